@@ -1,0 +1,8 @@
+import { hash } from 'node:crypto';
+
+import { canonicalJson } from '@parley/protocol';
+
+/** Equal for equal payloads whatever their key order or number spelling. */
+export function fingerprint(payload: unknown): string {
+  return hash('sha256', canonicalJson(payload), 'base64url');
+}

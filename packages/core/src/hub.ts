@@ -1,0 +1,80 @@
+import { CALLER_FIELDS, type Caller, CONTRACTS, type OperationName, ParleyError } from '@parley/protocol';
+
+import { type CallContext, type Deps, type Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import { outOfScope } from './threads/access.ts';
+
+/** What is known of a call once it has ended. */
+export interface CallRecord {
+  request_id: string;
+  operation: OperationName;
+  caller: Caller;
+  ms: number;
+  /** Undefined when the call went well. */
+  error: ParleyError | undefined;
+  /** The error behind an INTERNAL one. */
+  cause: unknown;
+}
+
+/** The gate: every face hands its decoded calls to this one function. */
+export interface Hub {
+  call(caller: Caller, name: OperationName, input: unknown, context: CallContext): Promise<Record<string, unknown>>;
+}
+
+/** Builds the gate over the table of operations; `record` hears of each call once. */
+export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
+  return {
+    async call(caller, name, input, context) {
+      const started = deps.clock.monotonic();
+      let error: ParleyError | undefined;
+      let cause: unknown;
+      try {
+        return await run(deps, caller, name, input, context);
+      } catch (thrown) {
+        if (thrown instanceof ParleyError) error = thrown;
+        else {
+          cause = thrown;
+          error = new ParleyError('INTERNAL', 'something went wrong inside the hub; the request id leads to the cause in its log');
+        }
+        throw error;
+      } finally {
+        record({ request_id: context.request_id, operation: name, caller, ms: deps.clock.monotonic() - started, error, cause });
+      }
+    },
+  };
+}
+
+async function run(deps: Deps, caller: Caller, name: OperationName, raw: unknown, context: CallContext): Promise<Record<string, unknown>> {
+  checkClaims(caller, raw);
+  const parsed = CONTRACTS[name].input.safeParse(raw);
+  if (!parsed.success) throw invalidInput(parsed.error.issues);
+  const operation = OPERATIONS[name] as Operation<OperationName>;
+  if (operation.authority === 'act' && caller.role === 'observer') {
+    throw new ParleyError('FORBIDDEN', `an observer may not call ${name}`);
+  }
+  return operation.run(deps, caller, parsed.data, context);
+}
+
+/** Payload fields that name the caller are hints: they must equal the verified claims, the workspace first of all. */
+function checkClaims(caller: Caller, raw: unknown): void {
+  if (raw === null || typeof raw !== 'object') return;
+  const input = raw as Record<string, unknown>;
+  for (const [field, claim] of Object.entries(CALLER_FIELDS)) {
+    const value = Object.hasOwn(input, field) ? input[field] : undefined;
+    if (value === undefined || value === caller[claim]) continue;
+    if (typeof value !== 'string') throw new ParleyError('VALIDATION_ERROR', `${field}: must be a string`, { field });
+    if (claim === 'workspace_id') throw outOfScope();
+    throw new ParleyError('CLAIM_MISMATCH', `${field} differs from the verified ${claim}`, { field });
+  }
+}
+
+interface Issue {
+  path: PropertyKey[];
+  message: string;
+}
+
+function invalidInput(issues: readonly Issue[]): ParleyError {
+  const told = issues.slice(0, 10).map(({ path, message }) => ({ field: path.map(String).join('.') || 'input', message }));
+  const first = told[0];
+  return new ParleyError('VALIDATION_ERROR', `${first?.field}: ${first?.message}`, { field: first?.field, issues: told });
+}

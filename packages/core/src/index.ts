@@ -1,0 +1,14 @@
+export * from './clock.ts';
+export * from './commands.ts';
+export * from './entry.ts';
+export * from './feed.ts';
+export * from './hub.ts';
+export * from './log.ts';
+export { type CallContext, type Deps } from './operation.ts';
+export * from './quota.ts';
+export * from './store.ts';
+export { openMemoryStore } from './store-memory.ts';
+export { admit, isForeign, type Located, workspaceTag } from './threads/access.ts';
+export { evolve, type ThreadState } from './threads/state.ts';
+export { TRANSITIONS } from './threads/status.ts';
+export type { Prose } from './threads/summary.ts';

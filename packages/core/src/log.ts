@@ -1,0 +1,60 @@
+import type { Caller } from '@parley/protocol';
+import { LIMITS } from '@parley/protocol';
+
+import type { Command } from './commands.ts';
+import type { Entry } from './entry.ts';
+import type { Feed } from './feed.ts';
+import type { Committed, Page, PageQuery, Store } from './store.ts';
+import { admit } from './threads/access.ts';
+
+/** The append-only log: write a command, read a page, follow a thread from any position. */
+export interface Log {
+  append(command: Command): Promise<Committed>;
+  read(query: PageQuery): Promise<Page>;
+  /** Runs of entries after a position, first from the store, then as they are committed: no gap, no repeat. */
+  follow(caller: Caller, threadId: string, after: number, signal: AbortSignal): AsyncGenerator<Entry[]>;
+}
+
+/** Puts the log over a store and a feed. */
+export function createLog(store: Store, feed: Feed): Log {
+  const readsByQuery = new Map<string, Promise<Page>>();
+
+  /** Followers of one thread wake together and ask for the same page: it is read once. */
+  function read(query: PageQuery): Promise<Page> {
+    const key = `${query.workspace_id} ${query.thread_id} ${query.after} ${query.limit} ${query.max_bytes}`;
+    const running = readsByQuery.get(key);
+    if (running !== undefined) return running;
+    const page = store.page(query).finally(() => readsByQuery.delete(key));
+    readsByQuery.set(key, page);
+    return page;
+  }
+
+  return {
+    read,
+    async append(command) {
+      const committed = await store.transact(command);
+      if (committed.thread_id !== undefined && committed.last_seq !== undefined) {
+        feed.announce(committed.thread_id, committed.last_seq);
+      }
+      return committed;
+    },
+    async *follow(caller, threadId, after, signal) {
+      const subscription = feed.subscribe(threadId);
+      try {
+        let position = after;
+        while (!signal.aborted) {
+          const query = { workspace_id: caller.workspace_id, thread_id: threadId, after: position };
+          const page = await read({ ...query, limit: LIMITS.page_max, max_bytes: LIMITS.page_bytes });
+          admit(page.located, caller);
+          if (page.entries.length > 0) {
+            position = page.entries.at(-1)?.seq ?? position;
+            yield page.entries;
+          }
+          if (!page.has_more) await subscription.next(position, signal);
+        }
+      } finally {
+        subscription.close();
+      }
+    },
+  };
+}

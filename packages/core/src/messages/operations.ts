@@ -1,0 +1,123 @@
+import { LIMITS, type Message, ParleyError, type OutputOf, seqOfMessageId } from '@parley/protocol';
+
+import { type Entry, toMessage } from '../entry.ts';
+import { type Deps, operation, stamp } from '../operation.ts';
+import { rateLimited } from '../quota.ts';
+import type { Page } from '../store.ts';
+import { admit, checkThreadScope } from '../threads/access.ts';
+import { mayOverride } from '../threads/status.ts';
+import { checkEvent } from './check-event.ts';
+
+export const postMessage = operation('post_message', {
+  authority: 'act',
+  async run(deps, caller, input) {
+    const { thread_id, idempotency_key, ...payload } = input;
+    checkThreadScope(thread_id, caller);
+    checkEvent(payload.kind, payload.metadata);
+    const wait = deps.messageQuota.take(`${caller.workspace_id} ${caller.agent_id}`);
+    if (wait > 0) throw rateLimited('your message quota is used up', wait);
+    const head = stamp(deps, caller, thread_id, idempotency_key, payload);
+    const content = idempotency_key === undefined ? payload : { ...payload, idempotency_key };
+    const { result } = await deps.log.append({ type: 'post_message', ...head, thread_id, input: content as never });
+    return result as never;
+  },
+});
+
+export const readMessages = operation('read_messages', {
+  authority: 'look',
+  async run(deps, caller, { thread_id, since_seq, limit }) {
+    checkThreadScope(thread_id, caller);
+    const page = await deps.log.read(pageQuery(caller.workspace_id, thread_id, since_seq, limit));
+    admit(page.located, caller);
+    return toPage(page, since_seq);
+  },
+});
+
+export const waitForMessages = operation('wait_for_messages', {
+  authority: 'look',
+  async run(deps, caller, { thread_id, since_seq, limit, timeout_ms }, context) {
+    checkThreadScope(thread_id, caller);
+    const query = pageQuery(caller.workspace_id, thread_id, since_seq, limit);
+    const patience = AbortSignal.any([AbortSignal.timeout(timeout_ms), context.signal]);
+    const ticker = setInterval(() => context.progress?.(`waiting for messages after ${since_seq}`), PROGRESS_MS);
+    try {
+      for await (const entries of deps.log.follow(caller, thread_id, since_seq, patience)) {
+        if (entries.length > 0) break;
+      }
+    } finally {
+      clearInterval(ticker);
+    }
+    const page = await deps.log.read(query);
+    admit(page.located, caller);
+    return { ...toPage(page, since_seq), timed_out: page.entries.length === 0 };
+  },
+});
+
+/** How often a waiting call shows that it lives: well inside the minute after which clients give up. */
+const PROGRESS_MS = 10_000;
+
+export const ackRead = operation('ack_read', {
+  authority: 'look',
+  async run(deps, caller, input) {
+    const { thread_id, idempotency_key, ...content } = input;
+    checkThreadScope(thread_id, caller);
+    const head = stamp(deps, caller, `ack_read:${thread_id}`, idempotency_key, content);
+    const { result } = await deps.log.append({ type: 'ack_read', ...head, thread_id, input: content });
+    return result as never;
+  },
+});
+
+export const getMessage = operation('get_message', {
+  authority: 'look',
+  async run(deps, caller, { thread_id, message_id }) {
+    checkThreadScope(thread_id, caller);
+    const seq = seqOfMessageId(message_id) ?? 0;
+    const page = await deps.log.read(pageQuery(caller.workspace_id, thread_id, Math.max(0, seq - 1), 1));
+    const thread = admit(page.located, caller);
+    const entry = page.entries[0];
+    if (entry?.message_id !== message_id) throw new ParleyError('NOT_FOUND', 'no such message in this thread');
+    return { message: toMessage(entry), ...(await receipts(deps, thread.participants, entry)) };
+  },
+});
+
+export const searchMessages = operation('search_messages', {
+  authority: 'look',
+  async run(deps, caller, { query, thread_id, limit }) {
+    if (thread_id !== undefined) {
+      checkThreadScope(thread_id, caller);
+      const page = await deps.log.read(pageQuery(caller.workspace_id, thread_id, 0, 1));
+      admit(page.located, caller);
+    }
+    const { hits, complete } = await deps.store.search({
+      workspace_id: caller.workspace_id,
+      participant: mayOverride(caller) ? undefined : caller.agent_id,
+      thread_id,
+      text: query,
+      limit: Math.min(limit, LIMITS.page_default),
+    });
+    return { hits: hits.map(({ entry, snippet }) => ({ message: toMessage(entry), snippet })), complete };
+  },
+});
+
+function pageQuery(workspace_id: string, thread_id: string, after: number, limit: number) {
+  return { workspace_id, thread_id, after, limit: Math.min(limit, LIMITS.page_max), max_bytes: LIMITS.page_bytes };
+}
+
+function toPage(page: Page, since: number): OutputOf<'read_messages'> {
+  const messages: Message[] = page.entries.map(toMessage);
+  return { messages, next_seq: messages.at(-1)?.seq ?? since, has_more: page.has_more };
+}
+
+async function receipts(deps: Deps, participants: readonly string[], entry: Entry) {
+  const [cursors, referenced_by] = await Promise.all([
+    deps.store.cursors(entry.thread_id),
+    deps.store.references(entry.thread_id, entry.message_id),
+  ]);
+  const readers = cursors.filter((cursor) => cursor.last_read_seq >= entry.seq);
+  const names = new Set(readers.map((cursor) => cursor.agent_id));
+  return {
+    read_by: readers.map((cursor) => ({ agent_id: cursor.agent_id, at: cursor.updated_at })),
+    unread_by: participants.filter((name) => name !== entry.sender_agent_id && !names.has(name)),
+    referenced_by,
+  };
+}

@@ -1,0 +1,51 @@
+import type { Caller, OperationName, OutputOf, ParsedInputOf } from '@parley/protocol';
+import { ENTRY_SALT_BOUND } from '@parley/protocol';
+
+import type { Chance, Clock } from './clock.ts';
+import type { Idempotency } from './commands.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { Log } from './log.ts';
+import type { Quota } from './quota.ts';
+import type { Store } from './store.ts';
+import type { Prose } from './threads/summary.ts';
+
+/** The ports that operations work with. */
+export interface Deps {
+  store: Store;
+  log: Log;
+  clock: Clock;
+  chance: Chance;
+  messageQuota: Quota;
+  /** Writes a summary's prose when a model is configured. */
+  prose: Prose | undefined;
+  idempotencyWindowMs: number;
+  offlineAfterMs: number;
+}
+
+/** What one call brings beside its input. */
+export interface CallContext {
+  request_id: string;
+  signal: AbortSignal;
+  /** Tells a patient client that a long call is still alive. */
+  progress?: (message: string) => void;
+}
+
+/** One thing the hub can do. */
+export interface Operation<N extends OperationName> {
+  /** Observers may only look. */
+  authority: 'look' | 'act';
+  run(deps: Deps, caller: Caller, input: ParsedInputOf<N>, context: CallContext): Promise<OutputOf<N>>;
+}
+
+/** Keeps an operation's types tied to its contract by name. */
+export function operation<N extends OperationName>(_name: N, definition: Operation<N>): Operation<N> {
+  return definition;
+}
+
+/** The common head of every command: who, when, a pinch of chance, and the caller's key. */
+export function stamp(deps: Deps, caller: Caller, scope: string, key: string | undefined, payload: unknown) {
+  const now = deps.clock.now();
+  const idempotency: Idempotency | undefined =
+    key === undefined ? undefined : { scope: `${caller.workspace_id} ${scope}`, key, fingerprint: fingerprint(payload), fresh_after: now - deps.idempotencyWindowMs };
+  return { caller, now, salt: deps.chance.below(ENTRY_SALT_BOUND), ...(idempotency === undefined ? {} : { idempotency }) };
+}

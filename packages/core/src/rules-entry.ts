@@ -1,0 +1,3 @@
+/** What a store needs to run the rules inside its own transaction. */
+export { type IdempotencyRecord, replay } from './idempotency.ts';
+export { decide, needs } from './rules.ts';

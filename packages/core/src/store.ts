@@ -1,0 +1,85 @@
+import type { Cursor, Session, ThreadStatus } from '@parley/protocol';
+
+import type { Command } from './commands.ts';
+import type { Entry } from './entry.ts';
+import type { Located } from './threads/access.ts';
+import type { ThreadState } from './threads/state.ts';
+
+/** The answer to a durable command, and the position its thread reached. */
+export interface Committed {
+  result: Record<string, unknown>;
+  /** The answer was given before; nothing was written now. */
+  replayed: boolean;
+  thread_id?: string;
+  last_seq?: number;
+}
+
+export interface PageQuery {
+  workspace_id: string;
+  thread_id: string;
+  after: number;
+  limit: number;
+  max_bytes: number;
+}
+
+/** A thread and a run of its entries, both of one moment. */
+export interface Page {
+  located: Located;
+  entries: Entry[];
+  has_more: boolean;
+}
+
+export interface ThreadsQuery {
+  workspace_id: string;
+  /** Only threads this agent takes part in; undefined for those who may see all. */
+  participant: string | undefined;
+  /** Whose cursor counts what is unread. */
+  reader: string;
+  status: ThreadStatus | undefined;
+  unread: boolean;
+  limit: number;
+  /** Position of the last row of the page before. */
+  before: { updated_at: string; thread_id: string } | undefined;
+}
+
+export interface ThreadRow {
+  state: ThreadState;
+  last_read_seq: number;
+}
+
+export interface SearchQuery {
+  workspace_id: string;
+  participant: string | undefined;
+  thread_id: string | undefined;
+  text: string;
+  limit: number;
+}
+
+export interface SearchResult {
+  hits: { entry: Entry; snippet: string }[];
+  complete: boolean;
+}
+
+export interface StoreHealth {
+  writable: boolean;
+  reason?: string;
+}
+
+/**
+ * The log and what is folded from it. `transact` decides by the rules and answers only what is durable; an error
+ * from it that is no ParleyError of the rules means "unknown", and the same idempotency key settles it.
+ */
+export interface Store {
+  transact(command: Command): Promise<Committed>;
+  page(query: PageQuery): Promise<Page>;
+  /** The thread with the newest entries, oldest first. */
+  tail(query: Omit<PageQuery, 'after'>): Promise<Page>;
+  cursors(threadId: string): Promise<Cursor[]>;
+  /** Ids of messages that reply to this one. */
+  references(threadId: string, messageId: string): Promise<string[]>;
+  threads(query: ThreadsQuery): Promise<ThreadRow[]>;
+  sessions(workspaceId: string): Promise<Session[]>;
+  search(query: SearchQuery): Promise<SearchResult>;
+  health(): StoreHealth;
+  close(): Promise<void>;
+}

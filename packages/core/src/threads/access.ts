@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+
+import { type Caller, ParleyError, tagFromDigest, tagOfThreadId } from '@parley/protocol';
+
+import type { ThreadState } from './state.ts';
+import { mayOverride } from './status.ts';
+
+/** Where a thread id leads for one workspace; a foreign thread and an unknown one are told apart only by these words. */
+export type Located = { thread: ThreadState } | { thread: undefined; foreign: boolean };
+
+/** The tag that ends the ids of a workspace's threads. */
+export function workspaceTag(workspaceId: string): string {
+  return tagFromDigest(Buffer.from(hash('sha256', workspaceId, 'hex'), 'hex'));
+}
+
+/** Refuses an id that names another workspace, before any look-up. */
+export function checkThreadScope(threadId: string, caller: Caller): void {
+  const tag = tagOfThreadId(threadId);
+  if (tag !== undefined && tag !== workspaceTag(caller.workspace_id)) throw outOfScope();
+}
+
+/** The thread, if it is there and of the caller's workspace. */
+export function requireThread(located: Located, caller: Caller): ThreadState {
+  const { thread } = located;
+  if (thread === undefined) {
+    if (located.foreign) throw outOfScope();
+    throw new ParleyError('NOT_FOUND', 'no such thread');
+  }
+  if (thread.workspace_id !== caller.workspace_id) throw outOfScope();
+  return thread;
+}
+
+/** The thread, if the caller takes part in it or steers the workspace. */
+export function admit(located: Located, caller: Caller): ThreadState {
+  const thread = requireThread(located, caller);
+  if (!mayOverride(caller) && !thread.participants.includes(caller.agent_id)) {
+    throw new ParleyError('FORBIDDEN', 'you are not a participant of this thread');
+  }
+  return thread;
+}
+
+/** A workspace that holds no thread has none that could be missing: what it names then belongs elsewhere. */
+export function isForeign(workspaceHasThreads: boolean, hubHasThreads: boolean): boolean {
+  return !workspaceHasThreads && hubHasThreads;
+}
+
+/** The one answer to a call that reaches for another workspace. */
+export function outOfScope(): ParleyError {
+  return new ParleyError('OUT_OF_SCOPE_WORKSPACE', 'this belongs to no thread of your workspace');
+}

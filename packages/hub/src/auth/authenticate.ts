@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+
+import { type Quota, rateLimited } from '@parley/core';
+import { type Claims, ParleyError } from '@parley/protocol';
+
+import { TokenRefused, type Verifier } from './verifier.ts';
+
+/** Finds out who sends a request, by its one Authorization header and nothing else. */
+export type Authenticate = (request: IncomingMessage) => Claims | Promise<Claims>;
+
+/** Verifies bearer tokens; an address that keeps sending bad ones is told to slow down. */
+export function createAuthenticate(verifier: Verifier, badTokens: Quota): Authenticate {
+  async function verify(token: string, address: string): Promise<Claims> {
+    try {
+      return await verifier.verify(token);
+    } catch (error) {
+      throw refuse(error, address);
+    }
+  }
+
+  function refuse(error: unknown, address: string): unknown {
+    if (!(error instanceof TokenRefused)) return error;
+    const wait = badTokens.take(address);
+    return wait > 0 ? rateLimited('too many refused tokens', wait) : error;
+  }
+
+  return (request) => {
+    const address = request.socket.remoteAddress ?? '';
+    try {
+      const token = bearerToken(request);
+      return verifier.known(token) ?? verify(token, address);
+    } catch (error) {
+      throw refuse(error, address);
+    }
+  };
+}
+
+function bearerToken(request: IncomingMessage): string {
+  let header: string | undefined;
+  const { rawHeaders, url = '' } = request;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() !== 'authorization') continue;
+    if (header !== undefined) throw new TokenRefused('two Authorization headers');
+    header = rawHeaders[i + 1] ?? '';
+  }
+  if (/[?&]token=/.test(url)) throw new TokenRefused('a token in the URL');
+  if (header === undefined) throw new TokenRefused('no token');
+  const match = /^Bearer ([A-Za-z0-9._~+/=-]+)$/i.exec(header);
+  if (match?.[1] === undefined) throw new TokenRefused('not a bearer token');
+  return match[1];
+}
+
+/** True for an error that says only that a token was not accepted. */
+export function isRefusal(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.code === 'UNAUTHORIZED';
+}

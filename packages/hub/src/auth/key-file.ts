@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+
+import { lockFile } from '@parley/store-sqlite';
+import { ParleyError } from '@parley/protocol';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, importSPKI, type JWK } from 'jose';
+import { z } from 'zod';
+
+import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A key is refused after this age; no setting raises it. */
+export const MAX_KEY_AGE_MS = 90 * DAY_MS;
+
+/** From this age on, its use is warned about. */
+export const WARN_KEY_AGE_MS = 80 * DAY_MS;
+
+/** The hub's own signing key is replaced at this age, so that its tokens never outlive it. */
+const ROTATE_KEY_AGE_MS = 58 * DAY_MS;
+
+const KeyRecord = z.object({
+  kid: z.string().min(1),
+  created_at: z.iso.datetime(),
+  retired_at: z.iso.datetime().optional(),
+  /** Tokens of this key may only speak for this workspace. */
+  workspace: z.string().optional(),
+  public: z.record(z.string(), z.unknown()),
+  /** Present on the hub's own keys alone. */
+  private: z.record(z.string(), z.unknown()).optional(),
+});
+export type KeyRecord = z.infer<typeof KeyRecord>;
+
+const KeyFile = z.object({
+  keys: z.array(KeyRecord),
+  revoked: z.array(z.object({ jti: z.string(), at: z.iso.datetime(), until: z.iso.datetime() })),
+});
+export type KeyFile = z.infer<typeof KeyFile>;
+
+/** The file with the hub's keys and revocations: written by the command line, watched by the running hub. */
+export function keyFilePath(folder: string): string {
+  return join(folder, 'auth.json');
+}
+
+/** The keys and revocations as they stand; empty before the first start. */
+export function readKeyFile(folder: string): KeyFile {
+  const text = readPrivateFile(keyFilePath(folder));
+  if (text === undefined) return { keys: [], revoked: [] };
+  try {
+    return KeyFile.parse(JSON.parse(text));
+  } catch {
+    throw new ParleyError('UNAVAILABLE', `${keyFilePath(folder)} cannot be read as a key file; restore it from a backup`);
+  }
+}
+
+/** Changes the file under a lock that the kernel releases; nothing is written when the change throws. */
+export async function changeKeyFile<T>(folder: string, change: (file: KeyFile) => Promise<T> | T): Promise<T> {
+  const lock = lockFile(join(folder, 'auth.lock'), 5_000);
+  try {
+    const file = readKeyFile(folder);
+    const before = JSON.stringify(file);
+    const result = await change(file);
+    if (JSON.stringify(file) !== before) writePrivateFile(keyFilePath(folder), `${JSON.stringify(file, null, 2)}\n`);
+    return result;
+  } finally {
+    lock.release();
+  }
+}
+
+/** The key the hub signs with: made when there is none, replaced in time before its own rule refuses it. */
+export async function signingKey(folder: string, now: number): Promise<KeyRecord> {
+  const current = findSigningKey(readKeyFile(folder), now);
+  if (current !== undefined) return current;
+  return changeKeyFile(folder, async (file) => findSigningKey(file, now) ?? addOwnKey(file, now));
+}
+
+function findSigningKey(file: KeyFile, now: number): KeyRecord | undefined {
+  return file.keys.findLast(
+    (key) => key.private !== undefined && key.retired_at === undefined && now - Date.parse(key.created_at) < ROTATE_KEY_AGE_MS,
+  );
+}
+
+/** Makes a new signing key; tokens of the older ones stay valid until they are retired or too old. */
+export async function addOwnKey(file: KeyFile, now: number): Promise<KeyRecord> {
+  const pair = await generateKeyPair('EdDSA', { extractable: true });
+  const publicJwk = await exportJWK(pair.publicKey);
+  const record: KeyRecord = {
+    kid: await calculateJwkThumbprint(publicJwk),
+    created_at: new Date(now).toISOString(),
+    public: { ...publicJwk },
+    private: { ...(await exportJWK(pair.privateKey)) },
+  };
+  file.keys.push(record);
+  return record;
+}
+
+/** Registers someone else's Ed25519 public key (PEM or JWK), so that tokens it signs are accepted. */
+export async function addPublicKey(file: KeyFile, now: number, text: string, options: { kid?: string; workspace?: string }): Promise<KeyRecord> {
+  const jwk = await parsePublicKey(text);
+  const kid = options.kid ?? jwk.kid ?? (await calculateJwkThumbprint(jwk));
+  if (file.keys.some((key) => key.kid === kid)) throw new ParleyError('CONFLICT', `a key named ${kid} is there already`);
+  const record: KeyRecord = {
+    kid,
+    created_at: new Date(now).toISOString(),
+    ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
+    public: { kty: jwk.kty, crv: jwk.crv, x: jwk.x },
+  };
+  file.keys.push(record);
+  return record;
+}
+
+async function parsePublicKey(text: string): Promise<JWK> {
+  try {
+    const jwk = text.trimStart().startsWith('{') ? (JSON.parse(text) as JWK) : await exportJWK(await importSPKI(text, 'EdDSA', { extractable: true }));
+    if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || typeof jwk.x !== 'string') throw new Error('another kind of key');
+    await importJWK({ kty: jwk.kty, crv: jwk.crv, x: jwk.x }, 'EdDSA');
+    return jwk;
+  } catch {
+    throw new ParleyError('VALIDATION_ERROR', 'the key must be an Ed25519 public key as PEM (SPKI) or JWK');
+  }
+}
+
+/** Takes a key out of use at once; its tokens are refused from the next request on. */
+export function retireKey(file: KeyFile, kid: string, now: number): KeyRecord {
+  const key = file.keys.find((candidate) => candidate.kid === kid);
+  if (key === undefined) throw new ParleyError('NOT_FOUND', `there is no key named ${kid}`);
+  key.retired_at ??= new Date(now).toISOString();
+  return key;
+}
+
+/** Takes one token out of use at once, and forgets it when it would have expired anyway. */
+export function revokeToken(file: KeyFile, jti: string, now: number): void {
+  file.revoked = file.revoked.filter(({ until }) => Date.parse(until) > now);
+  if (file.revoked.some((revoked) => revoked.jti === jti)) return;
+  file.revoked.push({ jti, at: new Date(now).toISOString(), until: new Date(now + MAX_KEY_AGE_MS).toISOString() });
+}

@@ -1,0 +1,81 @@
+import type { Hub, Log } from '@parley/core';
+import { type Claims, CONTRACTS, isOperation, type OperationName, ParleyError } from '@parley/protocol';
+
+import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
+import { requestContext } from '../../request-context.ts';
+import type { Face } from '../../server.ts';
+import { openApiDocument } from './openapi.ts';
+import { readQuery } from './query.ts';
+import { createResourceRoutes } from './resources.ts';
+import { streamMessages, type StreamOptions } from './stream.ts';
+
+export interface V1Options {
+  hub: Hub;
+  log: Log;
+  authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
+  limits: BodyLimits;
+  version: string;
+  streams: StreamOptions;
+}
+
+const PREFIX = '/v1/';
+
+/** HTTP: `POST /v1/<operation>` for everything, resource-style reads beside it, and its own description. */
+export function createV1Face(options: V1Options): Face {
+  const { hub, authenticate, limits } = options;
+  const resources = createResourceRoutes();
+  const openApi = JSON.stringify(openApiDocument(options.version));
+
+  async function call(exchange: Exchange, name: OperationName, input: unknown, claims: Claims): Promise<void> {
+    const result = await answer(hub.call(claims, name, input, requestContext(exchange)));
+    sendJson(exchange, 200, JSON.stringify(result));
+  }
+
+  return {
+    claims: (path) => path.startsWith(PREFIX) || path === '/v1',
+    async handle(exchange) {
+      const { request, path } = exchange;
+      if (path === '/v1/openapi.json') {
+        allow(request.method, ['GET', 'HEAD']);
+        sendJson(exchange, 200, openApi, { 'cache-control': 'max-age=60' });
+        return;
+      }
+      const name = path.slice(PREFIX.length);
+      if (isOperation(name)) {
+        allow(request.method, ['POST']);
+        const known = authenticate(request);
+        const claims = known instanceof Promise ? await known : known;
+        await call(exchange, name, await readJsonBody(exchange, limits), claims);
+        return;
+      }
+      const match = resources(path);
+      if (match === undefined) throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${path.slice(0, 200)}; see /v1/openapi.json`);
+      allow(request.method, ['GET']);
+      const claims = await authenticate(request);
+      const input = { ...readQuery(CONTRACTS[match.name].input, exchange.query), ...match.fields };
+      if (match.name === 'read_messages' && request.headers.accept?.includes('text/event-stream') === true) {
+        await streamMessages(exchange, options, claims, input);
+        return;
+      }
+      await call(exchange, match.name, input, claims);
+    },
+  };
+}
+
+function allow(method: string | undefined, allowed: string[]): void {
+  if (method !== undefined && allowed.includes(method)) return;
+  throw new HttpRefusal(405, 'NOT_FOUND', `use ${allowed.join(' or ')} here`, { allow: allowed.join(', ') });
+}
+
+/** Errors of the gate were logged there; the mark keeps them from being logged twice. */
+async function answer<T>(running: Promise<T>): Promise<T> {
+  try {
+    return await running;
+  } catch (error) {
+    if (error instanceof ParleyError) loggedAtGate.add(error);
+    throw error;
+  }
+}
+
+/** Errors that the gate has already put on record. */
+export const loggedAtGate = new WeakSet<ParleyError>();

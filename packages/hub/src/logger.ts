@@ -1,0 +1,45 @@
+import { pino, type Logger as PinoLogger } from 'pino';
+
+export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'child'>;
+
+const SECRET = /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|Bearer\s+[A-Za-z0-9._~+/=-]+/g;
+
+/** Takes anything that looks like a token out of a text before it is written anywhere. */
+export function redact(text: string): string {
+  return text.replaceAll(SECRET, '[redacted]');
+}
+
+export interface LoggerHandle {
+  log: Logger;
+  /** Writes out what is buffered, before the process ends. */
+  flush(): void;
+}
+
+/** JSON lines on stderr, gathered and written in the background; stdout belongs to data and stdio protocols. */
+export function createLogger(level: string, bindings: Record<string, unknown> = {}): LoggerHandle {
+  const destination = pino.destination({ fd: 2, sync: false, minLength: 4_096 });
+  // A closed stderr must not end the hub.
+  destination.on('error', () => {});
+  const log = pino(
+    {
+      level,
+      base: bindings,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: ['token', 'authorization', '*.token', '*.authorization'], censor: '[redacted]' },
+    },
+    destination,
+  );
+  const timer = setInterval(() => destination.flush(), 200);
+  timer.unref();
+  return {
+    log,
+    flush() {
+      try {
+        destination.flushSync();
+      } catch {
+        // stderr may be gone.
+      }
+    },
+  };
+}

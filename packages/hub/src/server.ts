@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+import { ParleyError } from '@parley/protocol';
+
+import type { Config } from './config/schema.ts';
+import { type Exchange, HttpRefusal, sendError } from './exchange.ts';
+import { createGuard } from './guard.ts';
+
+/** A protocol face: takes the requests of its paths. */
+export interface Face {
+  /** True when this face answers the path. */
+  claims(path: string): boolean;
+  handle(exchange: Exchange): Promise<void>;
+}
+
+export interface RunningServer {
+  url: string;
+  /** Stops accepting, lets running calls finish, then closes what is left. */
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  config: Config;
+  faces: readonly Face[];
+  /** Hears of every error that is no answer of the gate. */
+  onRefusal: (exchange: Exchange, error: ParleyError, cause: unknown) => void;
+}
+
+/** One port for all faces: guards first, then the face whose path it is. */
+export async function startServer({ config, faces, onRefusal }: ServerOptions): Promise<RunningServer> {
+  const prefix = `req_${randomBytes(5).toString('base64url')}`;
+  let counter = 0;
+  let guard: (request: IncomingMessage) => void = () => {};
+
+  async function handle(exchange: Exchange): Promise<void> {
+    try {
+      guard(exchange.request);
+      const face = faces.find((candidate) => candidate.claims(exchange.path));
+      if (face === undefined) throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${exchange.path.slice(0, 200)}`);
+      await face.handle(exchange);
+    } catch (thrown) {
+      const error = thrown instanceof ParleyError ? thrown : new ParleyError('INTERNAL', 'something went wrong inside the hub; the request id leads to the cause in its log');
+      onRefusal(exchange, error, thrown === error ? undefined : thrown);
+      sendError(exchange, error);
+    }
+  }
+
+  const listener: RequestListener = (request, response) => {
+    const url = request.url ?? '/';
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const query = mark < 0 ? '' : url.slice(mark + 1);
+    void handle({ request, response, request_id: `${prefix}${(counter++).toString(36)}`, path, query });
+  };
+
+  const server = openServer(config, listener);
+  server.headersTimeout = config.http.header_timeout_ms;
+  server.requestTimeout = config.http.request_timeout_ms;
+  server.keepAliveTimeout = config.http.keep_alive_timeout_ms;
+  server.maxConnections = config.http.max_connections;
+  await listen(server, config);
+  const { port } = server.address() as AddressInfo;
+  guard = createGuard(config, port);
+  const scheme = config.tls.cert === '' ? 'http' : 'https';
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  return { url: `${scheme}://${host}:${port}`, close: () => closeServer(server, config.http.shutdown_timeout_ms) };
+}
+
+function openServer(config: Config, listener: RequestListener): Server {
+  const options = { maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000, noDelay: true };
+  if (config.tls.cert === '') {
+    if (!isLoopback(config.host)) {
+      throw new ParleyError('VALIDATION_ERROR', `host ${config.host} is not loopback: set tls.cert and tls.key, or keep 127.0.0.1`);
+    }
+    return createServer(options, listener);
+  }
+  return createTlsServer({ ...options, cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) }, listener);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      reject(new ParleyError('UNAVAILABLE', taken ? `port ${config.port} is taken; choose another with --port, or 0 for any free one` : error.message));
+    });
+    server.listen(config.port, config.host, resolve);
+  });
+}
+
+function closeServer(server: Server, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

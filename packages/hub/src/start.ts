@@ -1,0 +1,95 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+
+import { type CallRecord, type Chance, type Clock, createFeed, createHub, createLog, createQuota, type Deps } from '@parley/core';
+import type { ParleyError } from '@parley/protocol';
+import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
+
+import { createAuthenticate } from './auth/authenticate.ts';
+import { signingKey } from './auth/key-file.ts';
+import { createVerifier } from './auth/verifier.ts';
+import type { Config } from './config/schema.ts';
+import { prepareFolder, writePrivateFile } from './data-folder.ts';
+import type { Exchange } from './exchange.ts';
+import { createHealthFace } from './faces/health.ts';
+import { createV1Face, loggedAtGate } from './faces/v1/face.ts';
+import { type Logger, redact } from './logger.ts';
+import { createProse } from './prose.ts';
+import { startServer } from './server.ts';
+import { VERSION } from './version.ts';
+
+/** A hub that listens. */
+export interface RunningHub {
+  url: string;
+  close(): Promise<void>;
+}
+
+const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+const chance: Chance = { bytes: (count) => randomBytes(count), below: (bound) => randomInt(bound) };
+
+/** Builds the whole hub, top to bottom in the order it starts; the only place where instances are made. */
+export async function start(config: Config, log: Logger): Promise<RunningHub> {
+  prepareFolder(config.data);
+  const lock = lockFolder(config.data);
+  await signingKey(config.data, clock.now());
+  const store = await openSqliteStore({
+    folder: config.data,
+    idempotencyWindowMs: config.idempotency.window_ms,
+    maxBatch: config.limits.batch,
+    maxQueue: config.limits.queue,
+    onFault: (message) => log.error({ fault: message }, 'storage fault'),
+  });
+  const feed = createFeed();
+  const deps: Deps = {
+    store,
+    log: createLog(store, feed),
+    clock,
+    chance,
+    messageQuota: createQuota({ per_minute: config.quota.messages_per_minute, burst: config.quota.messages_burst }, clock),
+    prose: createProse(config.summary, log),
+    idempotencyWindowMs: config.idempotency.window_ms,
+    offlineAfterMs: config.sessions.offline_after_ms,
+  };
+  const hub = createHub(deps, (call) => recordCall(log, call));
+  const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn(message) });
+  const badTokens = createQuota({ per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst }, clock);
+  const authenticate = createAuthenticate(verifier, badTokens);
+  const limits = { bytes: config.limits.request_bytes, depth: config.limits.json_depth, keys: config.limits.json_keys };
+  const streams = { recheck: verifier.recheck, recheckMs: config.auth.recheck_ms };
+  const server = await startServer({
+    config,
+    faces: [createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }), createHealthFace(store)],
+    onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
+  });
+  const runtimeFile = join(config.data, 'hub.json');
+  writePrivateFile(runtimeFile, `${JSON.stringify({ url: server.url, pid: process.pid, version: VERSION })}\n`);
+  return {
+    url: server.url,
+    async close() {
+      await server.close();
+      await store.close();
+      writePrivateFile(runtimeFile, '{}\n');
+      lock.release();
+    },
+  };
+}
+
+function recordCall(log: Logger, { request_id, operation, caller, ms, error, cause }: CallRecord): void {
+  const line = { request_id, op: operation, agent: caller.agent_id, workspace: caller.workspace_id, ms: Math.round(ms * 1_000) / 1_000 };
+  if (error === undefined) log.info(line, 'call');
+  else if (error.code === 'INTERNAL') log.error({ ...line, code: error.code, cause: redact(describeCause(cause ?? error)) }, 'call');
+  else log.info({ ...line, code: error.code, why: redact(error.message) }, 'call');
+}
+
+function recordRefusal(log: Logger, { request_id, request, path }: Exchange, error: ParleyError, cause: unknown): void {
+  if (loggedAtGate.has(error)) return;
+  const reason = 'reason' in error ? String(error.reason) : error.message;
+  const line = { request_id, method: request.method, path: redact(path.slice(0, 200)), code: error.code, why: redact(reason) };
+  if (error.code === 'INTERNAL') log.error({ ...line, cause: redact(describeCause(cause)) }, 'refused');
+  else log.info(line, 'refused');
+}
+
+function describeCause(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+
+/** How MCP clients may treat a tool; without these hints Codex refuses to call it. */
+export interface Annotations {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+}
+
+export const READS: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+export const WRITES: Annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+/** The resource-style route beside `POST /v1/<name>`; `{fields}` come from the path, the rest from the query. */
+export interface HttpRoute {
+  method: 'GET';
+  path: string;
+}
+
+/** What the world knows of one operation: its name, its words, its schemas. */
+export interface Contract<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+  name: string;
+  version: string;
+  title: string;
+  description: string;
+  input: I;
+  output: O;
+  annotations: Annotations;
+  http?: HttpRoute;
+  /** In the short tool list that every agent pays for with its context. */
+  essential: boolean;
+}
+
+/** Keeps the exact schema types of a contract while checking its shape. */
+export function contract<I extends z.ZodType, O extends z.ZodType>(definition: Contract<I, O>): Contract<I, O> {
+  return definition;
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+
+import { contract, READS, WRITES } from './contract.ts';
+import { IdempotencyKey, Message, MessageId, MessageKind, Metadata, SchemaVersion, Seq, ThreadId, ThreadStatus, Timestamp } from './entities.ts';
+import { LIMITS } from './limits.ts';
+import { Name, storableText } from './text.ts';
+
+const Limit = z.number().int().min(1).default(LIMITS.page_default).describe(`page size; at most ${LIMITS.page_max}`);
+
+const Page = z.object({
+  messages: z.array(Message),
+  next_seq: Seq.describe('pass as since_seq to read on'),
+  has_more: z.boolean(),
+});
+
+export const postMessage = contract({
+  name: 'post_message',
+  version: '1.0.0',
+  title: 'Post a message',
+  description:
+    'Say something in a thread (kind chat), or report an event: kind event with metadata.event_type such as finding_reported, fix_pushed, re_review_requested, finding_verified, finding_rejected, thread_escalated, thread_resolved. Retry with the same idempotency_key.',
+  input: z.object({
+    thread_id: ThreadId,
+    schema_version: SchemaVersion,
+    kind: MessageKind.default('chat'),
+    body: storableText({ maxBytes: LIMITS.body_bytes }),
+    metadata: Metadata.optional(),
+    in_reply_to: MessageId.optional(),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({ message_id: MessageId, seq: Seq, thread_status: ThreadStatus, created_at: Timestamp }),
+  annotations: WRITES,
+  essential: true,
+});
+
+export const readMessages = contract({
+  name: 'read_messages',
+  version: '1.0.0',
+  title: 'Read messages',
+  description: 'Messages after since_seq in order. Then ack_read what you have taken in.',
+  input: z.object({ thread_id: ThreadId, since_seq: Seq.default(0), limit: Limit }),
+  output: Page,
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/threads/{thread_id}/messages' },
+  essential: true,
+});
+
+export const waitForMessages = contract({
+  name: 'wait_for_messages',
+  version: '1.0.0',
+  title: 'Wait for messages',
+  description: 'Like read_messages, but waits until something arrives or the time is up. Use it instead of polling.',
+  input: z.object({
+    thread_id: ThreadId,
+    since_seq: Seq.default(0),
+    limit: Limit,
+    timeout_ms: z.number().int().min(0).max(LIMITS.wait_max_ms).default(LIMITS.wait_default_ms),
+  }),
+  output: Page.extend({ timed_out: z.boolean() }),
+  annotations: READS,
+  essential: true,
+});
+
+export const ackRead = contract({
+  name: 'ack_read',
+  version: '1.0.0',
+  title: 'Acknowledge reading',
+  description: 'Record that you have taken in all messages up to last_read_seq. It never goes back.',
+  input: z.object({ thread_id: ThreadId, last_read_seq: Seq, idempotency_key: IdempotencyKey.optional() }),
+  output: z.object({ ok: z.literal(true), updated_at: Timestamp }),
+  annotations: WRITES,
+  essential: true,
+});
+
+export const getMessage = contract({
+  name: 'get_message',
+  version: '1.0.0',
+  title: 'Get a message and its readers',
+  description: 'One message, who has read it, and the messages that refer to it.',
+  input: z.object({ thread_id: ThreadId, message_id: MessageId }),
+  output: z.object({
+    message: Message,
+    read_by: z.array(z.object({ agent_id: Name, at: Timestamp })),
+    unread_by: z.array(Name),
+    referenced_by: z.array(MessageId),
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/threads/{thread_id}/messages/{message_id}' },
+  essential: false,
+});
+
+export const searchMessages = contract({
+  name: 'search_messages',
+  version: '1.0.0',
+  title: 'Search messages',
+  description: 'Full-text search over the messages of your threads (words, "phrases"), best match first.',
+  input: z.object({
+    query: storableText({ maxBytes: LIMITS.query_bytes }),
+    thread_id: ThreadId.optional(),
+    limit: z.number().int().min(1).default(20).describe(`at most ${LIMITS.page_default}`),
+  }),
+  output: z.object({
+    hits: z.array(z.object({ message: Message, snippet: z.string() })),
+    complete: z.boolean().describe('false while the index is still catching up with the log'),
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/search/messages' },
+  essential: false,
+});

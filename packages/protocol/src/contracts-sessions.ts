@@ -1,0 +1,66 @@
+import { z } from 'zod';
+
+import { contract, READS, WRITES } from './contract.ts';
+import { IdempotencyKey, ManagementMode, Metadata, Session, SessionStatus, ThreadId, Timestamp } from './entities.ts';
+import { LIMITS } from './limits.ts';
+import { Name, storableText } from './text.ts';
+
+export const heartbeatSession = contract({
+  name: 'heartbeat_session',
+  version: '1.0.0',
+  title: 'Report that a session is alive',
+  description: 'Say that your session lives and whether it is active or idle, so that others know if you can be woken.',
+  input: z.object({
+    runtime: storableText({ maxBytes: 64 }).describe('for example codex_cli, claude_code'),
+    status: SessionStatus.default('active'),
+    resumable: z.boolean().default(false),
+    management_mode: ManagementMode.default('unmanaged'),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({ ok: z.literal(true), recorded_at: Timestamp }),
+  annotations: WRITES,
+  essential: true,
+});
+
+export const listSessions = contract({
+  name: 'list_sessions',
+  version: '1.0.0',
+  title: 'List sessions',
+  description: 'Which agents of the workspace are there: runtime, status, last heartbeat.',
+  input: z.object({
+    of_agent: Name.optional().describe('only the sessions of this agent'),
+    status: SessionStatus.optional(),
+  }),
+  output: z.object({ sessions: z.array(Session) }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/sessions' },
+  essential: false,
+});
+
+export const triggerParticipant = contract({
+  name: 'trigger_participant',
+  version: '1.0.0',
+  title: 'Wake a participant',
+  description: 'Wake a dormant participant that has unread messages in a thread.',
+  input: z.object({
+    thread_id: ThreadId,
+    target_agent_id: Name,
+    reason: storableText({ maxBytes: LIMITS.reason_bytes }).default('new_unread_messages'),
+    trigger_prompt: storableText({ maxBytes: 4_096 }).optional(),
+    force: z.boolean().optional().describe('operators only, with audit metadata'),
+    audit: Metadata.optional(),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({
+    target_agent_id: Name,
+    action: z.string(),
+    result: z.string(),
+    defer_reason: z.string().optional(),
+    deferred_until: Timestamp.optional(),
+    fallback_action: z.string().optional(),
+    runtime_command: z.string().optional(),
+    triggered_at: Timestamp,
+  }),
+  annotations: WRITES,
+  essential: true,
+});

@@ -1,0 +1,49 @@
+import type { z } from 'zod';
+
+import type { Contract } from './contract.ts';
+import { ackRead, getMessage, postMessage, readMessages, searchMessages, waitForMessages } from './contracts-messages.ts';
+import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
+import { createThread, getThread, listThreads, summarizeThread, updateThreadStatus } from './contracts-threads.ts';
+
+/** Everything the hub can do, by name; the tools, the routes, the documents and the client come from this table. */
+export const CONTRACTS = {
+  create_thread: createThread,
+  get_thread: getThread,
+  list_threads: listThreads,
+  post_message: postMessage,
+  read_messages: readMessages,
+  wait_for_messages: waitForMessages,
+  ack_read: ackRead,
+  get_message: getMessage,
+  search_messages: searchMessages,
+  update_thread_status: updateThreadStatus,
+  summarize_thread: summarizeThread,
+  heartbeat_session: heartbeatSession,
+  list_sessions: listSessions,
+  trigger_participant: triggerParticipant,
+} as const satisfies Record<string, Contract>;
+
+export type OperationName = keyof typeof CONTRACTS;
+
+/** What a caller may send: defaults may be left out. */
+export type InputOf<N extends OperationName> = z.input<(typeof CONTRACTS)[N]['input']>;
+
+/** What an operation works on: defaults filled in. */
+export type ParsedInputOf<N extends OperationName> = z.output<(typeof CONTRACTS)[N]['input']>;
+
+export type OutputOf<N extends OperationName> = z.output<(typeof CONTRACTS)[N]['output']>;
+
+/** True for the name of an operation in the table. */
+export function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(CONTRACTS, name);
+}
+
+/** Payload names that always mean the caller itself and must equal the verified claims. */
+export const CALLER_FIELDS = {
+  workspace_id: 'workspace_id',
+  agent_id: 'agent_id',
+  created_by: 'agent_id',
+  sender_agent_id: 'agent_id',
+  session_id: 'session_id',
+  sender_session_id: 'session_id',
+} as const;

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+import { LIMITS, SCHEMA_VERSIONS } from './limits.ts';
+import { Name, storableObject, storableText } from './text.ts';
+
+export const ThreadType = z.enum(['conversation', 'workflow', 'incident']);
+export const ThreadStatus = z.enum(['active', 'blocked', 'resolved', 'closed']);
+export const MessageKind = z.enum(['chat', 'event', 'system']);
+export const Role = z.enum(['operator', 'orchestrator', 'worker', 'observer']);
+export const SessionStatus = z.enum(['active', 'idle', 'offline']);
+export const ManagementMode = z.enum(['managed', 'unmanaged']);
+
+export type ThreadType = z.infer<typeof ThreadType>;
+export type ThreadStatus = z.infer<typeof ThreadStatus>;
+export type MessageKind = z.infer<typeof MessageKind>;
+export type Role = z.infer<typeof Role>;
+export type ManagementMode = z.infer<typeof ManagementMode>;
+
+/** A moment as every face writes it: UTC, ISO 8601, milliseconds. */
+export const Timestamp = z.iso.datetime();
+
+export const ThreadId = z.string().min(1).max(128);
+export const MessageId = z.string().min(1).max(128);
+export const Seq = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const IdempotencyKey = storableText({ maxBytes: LIMITS.idempotency_key_bytes });
+export const Metadata = storableObject(LIMITS.metadata_bytes);
+
+export const SchemaVersion = z.literal(SCHEMA_VERSIONS, {
+  error: `must be one of the supported versions: ${SCHEMA_VERSIONS.join(', ')}`,
+});
+
+export const Thread = z
+  .object({
+    thread_id: ThreadId,
+    workspace_id: Name,
+    title: z.string(),
+    type: ThreadType,
+    status: ThreadStatus,
+    participants: z.array(Name),
+    created_by: Name,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    last_seq: Seq.describe('seq of the newest message; 0 when there is none'),
+    disputed: z.boolean().describe('an open finding, or a finding rejected by someone other than its reporter'),
+  })
+  .meta({ id: 'Thread' });
+export type Thread = z.infer<typeof Thread>;
+
+export const Message = z
+  .object({
+    message_id: MessageId,
+    thread_id: ThreadId,
+    schema_version: z.number().int(),
+    seq: Seq,
+    sender_agent_id: Name,
+    sender_session_id: Name,
+    kind: MessageKind,
+    body: z.string(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    in_reply_to: MessageId.optional(),
+    idempotency_key: z.string().optional(),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'Message' });
+export type Message = z.infer<typeof Message>;
+
+export const Cursor = z
+  .object({
+    thread_id: ThreadId,
+    agent_id: Name,
+    last_read_seq: Seq,
+    last_acked_message_id: MessageId.nullable(),
+    updated_at: Timestamp,
+  })
+  .meta({ id: 'Cursor' });
+export type Cursor = z.infer<typeof Cursor>;
+
+export const Session = z
+  .object({
+    agent_id: Name,
+    workspace_id: Name,
+    session_id: Name,
+    runtime: z.string(),
+    management_mode: ManagementMode,
+    resumable: z.boolean(),
+    last_heartbeat_at: Timestamp,
+    status: SessionStatus,
+  })
+  .meta({ id: 'Session' });
+export type Session = z.infer<typeof Session>;

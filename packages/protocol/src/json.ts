@@ -1,0 +1,184 @@
+import { ParleyError } from './errors.ts';
+
+/** Bounds of one JSON document, checked while it is read and before any of it is used. */
+export interface JsonLimits {
+  depth: number;
+  keys: number;
+}
+
+export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, keys: 10_000 };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/**
+ * Decodes JSON as strictly as the log needs it: valid UTF-8, no repeated or `__proto__` key, bounded depth,
+ * no NUL, no lone surrogate, no number that would lose digits.
+ */
+export function decodeJson(bytes: Uint8Array | string, limits: JsonLimits = DEFAULT_JSON_LIMITS): unknown {
+  const text = typeof bytes === 'string' ? wellFormed(bytes) : decodeUtf8(bytes);
+  new Scanner(text, limits).scan();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('the JSON is malformed');
+  }
+}
+
+/** One text per value whatever its key order, so that equal payloads have equal fingerprints. */
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const record = value as Record<string, unknown>;
+  const fields = Object.keys(record)
+    .filter((key) => record[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`);
+  return `{${fields.join(',')}}`;
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw invalid('the body is not valid UTF-8');
+  }
+}
+
+function wellFormed(text: string): string {
+  if (isIllFormed(text)) throw invalid('the text holds a lone surrogate');
+  return text;
+}
+
+/** True when a string holds half of a surrogate pair, which no UTF-8 store can keep. */
+export function isIllFormed(text: string): boolean {
+  return !text.isWellFormed();
+}
+
+function invalid(message: string): ParleyError {
+  return new ParleyError('VALIDATION_ERROR', message);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+
+/** One pass over the text for what JSON.parse lets through; grammar itself stays JSON.parse's business. */
+class Scanner {
+  readonly #text: string;
+  readonly #limits: JsonLimits;
+  /** The keys of each open object; undefined stands for an open array. */
+  readonly #open: (Set<string> | undefined)[] = [];
+  #at = 0;
+  #keys = 0;
+
+  constructor(text: string, limits: JsonLimits) {
+    this.#text = text;
+    this.#limits = limits;
+  }
+
+  scan(): void {
+    const { length } = this.#text;
+    let expectKey = false;
+    while (this.#at < length) {
+      const c = this.#text.charCodeAt(this.#at);
+      if (c === QUOTE) {
+        const raw = this.#string();
+        if (expectKey) this.#key(raw);
+        expectKey = false;
+      } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
+        this.#push(c === OPEN_OBJECT ? new Set() : undefined);
+        expectKey = c === OPEN_OBJECT;
+      } else if (c === CLOSE_OBJECT || c === CLOSE_ARRAY) {
+        this.#open.pop();
+        this.#at++;
+        expectKey = false;
+      } else if (c === COMMA) {
+        expectKey = this.#open.at(-1) !== undefined;
+        this.#at++;
+      } else if (c === COLON) {
+        this.#at++;
+      } else if (c === 0x2d || (c >= 0x30 && c <= 0x39)) {
+        this.#number();
+      } else {
+        this.#at++;
+      }
+    }
+  }
+
+  #push(keys: Set<string> | undefined): void {
+    if (this.#open.length >= this.#limits.depth) {
+      throw invalid(`the JSON is nested deeper than ${this.#limits.depth}`);
+    }
+    this.#open.push(keys);
+    this.#at++;
+  }
+
+  #key(raw: string): void {
+    const key = raw.includes('\\') ? this.#unescape(raw) : raw;
+    if (key === '__proto__') throw invalid('the key "__proto__" is not allowed');
+    if (++this.#keys > this.#limits.keys) throw invalid(`the JSON has more than ${this.#limits.keys} keys`);
+    const keys = this.#open.at(-1);
+    if (keys === undefined) return;
+    if (keys.has(key)) throw invalid(`the key ${JSON.stringify(key.slice(0, 64))} stands twice`);
+    keys.add(key);
+  }
+
+  #unescape(raw: string): string {
+    try {
+      return JSON.parse(`"${raw}"`) as string;
+    } catch {
+      throw invalid('the JSON is malformed');
+    }
+  }
+
+  #string(): string {
+    const start = ++this.#at;
+    const text = this.#text;
+    for (;;) {
+      const c = text.charCodeAt(this.#at);
+      if (Number.isNaN(c)) throw invalid('the JSON is malformed');
+      if (c === QUOTE) return text.slice(start, this.#at++);
+      if (c === BACKSLASH) this.#escape();
+      else this.#at++;
+    }
+  }
+
+  #escape(): void {
+    if (this.#text.charCodeAt(this.#at + 1) !== 0x75) {
+      this.#at += 2;
+      return;
+    }
+    const unit = this.#unit(this.#at);
+    if (unit === 0) throw invalid('the text holds a NUL character');
+    this.#at += 6;
+    if (unit >= 0xdc00 && unit <= 0xdfff) throw invalid('the text holds a lone surrogate');
+    if (unit < 0xd800 || unit > 0xdbff) return;
+    const low = this.#text.startsWith('\\u', this.#at) ? this.#unit(this.#at) : 0;
+    if (low < 0xdc00 || low > 0xdfff) throw invalid('the text holds a lone surrogate');
+    this.#at += 6;
+  }
+
+  #unit(at: number): number {
+    const hex = this.#text.slice(at + 2, at + 6);
+    if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw invalid('the JSON is malformed');
+    return Number.parseInt(hex, 16);
+  }
+
+  #number(): void {
+    const start = this.#at;
+    let c = this.#text.charCodeAt(this.#at);
+    while ((c >= 0x30 && c <= 0x39) || c === 0x2b || c === 0x2d || c === 0x2e || c === 0x45 || c === 0x65) {
+      c = this.#text.charCodeAt(++this.#at);
+    }
+    const value = Number(this.#text.slice(start, this.#at));
+    if (!Number.isFinite(value)) throw invalid('a number is out of range');
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      throw invalid('a number is too large to be kept exactly; send it as a string');
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+import { isIllFormed } from './json.ts';
+
+const encoder = new TextEncoder();
+
+/** True when every part of a value can be kept exactly by every store: well-formed text without NUL. */
+export function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && !isIllFormed(value);
+  if (Array.isArray(value)) return value.every(isStorable);
+  if (value !== null && typeof value === 'object') {
+    return Object.entries(value).every(([key, item]) => key !== '__proto__' && isStorable(key) && isStorable(item));
+  }
+  return true;
+}
+
+/** Text with a bound in UTF-8 bytes that any store returns byte for byte. */
+export function storableText(options: { min?: number; maxBytes: number }): z.ZodString {
+  const { min = 1, maxBytes } = options;
+  return z
+    .string()
+    .min(min)
+    .refine((text) => text.length <= maxBytes && (text.length * 3 <= maxBytes || encoder.encode(text).length <= maxBytes), {
+      error: `is longer than ${maxBytes} bytes`,
+      abort: true,
+    })
+    .refine(isStorable, { error: 'holds a NUL character or a lone surrogate' });
+}
+
+/** A free-form JSON object that is kept as it was sent. */
+export function storableObject(maxBytes: number) {
+  return z
+    .record(z.string(), z.unknown())
+    .refine((value) => isStorable(value) && JSON.stringify(value).length <= maxBytes, {
+      error: `must be at most ${maxBytes} bytes of JSON without NUL or lone surrogates`,
+    });
+}
+
+/** Names of agents, workspaces, sessions: never a flag, a path or a shell word. */
+export const Name = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, { error: 'must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit' });

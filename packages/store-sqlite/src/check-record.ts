@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { CHAIN_START, type Entry, evolve, link, type ThreadState } from '@parley/core';
+import { canonicalJson } from '@parley/protocol';
+
+import { number, openReader } from './open-database.ts';
+import { DATABASE_FILE } from './open-store.ts';
+import type { DatabaseSync } from './sqlite.ts';
+import { checkWal } from './wal-check.ts';
+
+/** What a full reading of the record found. */
+export interface RecordReport {
+  ok: boolean;
+  integrity: 'ok' | 'damaged';
+  chain: 'ok' | 'broken';
+  index: 'ok' | 'differs';
+  schema_version: number;
+  sqlite_version: string;
+  counts: { threads: number; entries: number; messages: number; cursors: number; sessions: number; idempotency_keys: number };
+  problems: string[];
+}
+
+const MAX_PROBLEMS = 100;
+
+/** Reads the whole record: SQLite's own check, every hash, every seq, and every state folded anew from the log. */
+export function checkRecord(folder: string): RecordReport {
+  const path = join(folder, DATABASE_FILE);
+  if (!existsSync(path)) return emptyReport();
+  const problems: string[] = [];
+  try {
+    checkWal(path);
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+  }
+  const db = openReader(path);
+  try {
+    db.exec('BEGIN');
+    const damaged = (db.prepare('PRAGMA integrity_check(20)').all() as Record<string, unknown>[])
+      .map((row) => String(Object.values(row)[0]))
+      .filter((text) => text !== 'ok');
+    const integrity = damaged.length > 0 || problems.length > 0 ? 'damaged' : 'ok';
+    const { chain, index } = checkThreads(db);
+    problems.push(...damaged, ...chain, ...index);
+    return {
+      ok: problems.length === 0,
+      integrity,
+      chain: chain.length === 0 ? 'ok' : 'broken',
+      index: index.length === 0 ? 'ok' : 'differs',
+      schema_version: number(db, 'PRAGMA user_version'),
+      sqlite_version: String((db.prepare('SELECT sqlite_version() AS v').get() as { v: string }).v),
+      counts: count(db),
+      problems: problems.slice(0, MAX_PROBLEMS),
+    };
+  } catch (error) {
+    const said = `the record cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return { ...emptyReport(), ok: false, integrity: 'damaged', problems: [...problems, said] };
+  } finally {
+    db.close();
+  }
+}
+
+function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
+  const chain: string[] = [];
+  const index: string[] = [];
+  const entries = db.prepare('SELECT seq, hash, json FROM entries WHERE thread = ? ORDER BY seq');
+  const threads = db.prepare('SELECT id, thread_id, head, last_seq, state FROM threads ORDER BY id');
+  for (const row of threads.iterate() as Iterable<{ id: number; thread_id: string; head: string; last_seq: number; state: string }>) {
+    let head = CHAIN_START;
+    let seq = 0;
+    let state: ThreadState | undefined;
+    for (const entry of entries.iterate(row.id) as Iterable<{ seq: number; hash: string; json: string }>) {
+      if (entry.seq !== seq || link(head, entry.json) !== entry.hash) {
+        chain.push(`${row.thread_id}: the chain breaks at seq ${seq}${entry.seq === seq ? '' : ` (found ${entry.seq})`}`);
+        break;
+      }
+      state = evolve(state, JSON.parse(entry.json) as Entry);
+      head = entry.hash;
+      seq++;
+    }
+    if (head !== row.head) chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
+    if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row.state))) {
+      index.push(`${row.thread_id}: the state folded from the log differs from the live one`);
+    }
+  }
+  const orphans = number(db, 'SELECT count(*) FROM entries WHERE thread NOT IN (SELECT id FROM threads)');
+  if (orphans > 0) chain.push(`${orphans} entries belong to no thread`);
+  return { chain, index };
+}
+
+function parseState(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function count(db: DatabaseSync): RecordReport['counts'] {
+  return {
+    threads: number(db, 'SELECT count(*) FROM threads'),
+    entries: number(db, 'SELECT count(*) FROM entries'),
+    messages: number(db, 'SELECT count(*) FROM entries WHERE seq > 0'),
+    cursors: number(db, 'SELECT count(*) FROM cursors'),
+    sessions: number(db, 'SELECT count(*) FROM sessions'),
+    idempotency_keys: number(db, 'SELECT count(*) FROM idempotency'),
+  };
+}
+
+function emptyReport(): RecordReport {
+  return {
+    ok: true,
+    integrity: 'ok',
+    chain: 'ok',
+    index: 'ok',
+    schema_version: 0,
+    sqlite_version: '',
+    counts: { threads: 0, entries: 0, messages: 0, cursors: 0, sessions: 0, idempotency_keys: 0 },
+    problems: [],
+  };
+}

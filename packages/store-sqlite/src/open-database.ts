@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs';
+
+import { ParleyError } from '@parley/protocol';
+
+import { MIGRATIONS } from './sql/migrations.ts';
+import { type DatabaseSync, sqliteModule } from './sqlite.ts';
+import { checkWal } from './wal-check.ts';
+
+/** Marks a file as ours: "PARL". */
+const APPLICATION_ID = 0x5041_524c;
+
+/** Beyond this size the full check at start is left to `parley doctor`; the log's own chain is checked on every read. */
+const CHECKED_AT_START = 64 * 1024 * 1024;
+
+/** Opens the writer's connection: durable settings, integrity, version, migrations, in this order. */
+export function openWriter(path: string): DatabaseSync {
+  checkWal(path);
+  const db = new (sqliteModule().DatabaseSync)(path, { timeout: 5_000 });
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY');
+  db.exec('PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384');
+  checkIdentity(db);
+  if (statSync(path).size <= CHECKED_AT_START) checkIntegrity(db);
+  migrate(db);
+  assertDurable(db);
+  return db;
+}
+
+/** Opens a connection that can only look, for readers beside the one writer. */
+export function openReader(path: string): DatabaseSync {
+  const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 5_000 });
+  db.exec('PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384');
+  return db;
+}
+
+/** One number out of a pragma or a counting query. */
+export function number(db: DatabaseSync, sql: string): number {
+  const row = db.prepare(sql).get() as Record<string, unknown> | undefined;
+  return Number(row === undefined ? 0 : Object.values(row)[0]);
+}
+
+function checkIdentity(db: DatabaseSync): void {
+  const id = number(db, 'PRAGMA application_id');
+  const version = number(db, 'PRAGMA user_version');
+  const tables = number(db, 'SELECT count(*) FROM sqlite_schema');
+  if (id !== APPLICATION_ID && (id !== 0 || tables > 0)) {
+    throw new ParleyError('UNAVAILABLE', 'the database file is not a Parley log');
+  }
+  if (version > MIGRATIONS.length) {
+    throw new ParleyError(
+      'UNAVAILABLE',
+      `the log has schema version ${version}, this Parley knows ${MIGRATIONS.length}: it was written by a newer Parley; install that one`,
+    );
+  }
+}
+
+function checkIntegrity(db: DatabaseSync): void {
+  const rows = db.prepare('PRAGMA quick_check(1)').all() as Record<string, unknown>[];
+  const said = String(Object.values(rows[0] ?? { ok: 'ok' })[0]);
+  if (said !== 'ok') throw new ParleyError('UNAVAILABLE', `the log is damaged (${said}); run \`parley doctor\` and restore a backup`);
+}
+
+/** Each migration is one transaction with its version number: after a crash it has run wholly or not at all. */
+function migrate(db: DatabaseSync): void {
+  for (let version = number(db, 'PRAGMA user_version'); version < MIGRATIONS.length; version++) {
+    db.exec(`BEGIN IMMEDIATE; ${MIGRATIONS[version] ?? ''}; PRAGMA user_version = ${version + 1}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
+  }
+}
+
+/** The WAL default of some builds falls back to NORMAL at the first write; an acknowledgement must mean fsync. */
+export function assertDurable(db: DatabaseSync): void {
+  if (number(db, 'PRAGMA synchronous') !== 2) throw new ParleyError('UNAVAILABLE', 'SQLite does not run with synchronous=FULL');
+}

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+
+import type { Store, StoreHealth } from '@parley/core';
+
+import { ThreadPort } from './thread-port.ts';
+
+export const DATABASE_FILE = 'parley.db';
+
+export interface SqliteOptions {
+  folder: string;
+  idempotencyWindowMs: number;
+  maxBatch?: number;
+  maxQueue?: number;
+  /** Hears of every storage fault once, for the operator's log. */
+  onFault: (message: string) => void;
+}
+
+/** The embedded store: one writer thread that commits in groups, one reader thread, no disk wait on the event loop. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { folder, idempotencyWindowMs, maxBatch = 512, maxQueue = 4_096 } = options;
+  const path = join(folder, DATABASE_FILE);
+  let health: StoreHealth = { writable: true };
+  let told: string | undefined;
+  const onFault = (message: string, fatal: boolean): void => {
+    if (fatal) health = { writable: false, reason: message };
+    if (told !== message) options.onFault(message);
+    told = message;
+  };
+  const writer = await ThreadPort.open({ role: 'writer', path, idempotencyWindowMs }, { maxBatch, maxQueue, onFault });
+  const reader = await ThreadPort.open(
+    { role: 'reader', path, idempotencyWindowMs },
+    { maxBatch, maxQueue, onFault: (message) => onFault(message, false) },
+  );
+  return {
+    transact: (command) => writer.call(command),
+    page: (query) => reader.call(['page', query]),
+    tail: (query) => reader.call(['tail', query]),
+    cursors: (threadId) => reader.call(['cursors', threadId]),
+    references: (threadId, messageId) => reader.call(['references', threadId, messageId]),
+    threads: (query) => reader.call(['threads', query]),
+    sessions: (workspaceId) => reader.call(['sessions', workspaceId]),
+    search: (query) => reader.call(['search', query]),
+    health: () => health,
+    async close() {
+      await Promise.all([writer.close(), reader.close()]);
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { type Entry, isForeign, link, type Located, type Page, type PageQuery, type SearchQuery, type SearchResult, type ThreadRow, type ThreadState, type ThreadsQuery } from '@parley/core';
+import { type Cursor, ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
+
+import type { DatabaseSync, StatementSync } from './sqlite.ts';
+import { matchExpression, snippet } from './search-query.ts';
+
+interface EntryRow {
+  seq: number;
+  hash: string;
+  json: string;
+}
+
+/** Answers questions from one connection; every entry is checked against its hash chain before it is served. */
+export class Reader {
+  readonly #db: DatabaseSync;
+  readonly #sql: ReturnType<typeof prepareStatements>;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#sql = prepareStatements(db);
+  }
+
+  page(query: PageQuery): Page {
+    const { id, located } = this.#locate(query.thread_id, query.workspace_id);
+    if (id === undefined || located.thread === undefined) return { located, entries: [], has_more: false };
+    const { thread } = located;
+    const after = Math.min(query.after, thread.last_seq);
+    const wanted = Math.min(query.limit, thread.last_seq - after);
+    const entries = wanted === 0 ? [] : this.#entries(id, thread, after, wanted, query.max_bytes);
+    return { located, entries, has_more: (entries.at(-1)?.seq ?? query.after) < thread.last_seq };
+  }
+
+  tail(query: Omit<PageQuery, 'after'>): Page {
+    const { located } = this.#locate(query.thread_id, query.workspace_id);
+    const after = Math.max(0, (located.thread?.last_seq ?? 0) - query.limit);
+    return this.page({ ...query, after });
+  }
+
+  cursors(threadId: string): Cursor[] {
+    return this.#sql.cursors.all(threadId) as unknown as Cursor[];
+  }
+
+  references(threadId: string, messageId: string): string[] {
+    const seq = seqOfMessageId(messageId);
+    if (seq === undefined) return [];
+    const rows = this.#sql.references.all(threadId, seq) as { json: string }[];
+    return rows.map(({ json }) => (JSON.parse(json) as Entry).message_id);
+  }
+
+  threads(query: ThreadsQuery): ThreadRow[] {
+    const { participant, before } = query;
+    const from = participant === undefined ? 'threads t' : 'participants p JOIN threads t ON t.id = p.thread';
+    const conditions = [
+      participant === undefined ? 't.workspace_id = :workspace' : 'p.workspace_id = :workspace AND p.agent_id = :participant',
+      ...(query.status === undefined ? [] : ['t.status = :status']),
+      ...(query.unread ? ['t.last_seq > coalesce(c.last_read_seq, 0)'] : []),
+      ...(before === undefined ? [] : ['(t.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
+    ];
+    const sql = `SELECT t.state, coalesce(c.last_read_seq, 0) AS last_read_seq FROM ${from}
+      LEFT JOIN cursors c ON c.thread = t.id AND c.agent_id = :reader
+      WHERE ${conditions.join(' AND ')} ORDER BY t.updated_at DESC, t.thread_id DESC LIMIT :limit`;
+    const rows = this.#db.prepare(sql).all({
+      workspace: query.workspace_id,
+      reader: query.reader,
+      limit: query.limit,
+      ...(participant === undefined ? {} : { participant }),
+      ...(query.status === undefined ? {} : { status: query.status }),
+      ...before,
+    }) as { state: string; last_read_seq: number }[];
+    return rows.map(({ state, last_read_seq }) => ({ state: JSON.parse(state) as ThreadState, last_read_seq }));
+  }
+
+  sessions(workspaceId: string): Session[] {
+    const rows = this.#sql.sessions.all(workspaceId) as { json: string }[];
+    return rows.map(({ json }) => JSON.parse(json) as Session);
+  }
+
+  search(query: SearchQuery): SearchResult {
+    const match = matchExpression(query.text);
+    const complete = (this.#sql.searchLag.get() as { lag: number }).lag <= 0;
+    if (match === undefined) return { hits: [], complete };
+    const rows = this.#sql.search.all({
+      match,
+      workspace: query.workspace_id,
+      participant: query.participant ?? null,
+      thread: query.thread_id ?? null,
+      limit: query.limit,
+    }) as { json: string }[];
+    const hits = rows.map(({ json }) => {
+      const entry = JSON.parse(json) as Entry;
+      return { entry, snippet: snippet(entry.body, query.text) };
+    });
+    return { hits, complete };
+  }
+
+  #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
+    const row = this.#sql.thread.get(threadId) as { id: number; state: string } | undefined;
+    if (row !== undefined) return { id: row.id, located: { thread: JSON.parse(row.state) as ThreadState } };
+    const foreign = isForeign(this.#sql.anyThreadOf.get(workspaceId) !== undefined, this.#sql.anyThread.get() !== undefined);
+    return { id: undefined, located: { thread: undefined, foreign } };
+  }
+
+  #entries(id: number, thread: ThreadState, after: number, wanted: number, maxBytes: number): Entry[] {
+    const rows = this.#sql.entries.all(id, after, wanted + 1) as unknown as EntryRow[];
+    const entries: Entry[] = [];
+    let bytes = 0;
+    for (let i = 1; i <= wanted; i++) {
+      const row = rows[i];
+      const seq = after + i;
+      if (row?.seq !== seq || link(rows[i - 1]?.hash ?? '', row.json) !== row.hash) throw damaged(thread.thread_id, seq);
+      bytes += row.json.length;
+      if (i > 1 && bytes > maxBytes) break;
+      entries.push(JSON.parse(row.json) as Entry);
+    }
+    return entries;
+  }
+}
+
+function damaged(threadId: string, seq: number): ParleyError {
+  return new ParleyError('INTERNAL', `the record of ${threadId} is damaged at seq ${seq}; run \`parley doctor\``, { thread_id: threadId, seq });
+}
+
+function prepareStatements(db: DatabaseSync) {
+  const prepare = (sql: string): StatementSync => db.prepare(sql);
+  return {
+    thread: prepare('SELECT id, state FROM threads WHERE thread_id = ?'),
+    anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
+    anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
+    entries: prepare('SELECT seq, hash, json FROM entries WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT ?'),
+    cursors: prepare(
+      'SELECT t.thread_id, c.agent_id, c.last_read_seq, c.last_acked_message_id, c.updated_at FROM cursors c JOIN threads t ON t.id = c.thread WHERE t.thread_id = ? ORDER BY c.agent_id',
+    ),
+    references: prepare(
+      'SELECT e.json FROM entries e JOIN threads t ON t.id = e.thread WHERE t.thread_id = ? AND e.reply_to = ? ORDER BY e.seq LIMIT 1000',
+    ),
+    sessions: prepare('SELECT json FROM sessions WHERE workspace_id = ? ORDER BY agent_id, session_id'),
+    searchLag: prepare(
+      "SELECT coalesce((SELECT max(pos) FROM entries), 0) - coalesce((SELECT pos FROM followers WHERE name = 'search'), 0) AS lag",
+    ),
+    search: prepare(
+      `SELECT e.json FROM search s JOIN entries e ON e.pos = s.rowid JOIN threads t ON t.id = e.thread
+       WHERE s.search MATCH :match AND t.workspace_id = :workspace AND (:thread IS NULL OR t.thread_id = :thread)
+       AND (:participant IS NULL OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id))
+       ORDER BY s.rank, e.pos DESC LIMIT :limit`,
+    ),
+  };
+}

@@ -1,0 +1,66 @@
+/** The log, the states folded from it, and what is kept beside it. */
+export const sql = `
+CREATE TABLE threads (
+  id INTEGER PRIMARY KEY,
+  thread_id TEXT NOT NULL UNIQUE,
+  workspace_id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  last_seq INTEGER NOT NULL,
+  head TEXT NOT NULL,
+  state TEXT NOT NULL
+) STRICT;
+CREATE INDEX threads_by_activity ON threads (workspace_id, updated_at, thread_id);
+
+CREATE TABLE participants (
+  workspace_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  thread INTEGER NOT NULL REFERENCES threads (id),
+  PRIMARY KEY (workspace_id, agent_id, thread)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE entries (
+  pos INTEGER PRIMARY KEY,
+  thread INTEGER NOT NULL REFERENCES threads (id),
+  seq INTEGER NOT NULL,
+  reply_to INTEGER,
+  hash TEXT NOT NULL,
+  json TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX entries_by_thread ON entries (thread, seq);
+CREATE INDEX entries_by_reply ON entries (thread, reply_to) WHERE reply_to IS NOT NULL;
+CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+CREATE TRIGGER entries_never_go BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+
+CREATE TABLE cursors (
+  thread INTEGER NOT NULL REFERENCES threads (id),
+  agent_id TEXT NOT NULL,
+  last_read_seq INTEGER NOT NULL,
+  last_acked_message_id TEXT,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (thread, agent_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sessions (
+  workspace_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, agent_id, session_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency (
+  id INTEGER PRIMARY KEY,
+  digest TEXT NOT NULL UNIQUE,
+  fingerprint TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  result TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE followers (
+  name TEXT PRIMARY KEY,
+  pos INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE search USING fts5 (body, content='', tokenize='unicode61 remove_diacritics 2');
+`;

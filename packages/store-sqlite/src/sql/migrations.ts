@@ -1,0 +1,4 @@
+import { sql as log } from './0001-log.ts';
+
+/** Every migration in order; the schema version is how many have run. Forward only. */
+export const MIGRATIONS: readonly string[] = [log];

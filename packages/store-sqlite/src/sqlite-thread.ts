@@ -1,0 +1,79 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import type { Command } from '@parley/core';
+import { ParleyError } from '@parley/protocol';
+
+import { openReader, openWriter } from './open-database.ts';
+import { Reader } from './reader.ts';
+import type { Reply, ThreadStart } from './thread-protocol.ts';
+import { Writer } from './writer.ts';
+
+/** How long nobody must have written before the writer does what can wait. */
+const QUIET_MS = 200;
+
+const start = workerData as ThreadStart;
+const port = parentPort;
+if (port === null) throw new Error('this module runs in a worker thread');
+
+try {
+  if (start.role === 'writer') serveWriter();
+  else serveReader();
+  port.postMessage('ready');
+} catch (error) {
+  port.postMessage(JSON.stringify({ message: error instanceof Error ? error.message : String(error), ours: error instanceof ParleyError }));
+}
+
+function serveWriter(): void {
+  const db = openWriter(start.path);
+  const writer = new Writer(db);
+  let quiet: NodeJS.Timeout | undefined;
+  const rest = (delay: number): void => {
+    clearTimeout(quiet);
+    quiet = setTimeout(() => {
+      if (writer.idle(Date.now(), start.idempotencyWindowMs)) rest(1);
+    }, delay);
+  };
+  rest(QUIET_MS);
+  port?.on('message', (batch: string) => {
+    if (batch === 'close') {
+      clearTimeout(quiet);
+      db.close();
+      port?.postMessage('closed');
+      port?.close();
+      return;
+    }
+    port?.postMessage(JSON.stringify(writer.run(JSON.parse(batch) as Command[])));
+    rest(QUIET_MS);
+  });
+}
+
+type Question = { [K in keyof Reader]: [name: K, ...args: Parameters<Reader[K]>] }[keyof Reader];
+
+function serveReader(): void {
+  const db = openReader(start.path);
+  const reader = new Reader(db);
+  const ask = ([name, ...args]: Question): Reply => {
+    try {
+      return { ok: (reader[name] as (...list: unknown[]) => unknown)(...args) };
+    } catch (error) {
+      if (error instanceof ParleyError) {
+        return { error: { code: error.code, message: error.message, ...(error.details === undefined ? {} : { details: error.details }) }, fault: error.message };
+      }
+      const message = error instanceof Error ? error.message : String(error);
+      return { error: { code: 'UNAVAILABLE', message: 'the store could not be read' }, fault: message };
+    }
+  };
+  port?.on('message', (batch: string) => {
+    if (batch === 'close') {
+      db.close();
+      port?.postMessage('closed');
+      port?.close();
+      return;
+    }
+    // One read transaction: every answer of a batch is of the same moment.
+    db.exec('BEGIN');
+    const replies = (JSON.parse(batch) as Question[]).map(ask);
+    db.exec('COMMIT');
+    port?.postMessage(JSON.stringify(replies));
+  });
+}

@@ -1,0 +1,18 @@
+import type { ErrorCode, ErrorDetails } from '@parley/protocol';
+
+/** How a store thread starts. */
+export interface ThreadStart {
+  role: 'writer' | 'reader';
+  path: string;
+  idempotencyWindowMs: number;
+}
+
+/** The answer to one call of a batch; batches cross as one JSON text each way. */
+export interface Reply {
+  ok?: unknown;
+  error?: { code: ErrorCode; message: string; details?: ErrorDetails };
+  /** What went wrong below the rules, for the operator's log. */
+  fault?: string;
+  /** The store takes no more writes. */
+  fatal?: boolean;
+}

@@ -1,0 +1,247 @@
+import { hash } from 'node:crypto';
+
+import { CHAIN_START, type Command, type Committed, type Decision, type Entry, isForeign, type Loaded, type Located, seal, type ThreadState } from '@parley/core';
+import { decide, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
+import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
+
+import { assertDurable } from './open-database.ts';
+import { SearchIndex } from './search-index.ts';
+import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
+import type { Reply } from './thread-protocol.ts';
+
+interface CachedThread {
+  id: number;
+  state: ThreadState;
+  head: string;
+  dirty: boolean;
+  /** Participants as the table has them; rewritten when the state names others. */
+  participants: readonly string[];
+}
+
+const CACHED_THREADS = 2_000;
+
+/** Runs batches of commands, one transaction each, by the rules of the core; lives in the writer's thread. */
+export class Writer {
+  readonly #db: DatabaseSync;
+  readonly #sql: Statements;
+  readonly #search: SearchIndex;
+  readonly #threads = new Map<string, CachedThread>();
+  readonly #workspaces = new Set<string>();
+  #position: number;
+  #asserted = false;
+  #failure: string | undefined;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#sql = prepareStatements(db);
+    this.#search = new SearchIndex(db);
+    this.#position = Number((db.prepare('SELECT coalesce(max(pos), 0) AS pos FROM entries').get() as { pos: number }).pos);
+  }
+
+  /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
+  run(commands: readonly Command[]): Reply[] {
+    if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
+    try {
+      this.#db.exec('BEGIN IMMEDIATE');
+      const replies = commands.map((command) => this.#attempt(command));
+      this.#flushThreads();
+      this.#db.exec('COMMIT');
+      if (!this.#asserted) this.#assertOnce();
+      return replies;
+    } catch (error) {
+      return this.#abandon(error, commands.length);
+    }
+  }
+
+  /** Does a little of what can wait; false when nothing is left to do. */
+  idle(now: number, windowMs: number): boolean {
+    if (this.#failure !== undefined) return false;
+    try {
+      const purged = this.#sql.purgeKeys.run(now - windowMs).changes;
+      return this.#search.step() || Number(purged) > 0;
+    } catch (error) {
+      this.#abandon(error, 0);
+      return false;
+    }
+  }
+
+  #assertOnce(): void {
+    assertDurable(this.#db);
+    this.#asserted = true;
+  }
+
+  #attempt(command: Command): Reply {
+    try {
+      return { ok: this.#transact(command) };
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      return { error: { code: error.code, message: error.message, ...(error.details === undefined ? {} : { details: error.details }) } };
+    }
+  }
+
+  #transact(command: Command): Committed {
+    const { idempotency, caller } = command;
+    const digest = idempotency === undefined ? undefined : hash('sha256', JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]), 'base64url');
+    if (idempotency !== undefined && digest !== undefined) {
+      const result = replay(this.#record(digest), idempotency);
+      if (result !== undefined) return { result, replayed: true };
+    }
+    const decision = decide(this.#load(command), command);
+    this.#apply(decision);
+    const { thread, result } = decision;
+    if (idempotency !== undefined && digest !== undefined) {
+      this.#sql.dropKey.run(digest);
+      this.#sql.addKey.run(digest, idempotency.fingerprint, command.now, JSON.stringify(result));
+    }
+    return thread === undefined ? { result, replayed: false } : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
+  }
+
+  #record(digest: string): IdempotencyRecord | undefined {
+    const row = this.#sql.getKey.get(digest) as { fingerprint: string; at: number; result: string } | undefined;
+    return row === undefined ? undefined : { fingerprint: row.fingerprint, at: row.at, result: JSON.parse(row.result) as Record<string, unknown> };
+  }
+
+  #load(command: Command): Loaded {
+    const { thread, entry_seq, cursor } = needs(command);
+    if (thread === undefined) return { located: { thread: undefined, foreign: false }, entry: undefined, cursor: undefined };
+    const cached = this.#thread(thread);
+    const located: Located = cached === undefined ? this.#missing(command.caller.workspace_id) : { thread: cached.state };
+    if (cached === undefined) return { located, entry: undefined, cursor: undefined };
+    return {
+      located,
+      entry: entry_seq === undefined ? undefined : this.#entry(cached.id, entry_seq),
+      cursor: cursor === true ? this.#cursor(cached, command.caller.agent_id) : undefined,
+    };
+  }
+
+  #thread(threadId: string): CachedThread | undefined {
+    const cached = this.#threads.get(threadId);
+    if (cached !== undefined) return cached;
+    const row = this.#sql.getThread.get(threadId) as { id: number; state: string; head: string } | undefined;
+    if (row === undefined) return undefined;
+    const state = JSON.parse(row.state) as ThreadState;
+    return this.#remember({ id: row.id, state, head: row.head, dirty: false, participants: state.participants });
+  }
+
+  #remember(thread: CachedThread): CachedThread {
+    if (this.#threads.size >= CACHED_THREADS) {
+      for (const [id, { dirty }] of this.#threads) {
+        if (dirty) continue;
+        this.#threads.delete(id);
+        break;
+      }
+    }
+    this.#threads.set(thread.state.thread_id, thread);
+    return thread;
+  }
+
+  #missing(workspaceId: string): Located {
+    if (!this.#workspaces.has(workspaceId) && this.#sql.anyThreadOf.get(workspaceId) !== undefined) this.#workspaces.add(workspaceId);
+    return { thread: undefined, foreign: isForeign(this.#workspaces.has(workspaceId), this.#sql.anyThread.get() !== undefined) };
+  }
+
+  #entry(thread: number, seq: number): Entry | undefined {
+    const row = this.#sql.getEntry.get(thread, seq) as { json: string } | undefined;
+    return row === undefined ? undefined : (JSON.parse(row.json) as Entry);
+  }
+
+  #cursor(thread: CachedThread, agentId: string): Cursor | undefined {
+    const row = this.#sql.getCursor.get(thread.id, agentId) as Omit<Cursor, 'thread_id' | 'agent_id'> | undefined;
+    return row === undefined ? undefined : { thread_id: thread.state.thread_id, agent_id: agentId, ...row };
+  }
+
+  #apply({ entries, thread, cursor, session }: Decision): void {
+    if (thread !== undefined) this.#append(thread, entries);
+    if (cursor !== undefined) {
+      const { id } = this.#threads.get(cursor.thread_id) ?? {};
+      this.#sql.putCursor.run(id ?? 0, cursor.agent_id, cursor.last_read_seq, cursor.last_acked_message_id, cursor.updated_at);
+    }
+    if (session !== undefined) {
+      this.#sql.putSession.run(session.workspace_id, session.agent_id, session.session_id, JSON.stringify(session));
+    }
+  }
+
+  #append(state: ThreadState, entries: readonly Entry[]): void {
+    const thread = this.#threads.get(state.thread_id) ?? this.#addThread(state);
+    for (const entry of entries) {
+      const sealed = seal(thread.head, entry);
+      const replyTo = entry.in_reply_to === undefined ? null : (seqOfMessageId(entry.in_reply_to) ?? null);
+      this.#sql.addEntry.run(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
+      thread.head = sealed.hash;
+    }
+    thread.state = state;
+    thread.dirty = true;
+  }
+
+  #addThread(state: ThreadState): CachedThread {
+    const { lastInsertRowid } = this.#sql.addThread.run(state.thread_id, state.workspace_id);
+    return this.#remember({ id: Number(lastInsertRowid), state, head: CHAIN_START, dirty: true, participants: [] });
+  }
+
+  /** A thread's state is written once per batch, however many entries the batch gave it. */
+  #flushThreads(): void {
+    for (const thread of this.#threads.values()) {
+      if (!thread.dirty) continue;
+      const { state } = thread;
+      this.#sql.putThread.run(state.status, state.updated_at, state.last_seq, thread.head, JSON.stringify(state), thread.id);
+      for (const agent of state.participants) {
+        if (!thread.participants.includes(agent)) this.#sql.addParticipant.run(state.workspace_id, agent, thread.id);
+      }
+      for (const agent of thread.participants) {
+        if (!state.participants.includes(agent)) this.#sql.dropParticipant.run(state.workspace_id, agent, thread.id);
+      }
+      thread.participants = state.participants;
+      thread.dirty = false;
+    }
+  }
+
+  /** A full disk is waited out; after any other storage error nothing is acknowledged until a restart. */
+  #abandon(error: unknown, count: number): Reply[] {
+    this.#threads.clear();
+    try {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#position = Number((this.#db.prepare('SELECT coalesce(max(pos), 0) AS pos FROM entries').get() as { pos: number }).pos);
+    } catch (second) {
+      this.#failure = String(second);
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    const full = sqliteCode(error) === SQLITE_FULL;
+    if (!full) this.#failure ??= message;
+    const reply: Reply = full
+      ? { error: { code: 'UNAVAILABLE', message: 'the disk is full; nothing was written', details: { retry_after_ms: 1_000 } }, fault: message }
+      : failed(message);
+    return Array.from({ length: count }, () => reply);
+  }
+}
+
+function failed(message: string): Reply {
+  return {
+    error: { code: 'UNAVAILABLE', message: 'the store has failed and takes no more writes; restart the hub, then retry with the same idempotency_key' },
+    fault: message,
+    fatal: true,
+  };
+}
+
+type Statements = ReturnType<typeof prepareStatements>;
+
+function prepareStatements(db: DatabaseSync) {
+  const prepare = (sql: string): StatementSync => db.prepare(sql);
+  return {
+    getThread: prepare('SELECT id, state, head FROM threads WHERE thread_id = ?'),
+    anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
+    anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
+    addThread: prepare("INSERT INTO threads (thread_id, workspace_id, status, updated_at, last_seq, head, state) VALUES (?, ?, '', '', 0, '', '')"),
+    putThread: prepare('UPDATE threads SET status = ?, updated_at = ?, last_seq = ?, head = ?, state = ? WHERE id = ?'),
+    addParticipant: prepare('INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)'),
+    dropParticipant: prepare('DELETE FROM participants WHERE workspace_id = ? AND agent_id = ? AND thread = ?'),
+    getEntry: prepare('SELECT json FROM entries WHERE thread = ? AND seq = ?'),
+    addEntry: prepare('INSERT INTO entries (pos, thread, seq, reply_to, hash, json) VALUES (?, ?, ?, ?, ?, ?)'),
+    getCursor: prepare('SELECT last_read_seq, last_acked_message_id, updated_at FROM cursors WHERE thread = ? AND agent_id = ?'),
+    putCursor: prepare('INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at) VALUES (?, ?, ?, ?, ?)'),
+    putSession: prepare('INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json) VALUES (?, ?, ?, ?)'),
+    getKey: prepare('SELECT fingerprint, at, result FROM idempotency WHERE digest = ?'),
+    dropKey: prepare('DELETE FROM idempotency WHERE digest = ?'),
+    addKey: prepare('INSERT INTO idempotency (digest, fingerprint, at, result) VALUES (?, ?, ?, ?)'),
+    purgeKeys: prepare('DELETE FROM idempotency WHERE id IN (SELECT id FROM (SELECT id, at FROM idempotency ORDER BY id LIMIT 500) WHERE at < ?)'),
+  };
+}
