@@ -1,14 +1,14 @@
 /** Time and chance as the hub sees them, passed in so that tests and simulations can hold them still. */
 export interface Clock {
   /** Wall-clock milliseconds: for what people and records read. */
-  now(): number;
+  now: () => number;
   /** Milliseconds that never jump: for limits and waiting. */
-  monotonic(): number;
+  monotonic: () => number;
 }
 
 export interface Chance {
   /** Random bytes for ids. */
-  bytes(count: number): Uint8Array;
+  bytes: (count: number) => Uint8Array;
   /** A random whole number from 0 to below the bound. */
-  below(bound: number): number;
+  below: (bound: number) => number;
 }

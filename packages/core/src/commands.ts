@@ -1,4 +1,12 @@
-import type { Caller, Cursor, ManagementMode, MessageKind, Session, ThreadStatus, ThreadType } from '@parley/protocol';
+import type {
+  Caller,
+  Cursor,
+  ManagementMode,
+  MessageKind,
+  Session,
+  ThreadStatus,
+  ThreadType,
+} from '@parley/protocol';
 
 import type { Entry } from './entry.ts';
 import type { Located } from './threads/access.ts';

@@ -58,7 +58,8 @@ export function createFeed(): Feed {
       listenersByThread.set(threadId, listeners);
       const listener = new Listener((gone) => {
         listeners.delete(gone);
-        if (listeners.size === 0 && listenersByThread.get(threadId) === listeners) listenersByThread.delete(threadId);
+        if (listeners.size === 0 && listenersByThread.get(threadId) === listeners)
+          listenersByThread.delete(threadId);
       });
       listeners.add(listener);
       return listener;

@@ -18,7 +18,12 @@ export interface CallRecord {
 
 /** The gate: every face hands its decoded calls to this one function. */
 export interface Hub {
-  call(caller: Caller, name: OperationName, input: unknown, context: CallContext): Promise<Record<string, unknown>>;
+  call(
+    caller: Caller,
+    name: OperationName,
+    input: unknown,
+    context: CallContext,
+  ): Promise<Record<string, unknown>>;
 }
 
 /** Builds the gate over the table of operations; `record` hears of each call once. */
@@ -34,17 +39,33 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
         if (thrown instanceof ParleyError) error = thrown;
         else {
           cause = thrown;
-          error = new ParleyError('INTERNAL', 'something went wrong inside the hub; the request id leads to the cause in its log');
+          error = new ParleyError(
+            'INTERNAL',
+            'something went wrong inside the hub; the request id leads to the cause in its log',
+          );
         }
         throw error;
       } finally {
-        record({ request_id: context.request_id, operation: name, caller, ms: deps.clock.monotonic() - started, error, cause });
+        record({
+          request_id: context.request_id,
+          operation: name,
+          caller,
+          ms: deps.clock.monotonic() - started,
+          error,
+          cause,
+        });
       }
     },
   };
 }
 
-async function run(deps: Deps, caller: Caller, name: OperationName, raw: unknown, context: CallContext): Promise<Record<string, unknown>> {
+async function run(
+  deps: Deps,
+  caller: Caller,
+  name: OperationName,
+  raw: unknown,
+  context: CallContext,
+): Promise<Record<string, unknown>> {
   checkClaims(caller, raw);
   const parsed = CONTRACTS[name].input.safeParse(raw);
   if (!parsed.success) throw invalidInput(parsed.error.issues);
@@ -62,7 +83,8 @@ function checkClaims(caller: Caller, raw: unknown): void {
   for (const [field, claim] of Object.entries(CALLER_FIELDS)) {
     const value = Object.hasOwn(input, field) ? input[field] : undefined;
     if (value === undefined || value === caller[claim]) continue;
-    if (typeof value !== 'string') throw new ParleyError('VALIDATION_ERROR', `${field}: must be a string`, { field });
+    if (typeof value !== 'string')
+      throw new ParleyError('VALIDATION_ERROR', `${field}: must be a string`, { field });
     if (claim === 'workspace_id') throw outOfScope();
     throw new ParleyError('CLAIM_MISMATCH', `${field} differs from the verified ${claim}`, { field });
   }
@@ -74,7 +96,12 @@ interface Issue {
 }
 
 function invalidInput(issues: readonly Issue[]): ParleyError {
-  const told = issues.slice(0, 10).map(({ path, message }) => ({ field: path.map(String).join('.') || 'input', message }));
+  const told = issues
+    .slice(0, 10)
+    .map(({ path, message }) => ({ field: path.map(String).join('.') || 'input', message }));
   const first = told[0];
-  return new ParleyError('VALIDATION_ERROR', `${first?.field}: ${first?.message}`, { field: first?.field, issues: told });
+  return new ParleyError('VALIDATION_ERROR', `${first?.field}: ${first?.message}`, {
+    field: first?.field,
+    issues: told,
+  });
 }

@@ -10,8 +10,13 @@ export interface IdempotencyRecord {
 }
 
 /** The first answer again when the key binds; undefined when it is new or its window has passed. */
-export function replay(record: IdempotencyRecord | undefined, wanted: Idempotency): Record<string, unknown> | undefined {
+export function replay(
+  record: IdempotencyRecord | undefined,
+  wanted: Idempotency,
+): Record<string, unknown> | undefined {
   if (record === undefined || record.at <= wanted.fresh_after) return undefined;
   if (record.fingerprint === wanted.fingerprint) return record.result;
-  throw new ParleyError('IDEMPOTENCY_CONFLICT', 'this idempotency_key was used with another payload', { field: 'idempotency_key' });
+  throw new ParleyError('IDEMPOTENCY_CONFLICT', 'this idempotency_key was used with another payload', {
+    field: 'idempotency_key',
+  });
 }

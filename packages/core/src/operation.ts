@@ -46,6 +46,18 @@ export function operation<N extends OperationName>(_name: N, definition: Operati
 export function stamp(deps: Deps, caller: Caller, scope: string, key: string | undefined, payload: unknown) {
   const now = deps.clock.now();
   const idempotency: Idempotency | undefined =
-    key === undefined ? undefined : { scope: `${caller.workspace_id} ${scope}`, key, fingerprint: fingerprint(payload), fresh_after: now - deps.idempotencyWindowMs };
-  return { caller, now, salt: deps.chance.below(ENTRY_SALT_BOUND), ...(idempotency === undefined ? {} : { idempotency }) };
+    key === undefined
+      ? undefined
+      : {
+          scope: `${caller.workspace_id} ${scope}`,
+          key,
+          fingerprint: fingerprint(payload),
+          fresh_after: now - deps.idempotencyWindowMs,
+        };
+  return {
+    caller,
+    now,
+    salt: deps.chance.below(ENTRY_SALT_BOUND),
+    ...(idempotency === undefined ? {} : { idempotency }),
+  };
 }

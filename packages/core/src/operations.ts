@@ -1,9 +1,22 @@
 import type { OperationName } from '@parley/protocol';
 
-import { ackRead, getMessage, postMessage, readMessages, searchMessages, waitForMessages } from './messages/operations.ts';
+import {
+  ackRead,
+  getMessage,
+  postMessage,
+  readMessages,
+  searchMessages,
+  waitForMessages,
+} from './messages/operations.ts';
 import type { Operation } from './operation.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './sessions/operations.ts';
-import { createThread, getThread, listThreads, summarizeThread, updateThreadStatus } from './threads/operations.ts';
+import {
+  createThread,
+  getThread,
+  listThreads,
+  summarizeThread,
+  updateThreadStatus,
+} from './threads/operations.ts';
 
 /** The table of operations: what each contract does. */
 export const OPERATIONS: { [N in OperationName]: Operation<N> } = {

@@ -1,6 +1,16 @@
 import { entryUlid, knownEvent, messageId, ParleyError, type Role, seqOfMessageId } from '@parley/protocol';
 
-import type { AckRead, Command, CreateThread, Decision, Heartbeat, Loaded, Needs, PostMessage, UpdateStatus } from './commands.ts';
+import type {
+  AckRead,
+  Command,
+  CreateThread,
+  Decision,
+  Heartbeat,
+  Loaded,
+  Needs,
+  PostMessage,
+  UpdateStatus,
+} from './commands.ts';
 import type { Entry } from './entry.ts';
 import { admit } from './threads/access.ts';
 import { checkRoom } from './threads/findings.ts';
@@ -9,36 +19,22 @@ import { checkTransition, TRANSITIONS } from './threads/status.ts';
 
 /** What must be loaded before a command can be decided. */
 export function needs(command: Command): Needs {
-  switch (command.type) {
-    case 'create_thread':
-    case 'heartbeat':
-      return {};
-    case 'update_status':
-      return { thread: command.thread_id };
-    case 'ack_read':
-      return { thread: command.thread_id, cursor: true, entry_seq: command.input.last_read_seq };
-    case 'post_message': {
-      const { in_reply_to } = command.input;
-      const seq = in_reply_to === undefined ? undefined : seqOfMessageId(in_reply_to);
-      return seq === undefined ? { thread: command.thread_id } : { thread: command.thread_id, entry_seq: seq };
-    }
-  }
+  if (command.type === 'create_thread' || command.type === 'heartbeat') return {};
+  if (command.type === 'update_status') return { thread: command.thread_id };
+  if (command.type === 'ack_read')
+    return { thread: command.thread_id, cursor: true, entry_seq: command.input.last_read_seq };
+  const { in_reply_to } = command.input;
+  const seq = in_reply_to === undefined ? undefined : seqOfMessageId(in_reply_to);
+  return seq === undefined ? { thread: command.thread_id } : { thread: command.thread_id, entry_seq: seq };
 }
 
 /** The one place where a change is allowed or refused: pure, synchronous, the same in every store. */
 export function decide(loaded: Loaded, command: Command): Decision {
-  switch (command.type) {
-    case 'create_thread':
-      return decideCreate(command);
-    case 'post_message':
-      return decidePost(loaded, command);
-    case 'update_status':
-      return decideStatus(loaded, command);
-    case 'ack_read':
-      return decideAck(loaded, command);
-    case 'heartbeat':
-      return decideHeartbeat(command);
-  }
+  if (command.type === 'post_message') return decidePost(loaded, command);
+  if (command.type === 'create_thread') return decideCreate(command);
+  if (command.type === 'update_status') return decideStatus(loaded, command);
+  if (command.type === 'ack_read') return decideAck(loaded, command);
+  return decideHeartbeat(command);
 }
 
 function decideCreate(command: CreateThread): Decision {
@@ -51,20 +47,31 @@ function decideCreate(command: CreateThread): Decision {
     metadata: { workspace_id: caller.workspace_id, title: input.title, type: input.type, participants },
   });
   const thread = evolve(undefined, entry);
-  return { entries: [entry], thread, result: { thread_id: thread.thread_id, status: thread.status, created_at: thread.created_at } };
+  return {
+    entries: [entry],
+    thread,
+    result: { thread_id: thread.thread_id, status: thread.status, created_at: thread.created_at },
+  };
 }
 
 function decidePost(loaded: Loaded, command: PostMessage): Decision {
   const state = admit(loaded.located, command.caller);
   refuseObserver(command.caller.role, 'post to');
-  if (state.status === 'closed') throw new ParleyError('CONFLICT', 'the thread is closed; reopen it or start a new one');
+  if (state.status === 'closed')
+    throw new ParleyError('CONFLICT', 'the thread is closed; reopen it or start a new one');
   const { in_reply_to, ...input } = command.input;
   if (in_reply_to !== undefined && (loaded.entry?.message_id !== in_reply_to || loaded.entry.seq === 0)) {
-    throw new ParleyError('NOT_FOUND', 'in_reply_to names no message of this thread', { field: 'in_reply_to' });
+    throw new ParleyError('NOT_FOUND', 'in_reply_to names no message of this thread', {
+      field: 'in_reply_to',
+    });
   }
   const event = knownEvent(input.kind, input.metadata);
   checkRoom(state.findings, event);
-  const entry = draft(state, command, { type: 'message', ...input, ...(in_reply_to === undefined ? {} : { in_reply_to }) });
+  const entry = draft(state, command, {
+    type: 'message',
+    ...input,
+    ...(in_reply_to === undefined ? {} : { in_reply_to }),
+  });
   const entries = [entry];
   let thread = evolve(state, entry);
   const to = event === 'thread_escalated' ? 'blocked' : event === 'thread_resolved' ? 'resolved' : undefined;
@@ -77,7 +84,12 @@ function decidePost(loaded: Loaded, command: PostMessage): Decision {
   return {
     entries,
     thread,
-    result: { message_id: entry.message_id, seq: entry.seq, thread_status: thread.status, created_at: entry.created_at },
+    result: {
+      message_id: entry.message_id,
+      seq: entry.seq,
+      thread_status: thread.status,
+      created_at: entry.created_at,
+    },
   };
 }
 
@@ -88,7 +100,11 @@ function decideStatus(loaded: Loaded, command: UpdateStatus): Decision {
   checkTransition(state.status, status, isDisputed(state), command.caller);
   const entry = statusEntry(state, command, status, reason);
   const thread = evolve(state, entry);
-  return { entries: [entry], thread, result: { thread_id: thread.thread_id, status, updated_at: thread.updated_at } };
+  return {
+    entries: [entry],
+    thread,
+    result: { thread_id: thread.thread_id, status, updated_at: thread.updated_at },
+  };
 }
 
 function decideAck(loaded: Loaded, command: AckRead): Decision {
@@ -98,13 +114,20 @@ function decideAck(loaded: Loaded, command: AckRead): Decision {
   if (last_read_seq > state.last_seq) {
     throw invalid('last_read_seq', `last_read_seq is beyond the newest message (${state.last_seq})`);
   }
-  if (last_read_seq < known) throw invalid('last_read_seq', `last_read_seq is below the cursor (${known}), which never goes back`);
+  if (last_read_seq < known)
+    throw invalid('last_read_seq', `last_read_seq is below the cursor (${known}), which never goes back`);
   if (loaded.cursor !== undefined && last_read_seq === known) {
     return { entries: [], result: { ok: true, updated_at: loaded.cursor.updated_at } };
   }
   const updated_at = new Date(command.now).toISOString();
   const last_acked_message_id = last_read_seq === 0 ? null : (loaded.entry?.message_id ?? null);
-  const cursor = { thread_id: state.thread_id, agent_id: command.caller.agent_id, last_read_seq, last_acked_message_id, updated_at };
+  const cursor = {
+    thread_id: state.thread_id,
+    agent_id: command.caller.agent_id,
+    last_read_seq,
+    last_acked_message_id,
+    updated_at,
+  };
   return { entries: [], cursor, result: { ok: true, updated_at } };
 }
 
@@ -115,7 +138,13 @@ function decideHeartbeat(command: Heartbeat): Decision {
   return { entries: [], session, result: { ok: true, recorded_at } };
 }
 
-function statusEntry(state: ThreadState, command: UpdateStatus | PostMessage, to: string, reason: string, cause?: string): Entry {
+function statusEntry(
+  state: ThreadState,
+  command: UpdateStatus | PostMessage,
+  to: string,
+  reason: string,
+  cause?: string,
+): Entry {
   return draft(state, command, {
     type: 'thread.status',
     kind: 'system',
@@ -131,7 +160,8 @@ function statusEntry(state: ThreadState, command: UpdateStatus | PostMessage, to
   });
 }
 
-type Draft = Pick<Entry, 'type' | 'kind' | 'body'> & Partial<Pick<Entry, 'metadata' | 'in_reply_to' | 'idempotency_key' | 'schema_version'>>;
+type Draft = Pick<Entry, 'type' | 'kind' | 'body'> &
+  Partial<Pick<Entry, 'metadata' | 'in_reply_to' | 'idempotency_key' | 'schema_version'>>;
 
 /** The next entry of a thread: gapless seq, a time that never falls within the thread, an id made of both. */
 function draft(state: ThreadState | undefined, command: Exclude<Command, Heartbeat>, content: Draft): Entry {

@@ -34,7 +34,8 @@ export function openMemoryStore(): Store {
 
   function load(command: Command): Loaded {
     const { thread, entry_seq, cursor } = needs(command);
-    if (thread === undefined) return { located: { thread: undefined, foreign: false }, entry: undefined, cursor: undefined };
+    if (thread === undefined)
+      return { located: { thread: undefined, foreign: false }, entry: undefined, cursor: undefined };
     return {
       located: locate(thread, command.caller.workspace_id),
       entry: entry_seq === undefined ? undefined : entryAt(thread, entry_seq),
@@ -49,12 +50,16 @@ export function openMemoryStore(): Store {
       threads.set(thread.thread_id, { ...data, state: thread });
     }
     if (cursor !== undefined) cursors.set(`${cursor.thread_id} ${cursor.agent_id}`, cursor);
-    if (session !== undefined) sessions.set(`${session.workspace_id} ${session.agent_id} ${session.session_id}`, session);
+    if (session !== undefined)
+      sessions.set(`${session.workspace_id} ${session.agent_id} ${session.session_id}`, session);
   }
 
   function transact(command: Command): Committed {
     const { idempotency, caller } = command;
-    const key = idempotency === undefined ? undefined : JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]);
+    const key =
+      idempotency === undefined
+        ? undefined
+        : JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]);
     if (idempotency !== undefined && key !== undefined) {
       const result = replay(keys.get(key), idempotency);
       if (result !== undefined) return { result, replayed: true };
@@ -65,7 +70,9 @@ export function openMemoryStore(): Store {
       keys.set(key, { fingerprint: idempotency.fingerprint, result: decision.result, at: command.now });
     }
     const { thread, result } = decision;
-    return thread === undefined ? { result, replayed: false } : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
+    return thread === undefined
+      ? { result, replayed: false }
+      : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
   }
 
   function slice(query: Omit<PageQuery, 'after'>, after: number): Page {
@@ -85,7 +92,8 @@ export function openMemoryStore(): Store {
   return {
     transact: async (command) => transact(structuredClone(command)),
     page: async (query) => slice(query, query.after),
-    tail: async (query) => slice(query, Math.max(0, (threads.get(query.thread_id)?.state.last_seq ?? 0) - query.limit)),
+    tail: async (query) =>
+      slice(query, Math.max(0, (threads.get(query.thread_id)?.state.last_seq ?? 0) - query.limit)),
     cursors: async (threadId) => [...cursors.values()].filter((cursor) => cursor.thread_id === threadId),
     references: async (threadId, messageId) =>
       (threads.get(threadId)?.sealed ?? [])
@@ -94,25 +102,38 @@ export function openMemoryStore(): Store {
         .map((entry) => entry.message_id),
     async threads(query) {
       const rows: ThreadRow[] = [...threads.values()]
-        .map(({ state }) => ({ state, last_read_seq: cursors.get(`${state.thread_id} ${query.reader}`)?.last_read_seq ?? 0 }))
+        .map(({ state }) => ({
+          state,
+          last_read_seq: cursors.get(`${state.thread_id} ${query.reader}`)?.last_read_seq ?? 0,
+        }))
         .filter(({ state }) => state.workspace_id === query.workspace_id)
-        .filter(({ state }) => query.participant === undefined || state.participants.includes(query.participant))
+        .filter(
+          ({ state }) => query.participant === undefined || state.participants.includes(query.participant),
+        )
         .filter(({ state }) => query.status === undefined || state.status === query.status)
         .filter(({ state, last_read_seq }) => !query.unread || state.last_seq > last_read_seq)
-        .sort((a, b) => compare(b.state, a.state))
+        .toSorted((a, b) => compare(b.state, a.state))
         .filter(({ state }) => query.before === undefined || compare(state, query.before) < 0);
       return rows.slice(0, query.limit);
     },
-    sessions: async (workspaceId) => [...sessions.values()].filter((session) => session.workspace_id === workspaceId).sort(bySession),
+    sessions: async (workspaceId) =>
+      [...sessions.values()].filter((session) => session.workspace_id === workspaceId).toSorted(bySession),
     async search(query) {
       const words = query.text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
       const hits = [...threads.values()]
         .filter(({ state }) => state.workspace_id === query.workspace_id)
-        .filter(({ state }) => query.participant === undefined || state.participants.includes(query.participant))
+        .filter(
+          ({ state }) => query.participant === undefined || state.participants.includes(query.participant),
+        )
         .filter(({ state }) => query.thread_id === undefined || state.thread_id === query.thread_id)
         .flatMap(({ sealed }) => sealed.slice(1).map(({ json }) => JSON.parse(json) as Entry))
-        .filter((entry) => words.length > 0 && words.every((word) => entry.body.toLowerCase().includes(word)));
-      return { hits: hits.slice(0, query.limit).map((entry) => ({ entry, snippet: entry.body.slice(0, 160) })), complete: true };
+        .filter(
+          (entry) => words.length > 0 && words.every((word) => entry.body.toLowerCase().includes(word)),
+        );
+      return {
+        hits: hits.slice(0, query.limit).map((entry) => ({ entry, snippet: entry.body.slice(0, 160) })),
+        complete: true,
+      };
     },
     health: () => ({ writable: true }),
     close: async () => {},
@@ -127,5 +148,11 @@ function compare(a: Position, b: Position): number {
 }
 
 function bySession(a: Session, b: Session): number {
-  return a.agent_id === b.agent_id ? (a.session_id < b.session_id ? -1 : 1) : a.agent_id < b.agent_id ? -1 : 1;
+  return a.agent_id === b.agent_id
+    ? a.session_id < b.session_id
+      ? -1
+      : 1
+    : a.agent_id < b.agent_id
+      ? -1
+      : 1;
 }

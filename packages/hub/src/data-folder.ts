@@ -1,10 +1,30 @@
-import { chmodSync, closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
 
 /** Files the hub keeps in its folder; each must be a plain file of ours before it is opened. */
-const FILES = ['parley.db', 'parley.db-wal', 'parley.db-shm', 'hub.lock', 'hub.json', 'auth.json', 'auth.lock'];
+const FILES = [
+  'parley.db',
+  'parley.db-wal',
+  'parley.db-shm',
+  'hub.lock',
+  'hub.json',
+  'auth.json',
+  'auth.lock',
+];
 
 /** Makes the data folder private and sure: ours, 0700, nothing in it a link planted by someone else. */
 export function prepareFolder(folder: string): void {
@@ -12,11 +32,15 @@ export function prepareFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { uid } = lstatSync(folder);
-    if (process.getuid !== undefined && uid !== process.getuid()) throw new Error('it belongs to another user');
+    if (process.getuid !== undefined && uid !== process.getuid())
+      throw new Error('it belongs to another user');
     chmodSync(folder, 0o700);
     syncFolder(dirname(folder));
   } catch (error) {
-    throw new ParleyError('UNAVAILABLE', `the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ParleyError(
+      'UNAVAILABLE',
+      `the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   for (const name of FILES) checkPlainFile(join(folder, name));
 }
@@ -26,7 +50,10 @@ export function checkPlainFile(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isFile() || stat.nlink !== 1) {
-    throw new ParleyError('UNAVAILABLE', `${path} is not a plain file of its own (a link may have been planted); move it away`);
+    throw new ParleyError(
+      'UNAVAILABLE',
+      `${path} is not a plain file of its own (a link may have been planted); move it away`,
+    );
   }
   if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
@@ -36,7 +63,11 @@ export function writePrivateFile(path: string, text: string): void {
   checkPlainFile(path);
   const temporary = `${path}.${process.pid}.new`;
   rmSync(temporary, { force: true });
-  const file = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+  const file = openSync(
+    temporary,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  );
   try {
     writeSync(file, text);
     fsyncSync(file);

@@ -22,7 +22,12 @@ export class HttpRefusal extends ParleyError {
   readonly status: number;
   readonly headers: Record<string, string>;
 
-  constructor(status: number, code: ParleyError['code'], message: string, headers: Record<string, string> = {}) {
+  constructor(
+    status: number,
+    code: ParleyError['code'],
+    message: string,
+    headers: Record<string, string> = {},
+  ) {
     super(code, message);
     this.status = status;
     this.headers = headers;
@@ -32,7 +37,12 @@ export class HttpRefusal extends ParleyError {
 const COMMON = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 /** Writes a JSON answer in one piece. */
-export function sendJson({ response, request_id }: Exchange, status: number, text: string, headers: Record<string, string> = {}): void {
+export function sendJson(
+  { response, request_id }: Exchange,
+  status: number,
+  text: string,
+  headers: Record<string, string> = {},
+): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
@@ -68,7 +78,10 @@ export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Prom
 }
 
 function readBody({ request, response }: Exchange, maxBytes: number): Promise<Buffer> {
-  const tooLarge = (): HttpRefusal => new HttpRefusal(413, 'VALIDATION_ERROR', `the body is larger than ${maxBytes} bytes`, { connection: 'close' });
+  const tooLarge = (): HttpRefusal =>
+    new HttpRefusal(413, 'VALIDATION_ERROR', `the body is larger than ${maxBytes} bytes`, {
+      connection: 'close',
+    });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
     response.once('finish', () => request.destroy());
     return Promise.reject(tooLarge());
@@ -87,7 +100,9 @@ function readBody({ request, response }: Exchange, maxBytes: number): Promise<Bu
       }
       chunks.push(chunk);
     });
-    request.on('end', () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+    request.on('end', () =>
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+    );
     request.on('error', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
     request.on('close', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
   });

@@ -12,13 +12,21 @@ export function createProse(config: Config['summary'], log: Logger): Prose | und
   if (config.endpoint === '' || config.model === '') return undefined;
   const key = config.api_key_env === '' ? undefined : process.env[config.api_key_env];
   return async (facts, messages, signal) => {
-    const told = messages.slice(-100).map(({ seq, sender_agent_id, kind, body }) => ({ seq, from: sender_agent_id, kind, body: body.slice(0, 1_000) }));
+    const told = messages.slice(-100).map(({ seq, sender_agent_id, kind, body }) => ({
+      seq,
+      from: sender_agent_id,
+      kind,
+      body: body.slice(0, 1_000),
+    }));
     try {
       const response = await fetch(`${config.endpoint.replace(/\/$/, '')}/chat/completions`, {
         method: 'POST',
         redirect: 'error',
         signal: AbortSignal.any([signal, AbortSignal.timeout(config.timeout_ms)]),
-        headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+        headers: {
+          'content-type': 'application/json',
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        },
         body: JSON.stringify({
           model: config.model,
           messages: [
@@ -30,7 +38,9 @@ export function createProse(config: Config['summary'], log: Logger): Prose | und
       if (!response.ok) throw new Error(`the endpoint answered ${response.status}`);
       const answer = (await response.json()) as { choices?: { message?: { content?: unknown } }[] };
       const content = answer.choices?.[0]?.message?.content;
-      return typeof content === 'string' && content.trim() !== '' ? content.trim().slice(0, 4_000) : undefined;
+      return typeof content === 'string' && content.trim() !== ''
+        ? content.trim().slice(0, 4_000)
+        : undefined;
     } catch (error) {
       log.warn({ why: error instanceof Error ? error.message : String(error) }, 'summary model not used');
       return undefined;

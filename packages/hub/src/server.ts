@@ -40,10 +40,17 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
     try {
       guard(exchange.request);
       const face = faces.find((candidate) => candidate.claims(exchange.path));
-      if (face === undefined) throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${exchange.path.slice(0, 200)}`);
+      if (face === undefined)
+        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${exchange.path.slice(0, 200)}`);
       await face.handle(exchange);
     } catch (thrown) {
-      const error = thrown instanceof ParleyError ? thrown : new ParleyError('INTERNAL', 'something went wrong inside the hub; the request id leads to the cause in its log');
+      const error =
+        thrown instanceof ParleyError
+          ? thrown
+          : new ParleyError(
+              'INTERNAL',
+              'something went wrong inside the hub; the request id leads to the cause in its log',
+            );
       onRefusal(exchange, error, thrown === error ? undefined : thrown);
       sendError(exchange, error);
     }
@@ -67,18 +74,27 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   guard = createGuard(config, port);
   const scheme = config.tls.cert === '' ? 'http' : 'https';
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return { url: `${scheme}://${host}:${port}`, close: () => closeServer(server, config.http.shutdown_timeout_ms) };
+  return {
+    url: `${scheme}://${host}:${port}`,
+    close: () => closeServer(server, config.http.shutdown_timeout_ms),
+  };
 }
 
 function openServer(config: Config, listener: RequestListener): Server {
   const options = { maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000, noDelay: true };
   if (config.tls.cert === '') {
     if (!isLoopback(config.host)) {
-      throw new ParleyError('VALIDATION_ERROR', `host ${config.host} is not loopback: set tls.cert and tls.key, or keep 127.0.0.1`);
+      throw new ParleyError(
+        'VALIDATION_ERROR',
+        `host ${config.host} is not loopback: set tls.cert and tls.key, or keep 127.0.0.1`,
+      );
     }
     return createServer(options, listener);
   }
-  return createTlsServer({ ...options, cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) }, listener);
+  return createTlsServer(
+    { ...options, cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) },
+    listener,
+  );
 }
 
 function isLoopback(host: string): boolean {
@@ -89,7 +105,14 @@ function listen(server: Server, config: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
-      reject(new ParleyError('UNAVAILABLE', taken ? `port ${config.port} is taken; choose another with --port, or 0 for any free one` : error.message));
+      reject(
+        new ParleyError(
+          'UNAVAILABLE',
+          taken
+            ? `port ${config.port} is taken; choose another with --port, or 0 for any free one`
+            : error.message,
+        ),
+      );
     });
     server.listen(config.port, config.host, resolve);
   });

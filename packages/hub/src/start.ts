@@ -2,7 +2,16 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
-import { type CallRecord, type Chance, type Clock, createFeed, createHub, createLog, createQuota, type Deps } from '@parley/core';
+import {
+  type CallRecord,
+  type Chance,
+  type Clock,
+  createFeed,
+  createHub,
+  createLog,
+  createQuota,
+  type Deps,
+} from '@parley/core';
 import type { ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
@@ -46,24 +55,40 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     log: createLog(store, feed),
     clock,
     chance,
-    messageQuota: createQuota({ per_minute: config.quota.messages_per_minute, burst: config.quota.messages_burst }, clock),
+    messageQuota: createQuota(
+      { per_minute: config.quota.messages_per_minute, burst: config.quota.messages_burst },
+      clock,
+    ),
     prose: createProse(config.summary, log),
     idempotencyWindowMs: config.idempotency.window_ms,
     offlineAfterMs: config.sessions.offline_after_ms,
   };
   const hub = createHub(deps, (call) => recordCall(log, call));
   const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn(message) });
-  const badTokens = createQuota({ per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst }, clock);
+  const badTokens = createQuota(
+    { per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst },
+    clock,
+  );
   const authenticate = createAuthenticate(verifier, badTokens);
-  const limits = { bytes: config.limits.request_bytes, depth: config.limits.json_depth, keys: config.limits.json_keys };
+  const limits = {
+    bytes: config.limits.request_bytes,
+    depth: config.limits.json_depth,
+    keys: config.limits.json_keys,
+  };
   const streams = { recheck: verifier.recheck, recheckMs: config.auth.recheck_ms };
   const server = await startServer({
     config,
-    faces: [createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }), createHealthFace(store)],
+    faces: [
+      createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }),
+      createHealthFace(store),
+    ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
   });
   const runtimeFile = join(config.data, 'hub.json');
-  writePrivateFile(runtimeFile, `${JSON.stringify({ url: server.url, pid: process.pid, version: VERSION })}\n`);
+  writePrivateFile(
+    runtimeFile,
+    `${JSON.stringify({ url: server.url, pid: process.pid, version: VERSION })}\n`,
+  );
   return {
     url: server.url,
     async close() {
@@ -76,16 +101,34 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
 }
 
 function recordCall(log: Logger, { request_id, operation, caller, ms, error, cause }: CallRecord): void {
-  const line = { request_id, op: operation, agent: caller.agent_id, workspace: caller.workspace_id, ms: Math.round(ms * 1_000) / 1_000 };
+  const line = {
+    request_id,
+    op: operation,
+    agent: caller.agent_id,
+    workspace: caller.workspace_id,
+    ms: Math.round(ms * 1_000) / 1_000,
+  };
   if (error === undefined) log.info(line, 'call');
-  else if (error.code === 'INTERNAL') log.error({ ...line, code: error.code, cause: redact(describeCause(cause ?? error)) }, 'call');
+  else if (error.code === 'INTERNAL')
+    log.error({ ...line, code: error.code, cause: redact(describeCause(cause ?? error)) }, 'call');
   else log.info({ ...line, code: error.code, why: redact(error.message) }, 'call');
 }
 
-function recordRefusal(log: Logger, { request_id, request, path }: Exchange, error: ParleyError, cause: unknown): void {
+function recordRefusal(
+  log: Logger,
+  { request_id, request, path }: Exchange,
+  error: ParleyError,
+  cause: unknown,
+): void {
   if (loggedAtGate.has(error)) return;
   const reason = 'reason' in error ? String(error.reason) : error.message;
-  const line = { request_id, method: request.method, path: redact(path.slice(0, 200)), code: error.code, why: redact(reason) };
+  const line = {
+    request_id,
+    method: request.method,
+    path: redact(path.slice(0, 200)),
+    code: error.code,
+    why: redact(reason),
+  };
   if (error.code === 'INTERNAL') log.error({ ...line, cause: redact(describeCause(cause)) }, 'refused');
   else log.info(line, 'refused');
 }

@@ -8,8 +8,18 @@ export interface Annotations {
   openWorldHint: boolean;
 }
 
-export const READS: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-export const WRITES: Annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+export const READS: Annotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+export const WRITES: Annotations = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 
 /** The resource-style route beside `POST /v1/<name>`; `{fields}` come from the path, the rest from the query. */
 export interface HttpRoute {
@@ -32,6 +42,8 @@ export interface Contract<I extends z.ZodType = z.ZodType, O extends z.ZodType =
 }
 
 /** Keeps the exact schema types of a contract while checking its shape. */
-export function contract<I extends z.ZodType, O extends z.ZodType>(definition: Contract<I, O>): Contract<I, O> {
+export function contract<I extends z.ZodType, O extends z.ZodType>(
+  definition: Contract<I, O>,
+): Contract<I, O> {
   return definition;
 }

@@ -1,11 +1,27 @@
 import { z } from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
-import { IdempotencyKey, Message, MessageId, MessageKind, Metadata, SchemaVersion, Seq, ThreadId, ThreadStatus, Timestamp } from './entities.ts';
+import {
+  IdempotencyKey,
+  Message,
+  MessageId,
+  MessageKind,
+  Metadata,
+  SchemaVersion,
+  Seq,
+  ThreadId,
+  ThreadStatus,
+  Timestamp,
+} from './entities.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
-const Limit = z.number().int().min(1).default(LIMITS.page_default).describe(`page size; at most ${LIMITS.page_max}`);
+const Limit = z
+  .number()
+  .int()
+  .min(1)
+  .default(LIMITS.page_default)
+  .describe(`page size; at most ${LIMITS.page_max}`);
 
 const Page = z.object({
   messages: z.array(Message),
@@ -49,7 +65,8 @@ export const waitForMessages = contract({
   name: 'wait_for_messages',
   version: '1.0.0',
   title: 'Wait for messages',
-  description: 'Like read_messages, but waits until something arrives or the time is up. Use it instead of polling.',
+  description:
+    'Like read_messages, but waits until something arrives or the time is up. Use it instead of polling.',
   input: z.object({
     thread_id: ThreadId,
     since_seq: Seq.default(0),

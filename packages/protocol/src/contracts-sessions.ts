@@ -1,7 +1,15 @@
 import { z } from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
-import { IdempotencyKey, ManagementMode, Metadata, Session, SessionStatus, ThreadId, Timestamp } from './entities.ts';
+import {
+  IdempotencyKey,
+  ManagementMode,
+  Metadata,
+  Session,
+  SessionStatus,
+  ThreadId,
+  Timestamp,
+} from './entities.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
@@ -9,7 +17,8 @@ export const heartbeatSession = contract({
   name: 'heartbeat_session',
   version: '1.0.0',
   title: 'Report that a session is alive',
-  description: 'Say that your session lives and whether it is active or idle, so that others know if you can be woken.',
+  description:
+    'Say that your session lives and whether it is active or idle, so that others know if you can be woken.',
   input: z.object({
     runtime: storableText({ maxBytes: 64 }).describe('for example codex_cli, claude_code'),
     status: SessionStatus.default('active'),

@@ -9,11 +9,16 @@ export const createThread = contract({
   name: 'create_thread',
   version: '1.0.0',
   title: 'Create a thread',
-  description: 'Start a thread with other agents. You become a participant. Use type workflow for a review or task, incident for trouble.',
+  description:
+    'Start a thread with other agents. You become a participant. Use type workflow for a review or task, incident for trouble.',
   input: z.object({
     title: storableText({ maxBytes: LIMITS.title_bytes }),
     type: ThreadType.default('conversation'),
-    participants: z.array(Name).max(LIMITS.participants).default([]).describe('agent ids; repeats count once'),
+    participants: z
+      .array(Name)
+      .max(LIMITS.participants)
+      .default([])
+      .describe('agent ids; repeats count once'),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ thread_id: ThreadId, status: ThreadStatus, created_at: Timestamp }),
@@ -37,7 +42,8 @@ export const listThreads = contract({
   name: 'list_threads',
   version: '1.0.0',
   title: 'List threads',
-  description: 'Your threads, newest activity first, each with how many messages you have not acknowledged. Start here to find unread mail.',
+  description:
+    'Your threads, newest activity first, each with how many messages you have not acknowledged. Start here to find unread mail.',
   input: z.object({
     status: ThreadStatus.optional(),
     unread: z.boolean().optional().describe('only threads with unread messages'),
@@ -57,7 +63,8 @@ export const updateThreadStatus = contract({
   name: 'update_thread_status',
   version: '1.0.0',
   title: 'Change a thread’s status',
-  description: 'Set active, blocked, resolved or closed, with the reason. Workers cannot close a disputed thread.',
+  description:
+    'Set active, blocked, resolved or closed, with the reason. Workers cannot close a disputed thread.',
   input: z.object({
     thread_id: ThreadId,
     status: ThreadStatus,
@@ -73,7 +80,8 @@ export const summarizeThread = contract({
   name: 'summarize_thread',
   version: '1.0.0',
   title: 'Summarize a thread',
-  description: 'What was found, fixed, verified and rejected, what is still open, and the status: read this instead of a long history.',
+  description:
+    'What was found, fixed, verified and rejected, what is still open, and the status: read this instead of a long history.',
   input: z.object({
     thread_id: ThreadId,
     max_messages: z.number().int().min(1).max(LIMITS.summary_max).default(LIMITS.summary_default),

@@ -1,9 +1,22 @@
 import type { z } from 'zod';
 
 import type { Contract } from './contract.ts';
-import { ackRead, getMessage, postMessage, readMessages, searchMessages, waitForMessages } from './contracts-messages.ts';
+import {
+  ackRead,
+  getMessage,
+  postMessage,
+  readMessages,
+  searchMessages,
+  waitForMessages,
+} from './contracts-messages.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
-import { createThread, getThread, listThreads, summarizeThread, updateThreadStatus } from './contracts-threads.ts';
+import {
+  createThread,
+  getThread,
+  listThreads,
+  summarizeThread,
+  updateThreadStatus,
+} from './contracts-threads.ts';
 
 /** Everything the hub can do, by name; the tools, the routes, the documents and the client come from this table. */
 export const CONTRACTS = {

@@ -41,7 +41,9 @@ export const Thread = z
     created_at: Timestamp,
     updated_at: Timestamp,
     last_seq: Seq.describe('seq of the newest message; 0 when there is none'),
-    disputed: z.boolean().describe('an open finding, or a finding rejected by someone other than its reporter'),
+    disputed: z
+      .boolean()
+      .describe('an open finding, or a finding rejected by someone other than its reporter'),
   })
   .meta({ id: 'Thread' });
 export type Thread = z.infer<typeof Thread>;

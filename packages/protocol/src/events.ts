@@ -3,7 +3,9 @@ import { z } from 'zod';
 const text = z.string().min(1).max(2_000);
 const finding = {
   event_version: z.union([z.number(), z.string()]).optional(),
-  finding_id: text.optional().describe('name of the finding; without it the finding message itself is the name'),
+  finding_id: text
+    .optional()
+    .describe('name of the finding; without it the finding message itself is the name'),
   task_id: text.optional(),
 };
 
@@ -15,7 +17,12 @@ export const EVENT_METADATA = {
     file: text.optional(),
     line: z.number().int().min(0).optional(),
   }),
-  fix_pushed: z.looseObject({ ...finding, commit: text.optional(), branch: text.optional(), files: z.array(text).optional() }),
+  fix_pushed: z.looseObject({
+    ...finding,
+    commit: text.optional(),
+    branch: text.optional(),
+    files: z.array(text).optional(),
+  }),
   re_review_requested: z.looseObject({ ...finding, reviewer: text.optional(), commit: text.optional() }),
   finding_verified: z.looseObject({ ...finding, commit: text.optional() }),
   finding_rejected: z.looseObject({ ...finding, reason: text.optional() }),
@@ -26,7 +33,10 @@ export const EVENT_METADATA = {
 export type EventType = keyof typeof EVENT_METADATA;
 
 /** The event type a message announces, when it is one of the registry. */
-export function knownEvent(kind: string, metadata: Record<string, unknown> | undefined): EventType | undefined {
+export function knownEvent(
+  kind: string,
+  metadata: Record<string, unknown> | undefined,
+): EventType | undefined {
   if (kind !== 'event' || typeof metadata?.['event_type'] !== 'string') return undefined;
   const type = metadata['event_type'];
   return Object.hasOwn(EVENT_METADATA, type) ? (type as EventType) : undefined;

@@ -17,8 +17,8 @@ export function entryUlid(atMs: number, seq: number, salt: number): string {
 }
 
 /** The message id under which an entry is known on the hub's faces. */
-export function messageId(ulid: string): string {
-  return `msg_${ulid}`;
+export function messageId(unique: string): string {
+  return `msg_${unique}`;
 }
 
 /** The seq that a message id claims to stand at; undefined for what cannot be one of our ids. */

@@ -26,12 +26,13 @@ export function decodeJson(bytes: Uint8Array | string, limits: JsonLimits = DEFA
 
 /** One text per value whatever its key order, so that equal payloads have equal fingerprints. */
 export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  if (value === null || typeof value !== 'object')
+    return value === undefined ? 'null' : JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const record = value as Record<string, unknown>;
   const fields = Object.keys(record)
     .filter((key) => record[key] !== undefined)
-    .sort()
+    .toSorted()
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`);
   return `{${fields.join(',')}}`;
 }

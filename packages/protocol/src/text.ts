@@ -9,7 +9,9 @@ export function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return !value.includes('\0') && !isIllFormed(value);
   if (Array.isArray(value)) return value.every(isStorable);
   if (value !== null && typeof value === 'object') {
-    return Object.entries(value).every(([key, item]) => key !== '__proto__' && isStorable(key) && isStorable(item));
+    return Object.entries(value).every(
+      ([key, item]) => key !== '__proto__' && isStorable(key) && isStorable(item),
+    );
   }
   return true;
 }
@@ -20,10 +22,14 @@ export function storableText(options: { min?: number; maxBytes: number }): z.Zod
   return z
     .string()
     .min(min)
-    .refine((text) => text.length <= maxBytes && (text.length * 3 <= maxBytes || encoder.encode(text).length <= maxBytes), {
-      error: `is longer than ${maxBytes} bytes`,
-      abort: true,
-    })
+    .refine(
+      (text) =>
+        text.length <= maxBytes && (text.length * 3 <= maxBytes || encoder.encode(text).length <= maxBytes),
+      {
+        error: `is longer than ${maxBytes} bytes`,
+        abort: true,
+      },
+    )
     .refine(isStorable, { error: 'holds a NUL character or a lone surrogate' });
 }
 
@@ -37,6 +43,6 @@ export function storableObject(maxBytes: number) {
 }
 
 /** Names of agents, workspaces, sessions: never a flag, a path or a shell word. */
-export const Name = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, { error: 'must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit' });
+export const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
+  error: 'must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit',
+});

@@ -10,7 +10,10 @@ import { sqliteModule } from './sqlite.ts';
 export function backupRecord(folder: string, target: string): string {
   const path = join(target, DATABASE_FILE);
   if (existsSync(path)) throw new ParleyError('CONFLICT', `${path} is there already`);
-  const db = new (sqliteModule().DatabaseSync)(join(folder, DATABASE_FILE), { readOnly: true, timeout: 5_000 });
+  const db = new (sqliteModule().DatabaseSync)(join(folder, DATABASE_FILE), {
+    readOnly: true,
+    timeout: 5_000,
+  });
   try {
     db.prepare('VACUUM INTO ?').run(path);
   } finally {

@@ -17,7 +17,14 @@ export interface RecordReport {
   index: 'ok' | 'differs';
   schema_version: number;
   sqlite_version: string;
-  counts: { threads: number; entries: number; messages: number; cursors: number; sessions: number; idempotency_keys: number };
+  counts: {
+    threads: number;
+    entries: number;
+    messages: number;
+    cursors: number;
+    sessions: number;
+    idempotency_keys: number;
+  };
   problems: string[];
 }
 
@@ -48,7 +55,7 @@ export function checkRecord(folder: string): RecordReport {
       chain: chain.length === 0 ? 'ok' : 'broken',
       index: index.length === 0 ? 'ok' : 'differs',
       schema_version: number(db, 'PRAGMA user_version'),
-      sqlite_version: String((db.prepare('SELECT sqlite_version() AS v').get() as { v: string }).v),
+      sqlite_version: (db.prepare('SELECT sqlite_version() AS v').get() as { v: string }).v,
       counts: count(db),
       problems: problems.slice(0, MAX_PROBLEMS),
     };
@@ -65,20 +72,29 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   const index: string[] = [];
   const entries = db.prepare('SELECT seq, hash, json FROM entries WHERE thread = ? ORDER BY seq');
   const threads = db.prepare('SELECT id, thread_id, head, last_seq, state FROM threads ORDER BY id');
-  for (const row of threads.iterate() as Iterable<{ id: number; thread_id: string; head: string; last_seq: number; state: string }>) {
+  for (const row of threads.iterate() as Iterable<{
+    id: number;
+    thread_id: string;
+    head: string;
+    last_seq: number;
+    state: string;
+  }>) {
     let head = CHAIN_START;
     let seq = 0;
     let state: ThreadState | undefined;
     for (const entry of entries.iterate(row.id) as Iterable<{ seq: number; hash: string; json: string }>) {
       if (entry.seq !== seq || link(head, entry.json) !== entry.hash) {
-        chain.push(`${row.thread_id}: the chain breaks at seq ${seq}${entry.seq === seq ? '' : ` (found ${entry.seq})`}`);
+        chain.push(
+          `${row.thread_id}: the chain breaks at seq ${seq}${entry.seq === seq ? '' : ` (found ${entry.seq})`}`,
+        );
         break;
       }
       state = evolve(state, JSON.parse(entry.json) as Entry);
       head = entry.hash;
       seq++;
     }
-    if (head !== row.head) chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
+    if (head !== row.head)
+      chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
     if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row.state))) {
       index.push(`${row.thread_id}: the state folded from the log differs from the live one`);
     }

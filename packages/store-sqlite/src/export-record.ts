@@ -9,9 +9,18 @@ export function* exportRecord(folder: string): Generator<string> {
   try {
     db.exec('BEGIN');
     const entries = number(db, 'SELECT count(*) FROM entries');
-    yield JSON.stringify({ type: 'parley.export', version: 1, schema_version: number(db, 'PRAGMA user_version'), entries });
+    yield JSON.stringify({
+      type: 'parley.export',
+      version: 1,
+      schema_version: number(db, 'PRAGMA user_version'),
+      entries,
+    });
     const log = db.prepare('SELECT pos, hash, json FROM entries ORDER BY pos');
-    for (const { pos, hash, json } of log.iterate() as Iterable<{ pos: number; hash: string; json: string }>) {
+    for (const { pos, hash, json } of log.iterate() as Iterable<{
+      pos: number;
+      hash: string;
+      json: string;
+    }>) {
       yield `{"type":"entry","pos":${pos},"hash":${JSON.stringify(hash)},"entry":${json}}`;
     }
     const cursors = db.prepare(
@@ -19,7 +28,8 @@ export function* exportRecord(folder: string): Generator<string> {
     );
     for (const cursor of cursors.iterate()) yield JSON.stringify({ type: 'cursor', cursor });
     const sessions = db.prepare('SELECT json FROM sessions ORDER BY workspace_id, agent_id, session_id');
-    for (const { json } of sessions.iterate() as Iterable<{ json: string }>) yield `{"type":"session","session":${json}}`;
+    for (const { json } of sessions.iterate() as Iterable<{ json: string }>)
+      yield `{"type":"session","session":${json}}`;
   } finally {
     db.close();
   }

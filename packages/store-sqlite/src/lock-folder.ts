@@ -25,7 +25,8 @@ export function lockFolder(folder: string): FileLock {
   try {
     return lockFile(join(folder, 'hub.lock'), 0);
   } catch (error) {
-    if (error instanceof ParleyError) throw new ParleyError('CONFLICT', `another hub is running on ${folder}`);
+    if (error instanceof ParleyError)
+      throw new ParleyError('CONFLICT', `another hub is running on ${folder}`);
     throw error;
   }
 }

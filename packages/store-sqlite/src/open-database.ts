@@ -16,8 +16,12 @@ const CHECKED_AT_START = 64 * 1024 * 1024;
 export function openWriter(path: string): DatabaseSync {
   checkWal(path);
   const db = new (sqliteModule().DatabaseSync)(path, { timeout: 5_000 });
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY');
-  db.exec('PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384');
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY',
+  );
+  db.exec(
+    'PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384',
+  );
   checkIdentity(db);
   if (statSync(path).size <= CHECKED_AT_START) checkIntegrity(db);
   migrate(db);
@@ -56,17 +60,24 @@ function checkIdentity(db: DatabaseSync): void {
 function checkIntegrity(db: DatabaseSync): void {
   const rows = db.prepare('PRAGMA quick_check(1)').all() as Record<string, unknown>[];
   const said = String(Object.values(rows[0] ?? { ok: 'ok' })[0]);
-  if (said !== 'ok') throw new ParleyError('UNAVAILABLE', `the log is damaged (${said}); run \`parley doctor\` and restore a backup`);
+  if (said !== 'ok')
+    throw new ParleyError(
+      'UNAVAILABLE',
+      `the log is damaged (${said}); run \`parley doctor\` and restore a backup`,
+    );
 }
 
 /** Each migration is one transaction with its version number: after a crash it has run wholly or not at all. */
 function migrate(db: DatabaseSync): void {
   for (let version = number(db, 'PRAGMA user_version'); version < MIGRATIONS.length; version++) {
-    db.exec(`BEGIN IMMEDIATE; ${MIGRATIONS[version] ?? ''}; PRAGMA user_version = ${version + 1}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
+    db.exec(
+      `BEGIN IMMEDIATE; ${MIGRATIONS[version] ?? ''}; PRAGMA user_version = ${version + 1}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`,
+    );
   }
 }
 
 /** The WAL default of some builds falls back to NORMAL at the first write; an acknowledgement must mean fsync. */
 export function assertDurable(db: DatabaseSync): void {
-  if (number(db, 'PRAGMA synchronous') !== 2) throw new ParleyError('UNAVAILABLE', 'SQLite does not run with synchronous=FULL');
+  if (number(db, 'PRAGMA synchronous') !== 2)
+    throw new ParleyError('UNAVAILABLE', 'SQLite does not run with synchronous=FULL');
 }

@@ -26,7 +26,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     if (told !== message) options.onFault(message);
     told = message;
   };
-  const writer = await ThreadPort.open({ role: 'writer', path, idempotencyWindowMs }, { maxBatch, maxQueue, onFault });
+  const writer = await ThreadPort.open(
+    { role: 'writer', path, idempotencyWindowMs },
+    { maxBatch, maxQueue, onFault },
+  );
   const reader = await ThreadPort.open(
     { role: 'reader', path, idempotencyWindowMs },
     { maxBatch, maxQueue, onFault: (message) => onFault(message, false) },

@@ -1,4 +1,16 @@
-import { type Entry, isForeign, link, type Located, type Page, type PageQuery, type SearchQuery, type SearchResult, type ThreadRow, type ThreadState, type ThreadsQuery } from '@parley/core';
+import {
+  type Entry,
+  isForeign,
+  link,
+  type Located,
+  type Page,
+  type PageQuery,
+  type SearchQuery,
+  type SearchResult,
+  type ThreadRow,
+  type ThreadState,
+  type ThreadsQuery,
+} from '@parley/core';
 import { type Cursor, ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
 
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
@@ -37,7 +49,7 @@ export class Reader {
   }
 
   cursors(threadId: string): Cursor[] {
-    return this.#sql.cursors.all(threadId) as unknown as Cursor[];
+    return this.#sql.cursors.all(threadId);
   }
 
   references(threadId: string, messageId: string): string[] {
@@ -51,7 +63,9 @@ export class Reader {
     const { participant, before } = query;
     const from = participant === undefined ? 'threads t' : 'participants p JOIN threads t ON t.id = p.thread';
     const conditions = [
-      participant === undefined ? 't.workspace_id = :workspace' : 'p.workspace_id = :workspace AND p.agent_id = :participant',
+      participant === undefined
+        ? 't.workspace_id = :workspace'
+        : 'p.workspace_id = :workspace AND p.agent_id = :participant',
       ...(query.status === undefined ? [] : ['t.status = :status']),
       ...(query.unread ? ['t.last_seq > coalesce(c.last_read_seq, 0)'] : []),
       ...(before === undefined ? [] : ['(t.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
@@ -67,7 +81,10 @@ export class Reader {
       ...(query.status === undefined ? {} : { status: query.status }),
       ...before,
     }) as { state: string; last_read_seq: number }[];
-    return rows.map(({ state, last_read_seq }) => ({ state: JSON.parse(state) as ThreadState, last_read_seq }));
+    return rows.map(({ state, last_read_seq }) => ({
+      state: JSON.parse(state) as ThreadState,
+      last_read_seq,
+    }));
   }
 
   sessions(workspaceId: string): Session[] {
@@ -96,7 +113,10 @@ export class Reader {
   #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
     const row = this.#sql.thread.get(threadId) as { id: number; state: string } | undefined;
     if (row !== undefined) return { id: row.id, located: { thread: JSON.parse(row.state) as ThreadState } };
-    const foreign = isForeign(this.#sql.anyThreadOf.get(workspaceId) !== undefined, this.#sql.anyThread.get() !== undefined);
+    const foreign = isForeign(
+      this.#sql.anyThreadOf.get(workspaceId) !== undefined,
+      this.#sql.anyThread.get() !== undefined,
+    );
     return { id: undefined, located: { thread: undefined, foreign } };
   }
 
@@ -107,7 +127,8 @@ export class Reader {
     for (let i = 1; i <= wanted; i++) {
       const row = rows[i];
       const seq = after + i;
-      if (row?.seq !== seq || link(rows[i - 1]?.hash ?? '', row.json) !== row.hash) throw damaged(thread.thread_id, seq);
+      if (row?.seq !== seq || link(rows[i - 1]?.hash ?? '', row.json) !== row.hash)
+        throw damaged(thread.thread_id, seq);
       bytes += row.json.length;
       if (i > 1 && bytes > maxBytes) break;
       entries.push(JSON.parse(row.json) as Entry);
@@ -117,7 +138,11 @@ export class Reader {
 }
 
 function damaged(threadId: string, seq: number): ParleyError {
-  return new ParleyError('INTERNAL', `the record of ${threadId} is damaged at seq ${seq}; run \`parley doctor\``, { thread_id: threadId, seq });
+  return new ParleyError(
+    'INTERNAL',
+    `the record of ${threadId} is damaged at seq ${seq}; run \`parley doctor\``,
+    { thread_id: threadId, seq },
+  );
 }
 
 function prepareStatements(db: DatabaseSync) {
@@ -126,7 +151,9 @@ function prepareStatements(db: DatabaseSync) {
     thread: prepare('SELECT id, state FROM threads WHERE thread_id = ?'),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
-    entries: prepare('SELECT seq, hash, json FROM entries WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT ?'),
+    entries: prepare(
+      'SELECT seq, hash, json FROM entries WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT ?',
+    ),
     cursors: prepare(
       'SELECT t.thread_id, c.agent_id, c.last_read_seq, c.last_acked_message_id, c.updated_at FROM cursors c JOIN threads t ON t.id = c.thread WHERE t.thread_id = ? ORDER BY c.agent_id',
     ),

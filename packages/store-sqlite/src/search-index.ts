@@ -17,7 +17,9 @@ export class SearchIndex {
     this.#next = db.prepare('SELECT pos, seq, json FROM entries WHERE pos > ? ORDER BY pos LIMIT ?');
     this.#add = db.prepare('INSERT INTO search (rowid, body) VALUES (?, ?)');
     this.#move = db.prepare("INSERT OR REPLACE INTO followers (name, pos) VALUES ('search', ?)");
-    const row = db.prepare("SELECT pos FROM followers WHERE name = 'search'").get() as { pos: number } | undefined;
+    const row = db.prepare("SELECT pos FROM followers WHERE name = 'search'").get() as
+      | { pos: number }
+      | undefined;
     this.#position = row?.pos ?? 0;
   }
 

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import type { Command } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
@@ -12,15 +12,19 @@ import { Writer } from './writer.ts';
 const QUIET_MS = 200;
 
 const start = workerData as ThreadStart;
-const port = parentPort;
-if (port === null) throw new Error('this module runs in a worker thread');
+const port = requirePort();
 
 try {
   if (start.role === 'writer') serveWriter();
   else serveReader();
   port.postMessage('ready');
 } catch (error) {
-  port.postMessage(JSON.stringify({ message: error instanceof Error ? error.message : String(error), ours: error instanceof ParleyError }));
+  port.postMessage(
+    JSON.stringify({
+      message: error instanceof Error ? error.message : String(error),
+      ours: error instanceof ParleyError,
+    }),
+  );
 }
 
 function serveWriter(): void {
@@ -34,15 +38,15 @@ function serveWriter(): void {
     }, delay);
   };
   rest(QUIET_MS);
-  port?.on('message', (batch: string) => {
+  port.on('message', (batch: string) => {
     if (batch === 'close') {
       clearTimeout(quiet);
       db.close();
-      port?.postMessage('closed');
-      port?.close();
+      port.postMessage('closed');
+      port.close();
       return;
     }
-    port?.postMessage(JSON.stringify(writer.run(JSON.parse(batch) as Command[])));
+    port.postMessage(JSON.stringify(writer.run(JSON.parse(batch) as Command[])));
     rest(QUIET_MS);
   });
 }
@@ -57,23 +61,35 @@ function serveReader(): void {
       return { ok: (reader[name] as (...list: unknown[]) => unknown)(...args) };
     } catch (error) {
       if (error instanceof ParleyError) {
-        return { error: { code: error.code, message: error.message, ...(error.details === undefined ? {} : { details: error.details }) }, fault: error.message };
+        return {
+          error: {
+            code: error.code,
+            message: error.message,
+            ...(error.details === undefined ? {} : { details: error.details }),
+          },
+          fault: error.message,
+        };
       }
       const message = error instanceof Error ? error.message : String(error);
       return { error: { code: 'UNAVAILABLE', message: 'the store could not be read' }, fault: message };
     }
   };
-  port?.on('message', (batch: string) => {
+  port.on('message', (batch: string) => {
     if (batch === 'close') {
       db.close();
-      port?.postMessage('closed');
-      port?.close();
+      port.postMessage('closed');
+      port.close();
       return;
     }
     // One read transaction: every answer of a batch is of the same moment.
     db.exec('BEGIN');
     const replies = (JSON.parse(batch) as Question[]).map(ask);
     db.exec('COMMIT');
-    port?.postMessage(JSON.stringify(replies));
+    port.postMessage(JSON.stringify(replies));
   });
+}
+
+function requirePort(): MessagePort {
+  if (parentPort === null) throw new Error('this module runs in a worker thread');
+  return parentPort;
 }

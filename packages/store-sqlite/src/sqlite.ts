@@ -1,6 +1,10 @@
 import { createRequire } from 'node:module';
 
-import type { DatabaseSync as DatabaseSyncClass, DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+import type {
+  DatabaseSync as DatabaseSyncClass,
+  DatabaseSyncInstance,
+  StatementSyncInstance,
+} from '@photostructure/sqlite';
 
 export type DatabaseSync = DatabaseSyncInstance;
 export type StatementSync = StatementSyncInstance;

@@ -43,7 +43,11 @@ export class ThreadPort {
   static async open(start: ThreadStart, options: PortOptions): Promise<ThreadPort> {
     const source = import.meta.url.endsWith('.ts');
     const file = new URL(source ? './sqlite-thread.ts' : './sqlite-thread.js', import.meta.url);
-    const worker = new Worker(file, { workerData: start, stderr: false, ...(source ? { execArgv: ['--import', 'tsx'] } : {}) });
+    const worker = new Worker(file, {
+      workerData: start,
+      stderr: false,
+      ...(source ? { execArgv: ['--import', 'tsx'] } : {}),
+    });
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
       worker.once('message', (message: string) => {
@@ -63,7 +67,9 @@ export class ThreadPort {
   call<T>(payload: unknown): Promise<T> {
     if (this.#gone !== undefined) return Promise.reject(unavailable(this.#gone));
     if (this.#queue.length >= this.#options.maxQueue) {
-      return Promise.reject(new ParleyError('UNAVAILABLE', 'the hub is overloaded; retry', { retry_after_ms: 250 }));
+      return Promise.reject(
+        new ParleyError('UNAVAILABLE', 'the hub is overloaded; retry', { retry_after_ms: 250 }),
+      );
     }
     const text = JSON.stringify(payload);
     return new Promise<T>((resolve, reject) => {
@@ -123,5 +129,8 @@ export class ThreadPort {
 }
 
 function unavailable(reason: string): ParleyError {
-  return new ParleyError('UNAVAILABLE', `${reason}; restart the hub, then retry with the same idempotency_key`);
+  return new ParleyError(
+    'UNAVAILABLE',
+    `${reason}; restart the hub, then retry with the same idempotency_key`,
+  );
 }

@@ -16,7 +16,10 @@ export function checkWal(databasePath: string): void {
   try {
     const broken = findBrokenFrame(file);
     if (broken !== undefined) {
-      throw new ParleyError('UNAVAILABLE', `the write-ahead log is damaged at frame ${broken}; restore a backup or move the -wal file away to start without what it holds`);
+      throw new ParleyError(
+        'UNAVAILABLE',
+        `the write-ahead log is damaged at frame ${broken}; restore a backup or move the -wal file away to start without what it holds`,
+      );
     }
   } finally {
     closeSync(file);
@@ -43,7 +46,11 @@ function findBrokenFrame(file: number): number | undefined {
     const bytes = read(file, HEADER + (frame - 1) * (FRAME_HEADER + pageSize), FRAME_HEADER + pageSize);
     if (bytes === undefined || !bytes.subarray(8, 16).equals(salts)) return undefined;
     const stored = { a: bytes.readUInt32BE(16), b: bytes.readUInt32BE(20) };
-    const expected = checksum(bytes.subarray(FRAME_HEADER), bigEndian, checksum(bytes.subarray(0, 8), bigEndian, sums));
+    const expected = checksum(
+      bytes.subarray(FRAME_HEADER),
+      bigEndian,
+      checksum(bytes.subarray(0, 8), bigEndian, sums),
+    );
     const sound = stored.a === expected.a && stored.b === expected.b;
     if (!sound && broken !== undefined) return undefined;
     if (sound && commitBehind) return broken;

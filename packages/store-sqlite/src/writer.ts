@@ -1,10 +1,21 @@
 import { hash } from 'node:crypto';
 
-import { CHAIN_START, type Command, type Committed, type Decision, type Entry, isForeign, type Loaded, type Located, seal, type ThreadState } from '@parley/core';
+import {
+  CHAIN_START,
+  type Command,
+  type Committed,
+  type Decision,
+  type Entry,
+  isForeign,
+  type Loaded,
+  type Located,
+  seal,
+  type ThreadState,
+} from '@parley/core';
 import { decide, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
 import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
-import { assertDurable } from './open-database.ts';
+import { assertDurable, number } from './open-database.ts';
 import { SearchIndex } from './search-index.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
 import type { Reply } from './thread-protocol.ts';
@@ -35,7 +46,7 @@ export class Writer {
     this.#db = db;
     this.#sql = prepareStatements(db);
     this.#search = new SearchIndex(db);
-    this.#position = Number((db.prepare('SELECT coalesce(max(pos), 0) AS pos FROM entries').get() as { pos: number }).pos);
+    this.#position = number(db, 'SELECT max(pos) FROM entries');
   }
 
   /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
@@ -58,7 +69,7 @@ export class Writer {
     if (this.#failure !== undefined) return false;
     try {
       const purged = this.#sql.purgeKeys.run(now - windowMs).changes;
-      return this.#search.step() || Number(purged) > 0;
+      return this.#search.step() || purged > 0;
     } catch (error) {
       this.#abandon(error, 0);
       return false;
@@ -75,13 +86,22 @@ export class Writer {
       return { ok: this.#transact(command) };
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
-      return { error: { code: error.code, message: error.message, ...(error.details === undefined ? {} : { details: error.details }) } };
+      return {
+        error: {
+          code: error.code,
+          message: error.message,
+          ...(error.details === undefined ? {} : { details: error.details }),
+        },
+      };
     }
   }
 
   #transact(command: Command): Committed {
     const { idempotency, caller } = command;
-    const digest = idempotency === undefined ? undefined : hash('sha256', JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]), 'base64url');
+    const digest =
+      idempotency === undefined
+        ? undefined
+        : hash('sha256', JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]), 'base64url');
     if (idempotency !== undefined && digest !== undefined) {
       const result = replay(this.#record(digest), idempotency);
       if (result !== undefined) return { result, replayed: true };
@@ -93,19 +113,31 @@ export class Writer {
       this.#sql.dropKey.run(digest);
       this.#sql.addKey.run(digest, idempotency.fingerprint, command.now, JSON.stringify(result));
     }
-    return thread === undefined ? { result, replayed: false } : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
+    return thread === undefined
+      ? { result, replayed: false }
+      : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
   }
 
   #record(digest: string): IdempotencyRecord | undefined {
-    const row = this.#sql.getKey.get(digest) as { fingerprint: string; at: number; result: string } | undefined;
-    return row === undefined ? undefined : { fingerprint: row.fingerprint, at: row.at, result: JSON.parse(row.result) as Record<string, unknown> };
+    const row = this.#sql.getKey.get(digest) as
+      | { fingerprint: string; at: number; result: string }
+      | undefined;
+    return row === undefined
+      ? undefined
+      : {
+          fingerprint: row.fingerprint,
+          at: row.at,
+          result: JSON.parse(row.result) as Record<string, unknown>,
+        };
   }
 
   #load(command: Command): Loaded {
     const { thread, entry_seq, cursor } = needs(command);
-    if (thread === undefined) return { located: { thread: undefined, foreign: false }, entry: undefined, cursor: undefined };
+    if (thread === undefined)
+      return { located: { thread: undefined, foreign: false }, entry: undefined, cursor: undefined };
     const cached = this.#thread(thread);
-    const located: Located = cached === undefined ? this.#missing(command.caller.workspace_id) : { thread: cached.state };
+    const located: Located =
+      cached === undefined ? this.#missing(command.caller.workspace_id) : { thread: cached.state };
     if (cached === undefined) return { located, entry: undefined, cursor: undefined };
     return {
       located,
@@ -120,7 +152,13 @@ export class Writer {
     const row = this.#sql.getThread.get(threadId) as { id: number; state: string; head: string } | undefined;
     if (row === undefined) return undefined;
     const state = JSON.parse(row.state) as ThreadState;
-    return this.#remember({ id: row.id, state, head: row.head, dirty: false, participants: state.participants });
+    return this.#remember({
+      id: row.id,
+      state,
+      head: row.head,
+      dirty: false,
+      participants: state.participants,
+    });
   }
 
   #remember(thread: CachedThread): CachedThread {
@@ -136,8 +174,12 @@ export class Writer {
   }
 
   #missing(workspaceId: string): Located {
-    if (!this.#workspaces.has(workspaceId) && this.#sql.anyThreadOf.get(workspaceId) !== undefined) this.#workspaces.add(workspaceId);
-    return { thread: undefined, foreign: isForeign(this.#workspaces.has(workspaceId), this.#sql.anyThread.get() !== undefined) };
+    if (!this.#workspaces.has(workspaceId) && this.#sql.anyThreadOf.get(workspaceId) !== undefined)
+      this.#workspaces.add(workspaceId);
+    return {
+      thread: undefined,
+      foreign: isForeign(this.#workspaces.has(workspaceId), this.#sql.anyThread.get() !== undefined),
+    };
   }
 
   #entry(thread: number, seq: number): Entry | undefined {
@@ -146,7 +188,9 @@ export class Writer {
   }
 
   #cursor(thread: CachedThread, agentId: string): Cursor | undefined {
-    const row = this.#sql.getCursor.get(thread.id, agentId) as Omit<Cursor, 'thread_id' | 'agent_id'> | undefined;
+    const row = this.#sql.getCursor.get(thread.id, agentId) as
+      | Omit<Cursor, 'thread_id' | 'agent_id'>
+      | undefined;
     return row === undefined ? undefined : { thread_id: thread.state.thread_id, agent_id: agentId, ...row };
   }
 
@@ -154,10 +198,21 @@ export class Writer {
     if (thread !== undefined) this.#append(thread, entries);
     if (cursor !== undefined) {
       const { id } = this.#threads.get(cursor.thread_id) ?? {};
-      this.#sql.putCursor.run(id ?? 0, cursor.agent_id, cursor.last_read_seq, cursor.last_acked_message_id, cursor.updated_at);
+      this.#sql.putCursor.run(
+        id ?? 0,
+        cursor.agent_id,
+        cursor.last_read_seq,
+        cursor.last_acked_message_id,
+        cursor.updated_at,
+      );
     }
     if (session !== undefined) {
-      this.#sql.putSession.run(session.workspace_id, session.agent_id, session.session_id, JSON.stringify(session));
+      this.#sql.putSession.run(
+        session.workspace_id,
+        session.agent_id,
+        session.session_id,
+        JSON.stringify(session),
+      );
     }
   }
 
@@ -175,7 +230,13 @@ export class Writer {
 
   #addThread(state: ThreadState): CachedThread {
     const { lastInsertRowid } = this.#sql.addThread.run(state.thread_id, state.workspace_id);
-    return this.#remember({ id: Number(lastInsertRowid), state, head: CHAIN_START, dirty: true, participants: [] });
+    return this.#remember({
+      id: Number(lastInsertRowid),
+      state,
+      head: CHAIN_START,
+      dirty: true,
+      participants: [],
+    });
   }
 
   /** A thread's state is written once per batch, however many entries the batch gave it. */
@@ -183,12 +244,21 @@ export class Writer {
     for (const thread of this.#threads.values()) {
       if (!thread.dirty) continue;
       const { state } = thread;
-      this.#sql.putThread.run(state.status, state.updated_at, state.last_seq, thread.head, JSON.stringify(state), thread.id);
+      this.#sql.putThread.run(
+        state.status,
+        state.updated_at,
+        state.last_seq,
+        thread.head,
+        JSON.stringify(state),
+        thread.id,
+      );
       for (const agent of state.participants) {
-        if (!thread.participants.includes(agent)) this.#sql.addParticipant.run(state.workspace_id, agent, thread.id);
+        if (!thread.participants.includes(agent))
+          this.#sql.addParticipant.run(state.workspace_id, agent, thread.id);
       }
       for (const agent of thread.participants) {
-        if (!state.participants.includes(agent)) this.#sql.dropParticipant.run(state.workspace_id, agent, thread.id);
+        if (!state.participants.includes(agent))
+          this.#sql.dropParticipant.run(state.workspace_id, agent, thread.id);
       }
       thread.participants = state.participants;
       thread.dirty = false;
@@ -200,7 +270,7 @@ export class Writer {
     this.#threads.clear();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      this.#position = Number((this.#db.prepare('SELECT coalesce(max(pos), 0) AS pos FROM entries').get() as { pos: number }).pos);
+      this.#position = number(this.#db, 'SELECT max(pos) FROM entries');
     } catch (second) {
       this.#failure = String(second);
     }
@@ -208,7 +278,14 @@ export class Writer {
     const full = sqliteCode(error) === SQLITE_FULL;
     if (!full) this.#failure ??= message;
     const reply: Reply = full
-      ? { error: { code: 'UNAVAILABLE', message: 'the disk is full; nothing was written', details: { retry_after_ms: 1_000 } }, fault: message }
+      ? {
+          error: {
+            code: 'UNAVAILABLE',
+            message: 'the disk is full; nothing was written',
+            details: { retry_after_ms: 1_000 },
+          },
+          fault: message,
+        }
       : failed(message);
     return Array.from({ length: count }, () => reply);
   }
@@ -216,7 +293,11 @@ export class Writer {
 
 function failed(message: string): Reply {
   return {
-    error: { code: 'UNAVAILABLE', message: 'the store has failed and takes no more writes; restart the hub, then retry with the same idempotency_key' },
+    error: {
+      code: 'UNAVAILABLE',
+      message:
+        'the store has failed and takes no more writes; restart the hub, then retry with the same idempotency_key',
+    },
     fault: message,
     fatal: true,
   };
@@ -230,18 +311,36 @@ function prepareStatements(db: DatabaseSync) {
     getThread: prepare('SELECT id, state, head FROM threads WHERE thread_id = ?'),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
-    addThread: prepare("INSERT INTO threads (thread_id, workspace_id, status, updated_at, last_seq, head, state) VALUES (?, ?, '', '', 0, '', '')"),
-    putThread: prepare('UPDATE threads SET status = ?, updated_at = ?, last_seq = ?, head = ?, state = ? WHERE id = ?'),
-    addParticipant: prepare('INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)'),
-    dropParticipant: prepare('DELETE FROM participants WHERE workspace_id = ? AND agent_id = ? AND thread = ?'),
+    addThread: prepare(
+      "INSERT INTO threads (thread_id, workspace_id, status, updated_at, last_seq, head, state) VALUES (?, ?, '', '', 0, '', '')",
+    ),
+    putThread: prepare(
+      'UPDATE threads SET status = ?, updated_at = ?, last_seq = ?, head = ?, state = ? WHERE id = ?',
+    ),
+    addParticipant: prepare(
+      'INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)',
+    ),
+    dropParticipant: prepare(
+      'DELETE FROM participants WHERE workspace_id = ? AND agent_id = ? AND thread = ?',
+    ),
     getEntry: prepare('SELECT json FROM entries WHERE thread = ? AND seq = ?'),
-    addEntry: prepare('INSERT INTO entries (pos, thread, seq, reply_to, hash, json) VALUES (?, ?, ?, ?, ?, ?)'),
-    getCursor: prepare('SELECT last_read_seq, last_acked_message_id, updated_at FROM cursors WHERE thread = ? AND agent_id = ?'),
-    putCursor: prepare('INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at) VALUES (?, ?, ?, ?, ?)'),
-    putSession: prepare('INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json) VALUES (?, ?, ?, ?)'),
+    addEntry: prepare(
+      'INSERT INTO entries (pos, thread, seq, reply_to, hash, json) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    getCursor: prepare(
+      'SELECT last_read_seq, last_acked_message_id, updated_at FROM cursors WHERE thread = ? AND agent_id = ?',
+    ),
+    putCursor: prepare(
+      'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at) VALUES (?, ?, ?, ?, ?)',
+    ),
+    putSession: prepare(
+      'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json) VALUES (?, ?, ?, ?)',
+    ),
     getKey: prepare('SELECT fingerprint, at, result FROM idempotency WHERE digest = ?'),
     dropKey: prepare('DELETE FROM idempotency WHERE digest = ?'),
     addKey: prepare('INSERT INTO idempotency (digest, fingerprint, at, result) VALUES (?, ?, ?, ?)'),
-    purgeKeys: prepare('DELETE FROM idempotency WHERE id IN (SELECT id FROM (SELECT id, at FROM idempotency ORDER BY id LIMIT 500) WHERE at < ?)'),
+    purgeKeys: prepare(
+      'DELETE FROM idempotency WHERE id IN (SELECT id FROM (SELECT id, at FROM idempotency ORDER BY id LIMIT 500) WHERE at < ?)',
+    ),
   };
 }

@@ -8,5 +8,9 @@ export function checkEvent(kind: string, metadata: Record<string, unknown> | und
   if (checked.success) return;
   const issue = checked.error.issues[0];
   const field = ['metadata', ...(issue?.path ?? [])].join('.');
-  throw new ParleyError('VALIDATION_ERROR', `${field}: ${issue?.message ?? 'does not fit'} (event ${event})`, { field });
+  throw new ParleyError(
+    'VALIDATION_ERROR',
+    `${field}: ${issue?.message ?? 'does not fit'} (event ${event})`,
+    { field },
+  );
 }

@@ -18,7 +18,12 @@ export const postMessage = operation('post_message', {
     if (wait > 0) throw rateLimited('your message quota is used up', wait);
     const head = stamp(deps, caller, thread_id, idempotency_key, payload);
     const content = idempotency_key === undefined ? payload : { ...payload, idempotency_key };
-    const { result } = await deps.log.append({ type: 'post_message', ...head, thread_id, input: content as never });
+    const { result } = await deps.log.append({
+      type: 'post_message',
+      ...head,
+      thread_id,
+      input: content as never,
+    });
     return result as never;
   },
 });
@@ -39,7 +44,10 @@ export const waitForMessages = operation('wait_for_messages', {
     checkThreadScope(thread_id, caller);
     const query = pageQuery(caller.workspace_id, thread_id, since_seq, limit);
     const patience = AbortSignal.any([AbortSignal.timeout(timeout_ms), context.signal]);
-    const ticker = setInterval(() => context.progress?.(`waiting for messages after ${since_seq}`), PROGRESS_MS);
+    const ticker = setInterval(
+      () => context.progress?.(`waiting for messages after ${since_seq}`),
+      PROGRESS_MS,
+    );
     try {
       for await (const entries of deps.log.follow(caller, thread_id, since_seq, patience)) {
         if (entries.length > 0) break;
@@ -75,7 +83,8 @@ export const getMessage = operation('get_message', {
     const page = await deps.log.read(pageQuery(caller.workspace_id, thread_id, Math.max(0, seq - 1), 1));
     const thread = admit(page.located, caller);
     const entry = page.entries[0];
-    if (entry?.message_id !== message_id) throw new ParleyError('NOT_FOUND', 'no such message in this thread');
+    if (entry?.message_id !== message_id)
+      throw new ParleyError('NOT_FOUND', 'no such message in this thread');
     return { message: toMessage(entry), ...(await receipts(deps, thread.participants, entry)) };
   },
 });
@@ -100,7 +109,13 @@ export const searchMessages = operation('search_messages', {
 });
 
 function pageQuery(workspace_id: string, thread_id: string, after: number, limit: number) {
-  return { workspace_id, thread_id, after, limit: Math.min(limit, LIMITS.page_max), max_bytes: LIMITS.page_bytes };
+  return {
+    workspace_id,
+    thread_id,
+    after,
+    limit: Math.min(limit, LIMITS.page_max),
+    max_bytes: LIMITS.page_bytes,
+  };
 }
 
 function toPage(page: Page, since: number): OutputOf<'read_messages'> {

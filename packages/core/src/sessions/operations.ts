@@ -19,7 +19,11 @@ export const listSessions = operation('list_sessions', {
     const silentSince = deps.clock.now() - deps.offlineAfterMs;
     const all = await deps.store.sessions(caller.workspace_id);
     const sessions = all
-      .map((session) => (Date.parse(session.last_heartbeat_at) < silentSince ? { ...session, status: 'offline' as const } : session))
+      .map((session) =>
+        Date.parse(session.last_heartbeat_at) < silentSince
+          ? { ...session, status: 'offline' as const }
+          : session,
+      )
       .filter((session) => of_agent === undefined || session.agent_id === of_agent)
       .filter((session) => status === undefined || session.status === status);
     return { sessions };
@@ -30,20 +34,34 @@ export const triggerParticipant = operation('trigger_participant', {
   authority: 'act',
   async run(deps, caller, { thread_id, target_agent_id, force, audit }) {
     checkThreadScope(thread_id, caller);
-    const page = await deps.store.page({ workspace_id: caller.workspace_id, thread_id, after: 0, limit: 0, max_bytes: 0 });
+    const page = await deps.store.page({
+      workspace_id: caller.workspace_id,
+      thread_id,
+      after: 0,
+      limit: 0,
+      max_bytes: 0,
+    });
     const thread = admit(page.located, caller);
     if (!thread.participants.includes(target_agent_id)) {
-      throw new ParleyError('NOT_FOUND', `${target_agent_id} is not a participant of this thread`, { field: 'target_agent_id' });
+      throw new ParleyError('NOT_FOUND', `${target_agent_id} is not a participant of this thread`, {
+        field: 'target_agent_id',
+      });
     }
     if (force === true && caller.role !== 'operator') {
       throw new ParleyError('INSUFFICIENT_AUTHORITY', 'only an operator may force a wake');
     }
     if (force === true && audit === undefined) {
-      throw new ParleyError('VALIDATION_ERROR', 'audit: a forced wake must say who asked for it and why', { field: 'audit' });
+      throw new ParleyError('VALIDATION_ERROR', 'audit: a forced wake must say who asked for it and why', {
+        field: 'audit',
+      });
     }
-    throw new ParleyError('WAKE_FAILED', 'this hub has no door to any runtime yet: nothing was sent; the message waits to be read', {
-      target_agent_id,
-      reason: 'no_door_configured',
-    });
+    throw new ParleyError(
+      'WAKE_FAILED',
+      'this hub has no door to any runtime yet: nothing was sent; the message waits to be read',
+      {
+        target_agent_id,
+        reason: 'no_door_configured',
+      },
+    );
   },
 });

@@ -22,7 +22,11 @@ export const MAX_FINDINGS = 500;
 const EXCERPT = 160;
 
 /** The unsettled findings after an event: reported opens one, verified or the reporter's own rejection settles it. */
-export function foldFindings(findings: readonly Finding[], event: EventType, entry: Entry): readonly Finding[] {
+export function foldFindings(
+  findings: readonly Finding[],
+  event: EventType,
+  entry: Entry,
+): readonly Finding[] {
   if (event === 'finding_reported') return [...findings, toFinding(entry)];
   if (event !== 'finding_verified' && event !== 'finding_rejected') return findings;
   const target = findTarget(findings, entry);
@@ -36,7 +40,10 @@ export function foldFindings(findings: readonly Finding[], event: EventType, ent
 /** Refuses the report that would outgrow the thread's state. */
 export function checkRoom(findings: readonly Finding[], event: EventType | undefined): void {
   if (event === 'finding_reported' && findings.length >= MAX_FINDINGS) {
-    throw new ParleyError('CONFLICT', `${MAX_FINDINGS} findings are open in this thread; verify or reject some first`);
+    throw new ParleyError(
+      'CONFLICT',
+      `${MAX_FINDINGS} findings are open in this thread; verify or reject some first`,
+    );
   }
 }
 
@@ -46,7 +53,8 @@ export function findTarget<F extends Pick<Finding, 'message_id' | 'finding_id' |
   entry: Pick<Entry, 'metadata' | 'in_reply_to'>,
 ): F | undefined {
   const id = text(entry.metadata?.['finding_id']);
-  if (id !== undefined) return findings.find((finding) => finding.finding_id === id || finding.message_id === id);
+  if (id !== undefined)
+    return findings.find((finding) => finding.finding_id === id || finding.message_id === id);
   const replied = findings.find((finding) => finding.message_id === entry.in_reply_to);
   if (replied !== undefined) return replied;
   const task = text(entry.metadata?.['task_id']);
@@ -75,8 +83,7 @@ export function toFinding(entry: Entry): Finding {
 /** The first words of a text, cut between code points. */
 export function excerpt(body: string): string {
   const line = body.replaceAll(/\s+/g, ' ').trim();
-  const points = [...line.slice(0, EXCERPT * 2)];
-  return points.length <= EXCERPT ? line.slice(0, EXCERPT * 2) : `${points.slice(0, EXCERPT - 1).join('')}…`;
+  return line.length <= EXCERPT ? line : `${line.slice(0, EXCERPT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function text(value: unknown): string | undefined {

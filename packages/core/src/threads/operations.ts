@@ -12,7 +12,12 @@ export const createThread = operation('create_thread', {
     const { idempotency_key, ...content } = input;
     const id = threadId(ulid(deps.clock.now(), deps.chance.bytes(16)), workspaceTag(caller.workspace_id));
     const head = stamp(deps, caller, 'create_thread', idempotency_key, content);
-    const { result } = await deps.log.append({ type: 'create_thread', ...head, thread_id: id, input: content });
+    const { result } = await deps.log.append({
+      type: 'create_thread',
+      ...head,
+      thread_id: id,
+      input: content,
+    });
     return result as never;
   },
 });
@@ -21,7 +26,13 @@ export const getThread = operation('get_thread', {
   authority: 'look',
   async run(deps, caller, { thread_id }) {
     checkThreadScope(thread_id, caller);
-    const page = await deps.store.page({ workspace_id: caller.workspace_id, thread_id, after: 0, limit: 0, max_bytes: 0 });
+    const page = await deps.store.page({
+      workspace_id: caller.workspace_id,
+      thread_id,
+      after: 0,
+      limit: 0,
+      max_bytes: 0,
+    });
     return toThread(admit(page.located, caller));
   },
 });
@@ -42,7 +53,10 @@ export const listThreads = operation('list_threads', {
     const page = rows.slice(0, limit);
     const last = page.at(-1)?.state;
     return {
-      threads: page.map(({ state, last_read_seq }) => ({ ...toThread(state), unread: Math.max(0, state.last_seq - last_read_seq) })),
+      threads: page.map(({ state, last_read_seq }) => ({
+        ...toThread(state),
+        unread: Math.max(0, state.last_seq - last_read_seq),
+      })),
       next_before: rows.length > limit && last !== undefined ? `${last.updated_at}~${last.thread_id}` : null,
     };
   },
@@ -63,7 +77,12 @@ export const summarizeThread = operation('summarize_thread', {
   authority: 'look',
   async run(deps, caller, { thread_id, max_messages }, { signal }) {
     checkThreadScope(thread_id, caller);
-    const query = { workspace_id: caller.workspace_id, thread_id, limit: max_messages, max_bytes: LIMITS.page_bytes * 16 };
+    const query = {
+      workspace_id: caller.workspace_id,
+      thread_id,
+      limit: max_messages,
+      max_bytes: LIMITS.page_bytes * 16,
+    };
     const page = await deps.store.tail(query);
     return summarize(admit(page.located, caller), page.entries, deps.prose, signal);
   },
@@ -72,7 +91,9 @@ export const summarizeThread = operation('summarize_thread', {
 function decodeBefore(text: string): { updated_at: string; thread_id: string } {
   const [updated_at, thread_id] = text.split('~');
   if (updated_at === undefined || thread_id === undefined || Number.isNaN(Date.parse(updated_at))) {
-    throw new ParleyError('VALIDATION_ERROR', 'before: must be the next_before of an earlier page', { field: 'before' });
+    throw new ParleyError('VALIDATION_ERROR', 'before: must be the next_before of an earlier page', {
+      field: 'before',
+    });
   }
   return { updated_at, thread_id };
 }

@@ -19,21 +19,32 @@ export function mayOverride(caller: Pick<Caller, 'role'>): boolean {
 }
 
 /** Refuses a status change that the table or the caller's role does not allow. */
-export function checkTransition(from: ThreadStatus, to: ThreadStatus, disputed: boolean, caller: Pick<Caller, 'role'>): void {
+export function checkTransition(
+  from: ThreadStatus,
+  to: ThreadStatus,
+  disputed: boolean,
+  caller: Pick<Caller, 'role'>,
+): void {
   const rule = TRANSITIONS[from][to];
   if (rule === undefined) {
     const legal = Object.keys(TRANSITIONS[from]).join(', ');
-    throw new ParleyError('CONFLICT', from === to ? `the thread is already ${to}` : `a thread cannot go from ${from} to ${to}`, {
-      from,
-      to,
-      legal: legal.split(', '),
-    });
+    throw new ParleyError(
+      'CONFLICT',
+      from === to ? `the thread is already ${to}` : `a thread cannot go from ${from} to ${to}`,
+      {
+        from,
+        to,
+        legal: legal.split(', '),
+      },
+    );
   }
   if (rule === 'anyone' || mayOverride(caller)) return;
   if (rule === 'undisputed' && !disputed) return;
   throw new ParleyError(
     'INSUFFICIENT_AUTHORITY',
-    rule === 'override' ? `only an operator or orchestrator may reopen a closed thread` : 'only an operator or orchestrator may close a disputed thread',
+    rule === 'override'
+      ? `only an operator or orchestrator may reopen a closed thread`
+      : 'only an operator or orchestrator may close a disputed thread',
     { role: caller.role, from, to },
   );
 }

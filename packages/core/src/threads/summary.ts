@@ -8,7 +8,11 @@ type Summary = OutputOf<'summarize_thread'>;
 type OpenItem = Summary['open_items'][number];
 
 /** Writes prose from the facts of a summary and the messages behind it; undefined when it could not. */
-export type Prose = (facts: string, messages: readonly Entry[], signal: AbortSignal) => Promise<string | undefined>;
+export type Prose = (
+  facts: string,
+  messages: readonly Entry[],
+  signal: AbortSignal,
+) => Promise<string | undefined>;
 
 interface Course {
   reported: Finding[];
@@ -20,10 +24,18 @@ interface Course {
 }
 
 /** What happened, what is open, who spoke last: the same for the same log, with or without a model. */
-export async function summarize(state: ThreadState, entries: readonly Entry[], prose: Prose | undefined, signal: AbortSignal): Promise<Summary> {
+export async function summarize(
+  state: ThreadState,
+  entries: readonly Entry[],
+  prose: Prose | undefined,
+  signal: AbortSignal,
+): Promise<Summary> {
   const messages = entries.filter((entry) => entry.type === 'message');
   const course = followCourse(messages);
-  const open_items = [...state.findings.filter((finding) => !finding.rejected).map(findingItem), ...course.requests.map(requestItem)];
+  const open_items = [
+    ...state.findings.filter((finding) => !finding.rejected).map(findingItem),
+    ...course.requests.map(requestItem),
+  ];
   const facts = describe(state, messages, course, open_items);
   const written = await prose?.(facts, messages, signal);
   return {
@@ -37,7 +49,14 @@ export async function summarize(state: ThreadState, entries: readonly Entry[], p
 }
 
 function followCourse(messages: readonly Entry[]): Course {
-  const course: Course = { reported: [], verified: [], rejected: [], commits: [], files: new Set(), requests: [] };
+  const course: Course = {
+    reported: [],
+    verified: [],
+    rejected: [],
+    commits: [],
+    files: new Set(),
+    requests: [],
+  };
   for (const entry of messages) {
     course.requests = course.requests.filter((request) => !answers(entry, request));
     const event = knownEvent(entry.kind, entry.metadata);
@@ -47,7 +66,9 @@ function followCourse(messages: readonly Entry[]): Course {
     if (event === 're_review_requested') course.requests.push(entry);
     if (event === 'finding_verified' || event === 'finding_rejected') {
       const settled = event === 'finding_verified' ? course.verified : course.rejected;
-      const open = course.reported.filter((finding) => !course.verified.includes(finding) && !course.rejected.includes(finding));
+      const open = course.reported.filter(
+        (finding) => !course.verified.includes(finding) && !course.rejected.includes(finding),
+      );
       settled.push(findTarget(open, entry) ?? toFinding(entry));
     }
   }
@@ -56,8 +77,10 @@ function followCourse(messages: readonly Entry[]): Course {
 
 function collectWork(course: Course, { metadata = {} }: Entry): void {
   const { commit, file, files } = metadata;
-  if (typeof commit === 'string' && commit !== '' && !course.commits.includes(commit)) course.commits.push(commit);
-  for (const name of [file, ...(Array.isArray(files) ? files : [])]) if (typeof name === 'string') course.files.add(name);
+  if (typeof commit === 'string' && commit !== '' && !course.commits.includes(commit))
+    course.commits.push(commit);
+  for (const name of [file, ...(Array.isArray(files) ? files : [])])
+    if (typeof name === 'string') course.files.add(name);
 }
 
 /** A request is answered by a reply of someone else, or by someone else's verdict on what it asked for. */
@@ -74,32 +97,51 @@ function answers(entry: Entry, request: Entry): boolean {
   });
 }
 
-function describe(state: ThreadState, messages: readonly Entry[], course: Course, open: readonly OpenItem[]): string {
-  const lines = [`“${state.title}” (${state.type}) is ${state.status}; ${count(messages.length, 'message')} read of ${state.last_seq}.`];
+function describe(
+  state: ThreadState,
+  messages: readonly Entry[],
+  course: Course,
+  open: readonly OpenItem[],
+): string {
+  const lines = [
+    `“${state.title}” (${state.type}) is ${state.status}; ${count(messages.length, 'message')} read of ${state.last_seq}.`,
+  ];
   const told: string[] = [];
-  if (course.reported.length > 0) told.push(`${count(course.reported.length, 'finding')} reported${severities(course.reported)}`);
+  if (course.reported.length > 0)
+    told.push(`${count(course.reported.length, 'finding')} reported${severities(course.reported)}`);
   if (course.verified.length > 0) told.push(`${course.verified.length} verified`);
   if (course.rejected.length > 0) told.push(`${course.rejected.length} rejected`);
   if (told.length > 0) lines.push(`${told.join(', ')}.`);
   if (course.commits.length > 0) lines.push(`Commits: ${shortList(course.commits)}.`);
   if (course.files.size > 0) lines.push(`Files: ${shortList([...course.files])}.`);
-  lines.push(open.length === 0 ? 'Nothing is open.' : `Open: ${shortList(open.map((item) => `${item.text} (${item.by}, #${item.seq})`), '; ')}.`);
+  lines.push(
+    open.length === 0
+      ? 'Nothing is open.'
+      : `Open: ${shortList(
+          open.map((item) => `${item.text} (${item.by}, #${item.seq})`),
+          '; ',
+        )}.`,
+  );
   const disputed = state.findings.filter((finding) => finding.rejected).length;
   if (disputed > 0) lines.push(`${count(disputed, 'finding')} rejected but not settled with the reporter.`);
   const last = messages.at(-1);
-  if (last !== undefined) lines.push(`Last heard: ${last.sender_agent_id} at ${last.created_at}: ${excerpt(last.body)}`);
+  if (last !== undefined)
+    lines.push(`Last heard: ${last.sender_agent_id} at ${last.created_at}: ${excerpt(last.body)}`);
   return lines.join(' ');
 }
 
 function severities(findings: readonly Finding[]): string {
   const named = new Map<string, number>();
-  for (const { severity } of findings) if (severity !== undefined) named.set(severity, (named.get(severity) ?? 0) + 1);
+  for (const { severity } of findings)
+    if (severity !== undefined) named.set(severity, (named.get(severity) ?? 0) + 1);
   return named.size === 0 ? '' : ` (${[...named].map(([name, n]) => `${n} ${name}`).join(', ')})`;
 }
 
 function shortList(items: readonly string[], separator = ', '): string {
   const shown = items.slice(0, 10);
-  return shown.join(separator) + (items.length > shown.length ? ` and ${items.length - shown.length} more` : '');
+  return (
+    shown.join(separator) + (items.length > shown.length ? ` and ${items.length - shown.length} more` : '')
+  );
 }
 
 function count(n: number, noun: string): string {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { type Quota, rateLimited } from '@parley/core';
-import { type Claims, ParleyError } from '@parley/protocol';
+import type { Claims } from '@parley/protocol';
 
 import { TokenRefused, type Verifier } from './verifier.ts';
 
@@ -48,9 +48,4 @@ function bearerToken(request: IncomingMessage): string {
   const match = /^Bearer ([A-Za-z0-9._~+/=-]+)$/i.exec(header);
   if (match?.[1] === undefined) throw new TokenRefused('not a bearer token');
   return match[1];
-}
-
-/** True for an error that says only that a token was not accepted. */
-export function isRefusal(error: unknown): error is ParleyError {
-  return error instanceof ParleyError && error.code === 'UNAUTHORIZED';
 }

@@ -21,16 +21,31 @@ export interface IssuedToken {
 }
 
 /** Signs a token with the hub's own key; works on the data folder, whether the hub runs or not. */
-export async function issueToken(config: Pick<Config, 'data' | 'auth'>, request: TokenRequest, now: number): Promise<IssuedToken> {
+export async function issueToken(
+  config: Pick<Config, 'data' | 'auth'>,
+  request: TokenRequest,
+  now: number,
+): Promise<IssuedToken> {
   const { ttl_ms, ...identity } = request;
   if (ttl_ms <= 0 || ttl_ms > config.auth.max_lifetime_ms) {
-    throw new ParleyError('VALIDATION_ERROR', `ttl: must be more than 0 and at most ${Math.floor(config.auth.max_lifetime_ms / 86_400_000)}d`);
+    throw new ParleyError(
+      'VALIDATION_ERROR',
+      `ttl: must be more than 0 and at most ${Math.floor(config.auth.max_lifetime_ms / 86_400_000)}d`,
+    );
   }
   const iat = Math.floor(now / 1_000);
-  const claims = Claims.safeParse({ ...identity, iat, exp: iat + Math.ceil(ttl_ms / 1_000), jti: `tok_${randomUUID()}` });
+  const claims = Claims.safeParse({
+    ...identity,
+    iat,
+    exp: iat + Math.ceil(ttl_ms / 1_000),
+    jti: `tok_${randomUUID()}`,
+  });
   if (!claims.success) {
     const issue = claims.error.issues[0];
-    throw new ParleyError('VALIDATION_ERROR', `${issue?.path.join('.') ?? 'claim'}: ${issue?.message ?? 'is not valid'}`);
+    throw new ParleyError(
+      'VALIDATION_ERROR',
+      `${issue?.path.join('.') ?? 'claim'}: ${issue?.message ?? 'is not valid'}`,
+    );
   }
   const key = await signingKey(config.data, now);
   const token = await new SignJWT({ ...claims.data })

@@ -48,18 +48,25 @@ export function readKeyFile(folder: string): KeyFile {
   try {
     return KeyFile.parse(JSON.parse(text));
   } catch {
-    throw new ParleyError('UNAVAILABLE', `${keyFilePath(folder)} cannot be read as a key file; restore it from a backup`);
+    throw new ParleyError(
+      'UNAVAILABLE',
+      `${keyFilePath(folder)} cannot be read as a key file; restore it from a backup`,
+    );
   }
 }
 
 /** Changes the file under a lock that the kernel releases; nothing is written when the change throws. */
-export async function changeKeyFile<T>(folder: string, change: (file: KeyFile) => Promise<T> | T): Promise<T> {
+export async function changeKeyFile<T>(
+  folder: string,
+  change: (file: KeyFile) => Promise<T> | T,
+): Promise<T> {
   const lock = lockFile(join(folder, 'auth.lock'), 5_000);
   try {
     const file = readKeyFile(folder);
     const before = JSON.stringify(file);
     const result = await change(file);
-    if (JSON.stringify(file) !== before) writePrivateFile(keyFilePath(folder), `${JSON.stringify(file, null, 2)}\n`);
+    if (JSON.stringify(file) !== before)
+      writePrivateFile(keyFilePath(folder), `${JSON.stringify(file, null, 2)}\n`);
     return result;
   } finally {
     lock.release();
@@ -75,7 +82,10 @@ export async function signingKey(folder: string, now: number): Promise<KeyRecord
 
 function findSigningKey(file: KeyFile, now: number): KeyRecord | undefined {
   return file.keys.findLast(
-    (key) => key.private !== undefined && key.retired_at === undefined && now - Date.parse(key.created_at) < ROTATE_KEY_AGE_MS,
+    (key) =>
+      key.private !== undefined &&
+      key.retired_at === undefined &&
+      now - Date.parse(key.created_at) < ROTATE_KEY_AGE_MS,
   );
 }
 
@@ -94,10 +104,16 @@ export async function addOwnKey(file: KeyFile, now: number): Promise<KeyRecord> 
 }
 
 /** Registers someone else's Ed25519 public key (PEM or JWK), so that tokens it signs are accepted. */
-export async function addPublicKey(file: KeyFile, now: number, text: string, options: { kid?: string; workspace?: string }): Promise<KeyRecord> {
+export async function addPublicKey(
+  file: KeyFile,
+  now: number,
+  text: string,
+  options: { kid?: string; workspace?: string },
+): Promise<KeyRecord> {
   const jwk = await parsePublicKey(text);
   const kid = options.kid ?? jwk.kid ?? (await calculateJwkThumbprint(jwk));
-  if (file.keys.some((key) => key.kid === kid)) throw new ParleyError('CONFLICT', `a key named ${kid} is there already`);
+  if (file.keys.some((key) => key.kid === kid))
+    throw new ParleyError('CONFLICT', `a key named ${kid} is there already`);
   const record: KeyRecord = {
     kid,
     created_at: new Date(now).toISOString(),
@@ -110,8 +126,11 @@ export async function addPublicKey(file: KeyFile, now: number, text: string, opt
 
 async function parsePublicKey(text: string): Promise<JWK> {
   try {
-    const jwk = text.trimStart().startsWith('{') ? (JSON.parse(text) as JWK) : await exportJWK(await importSPKI(text, 'EdDSA', { extractable: true }));
-    if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || typeof jwk.x !== 'string') throw new Error('another kind of key');
+    const jwk = text.trimStart().startsWith('{')
+      ? (JSON.parse(text) as JWK)
+      : await exportJWK(await importSPKI(text, 'EdDSA', { extractable: true }));
+    if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || typeof jwk.x !== 'string')
+      throw new Error('another kind of key');
     await importJWK({ kty: jwk.kty, crv: jwk.crv, x: jwk.x }, 'EdDSA');
     return jwk;
   } catch {
@@ -131,5 +150,9 @@ export function retireKey(file: KeyFile, kid: string, now: number): KeyRecord {
 export function revokeToken(file: KeyFile, jti: string, now: number): void {
   file.revoked = file.revoked.filter(({ until }) => Date.parse(until) > now);
   if (file.revoked.some((revoked) => revoked.jti === jti)) return;
-  file.revoked.push({ jti, at: new Date(now).toISOString(), until: new Date(now + MAX_KEY_AGE_MS).toISOString() });
+  file.revoked.push({
+    jti,
+    at: new Date(now).toISOString(),
+    until: new Date(now + MAX_KEY_AGE_MS).toISOString(),
+  });
 }

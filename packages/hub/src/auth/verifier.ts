@@ -1,7 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
 
 import { Claims, ParleyError } from '@parley/protocol';
-import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  importJWK,
+  jwtVerify,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from 'jose';
 
 import type { Config } from '../config/schema.ts';
 import { keyFilePath, type KeyRecord, MAX_KEY_AGE_MS, readKeyFile, WARN_KEY_AGE_MS } from './key-file.ts';
@@ -34,11 +43,11 @@ export interface VerifierOptions {
 
 /** Turns a token into claims; revocation and retirement hold from the very next request. */
 export interface Verifier {
-  verify(token: string): Promise<Claims>;
+  verify: (token: string) => Promise<Claims>;
   /** Claims of a token that was verified before and is still good; cheap. */
-  known(token: string): Claims | undefined;
+  known: (token: string) => Claims | undefined;
   /** Throws when claims that were accepted before no longer hold: expired, revoked, key retired. */
-  recheck(claims: Claims): void;
+  recheck: (claims: Claims) => void;
 }
 
 /** Verifies tokens of the hub's own keys, of registered keys and of configured issuers. */
@@ -89,7 +98,11 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     const { iss } = decodeJwt(token);
     const issuer = issuers.find((candidate) => candidate.issuer === iss);
     if (issuer === undefined) throw new TokenRefused(`unknown key (kid ${String(kid)}, alg ${String(alg)})`);
-    const { payload } = await jwtVerify(token, issuer.keys, options({ algorithms: issuer.algorithms, issuer: issuer.issuer, audience: issuer.audience }));
+    const { payload } = await jwtVerify(
+      token,
+      issuer.keys,
+      options({ algorithms: issuer.algorithms, issuer: issuer.issuer, audience: issuer.audience }),
+    );
     const claims = toClaims(payload);
     return { claims, kid, until: claims.exp * 1_000 + skew };
   }
@@ -98,23 +111,33 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     const created = Date.parse(key.created_at);
     if (key.retired_at !== undefined) throw new TokenRefused('the key is retired');
     if (now() - created > MAX_KEY_AGE_MS) throw new TokenRefused('the key is older than 90 days');
-    const { payload } = await jwtVerify(token, await importJWK(key.public, 'EdDSA'), options({ algorithms: ['EdDSA', 'Ed25519'] }));
+    const { payload } = await jwtVerify(
+      token,
+      await importJWK(key.public, 'EdDSA'),
+      options({ algorithms: ['EdDSA', 'Ed25519'] }),
+    );
     const own = key.private !== undefined;
-    if ((own || payload.iss !== undefined) && payload.iss !== auth.issuer) throw new TokenRefused('another issuer');
+    if ((own || payload.iss !== undefined) && payload.iss !== auth.issuer)
+      throw new TokenRefused('another issuer');
     const audiences = [payload.aud ?? []].flat();
-    if ((own || payload.aud !== undefined) && !audiences.includes(auth.audience)) throw new TokenRefused('another audience');
+    if ((own || payload.aud !== undefined) && !audiences.includes(auth.audience))
+      throw new TokenRefused('another audience');
     const claims = toClaims(payload);
-    if (key.workspace !== undefined && key.workspace !== claims.workspace_id) throw new TokenRefused('the key speaks for another workspace');
+    if (key.workspace !== undefined && key.workspace !== claims.workspace_id)
+      throw new TokenRefused('the key speaks for another workspace');
     if (now() - created > WARN_KEY_AGE_MS && !warned.has(key.kid)) {
       warned.add(key.kid);
-      warn(`key ${key.kid} is more than 80 days old and will be refused at 90; replace it with \`parley key add\``);
+      warn(
+        `key ${key.kid} is more than 80 days old and will be refused at 90; replace it with \`parley key add\``,
+      );
     }
     return { claims, kid: key.kid, until: Math.min(claims.exp * 1_000 + skew, created + MAX_KEY_AGE_MS) };
   }
 
   function toClaims(payload: unknown): Claims {
     const parsed = Claims.safeParse(payload);
-    if (!parsed.success) throw new TokenRefused(`claim ${parsed.error.issues[0]?.path.join('.') ?? ''} is missing or wrong`);
+    if (!parsed.success)
+      throw new TokenRefused(`claim ${parsed.error.issues[0]?.path.join('.') ?? ''} is missing or wrong`);
     const claims = parsed.data;
     if (claims.iat * 1_000 > now() + skew) throw new TokenRefused('issued in the future');
     if ((claims.exp - claims.iat) * 1_000 > auth.max_lifetime_ms) throw new TokenRefused('lives too long');
@@ -156,6 +179,6 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
 }
 
 function keySet(place: string): JWTVerifyGetKey {
-  if (/^https:\/\//.test(place)) return createRemoteJWKSet(new URL(place));
+  if (place.startsWith('https://')) return createRemoteJWKSet(new URL(place));
   return createLocalJWKSet(JSON.parse(readFileSync(place, 'utf8')) as { keys: [] });
 }

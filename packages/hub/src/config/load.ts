@@ -27,7 +27,15 @@ interface Leaf {
 type Tree = Record<string, unknown>;
 
 /** Names that begin with PARLEY_ but speak to the command line, not to the configuration. */
-const CLIENT_VARIABLES = new Set(['PARLEY_TOKEN', 'PARLEY_TOKEN_FILE', 'PARLEY_URL', 'PARLEY_AGENT', 'PARLEY_SESSION', 'PARLEY_ROLE', 'PARLEY_CONFIG']);
+const CLIENT_VARIABLES = new Set([
+  'PARLEY_TOKEN',
+  'PARLEY_TOKEN_FILE',
+  'PARLEY_URL',
+  'PARLEY_AGENT',
+  'PARLEY_SESSION',
+  'PARLEY_ROLE',
+  'PARLEY_CONFIG',
+]);
 
 /** Reads file, environment and flags into one checked configuration; an unknown key is an error. */
 export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEnv): LoadedConfig {
@@ -40,13 +48,18 @@ export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEn
   };
   set('data', defaultFolder(env), env['ATM_HOME'] ? 'env' : 'default');
   const file = configFile(env);
-  for (const [path, value] of Object.entries(file === undefined ? {} : readFile(file))) set(path, value, 'file');
+  for (const [path, value] of Object.entries(file === undefined ? {} : readFile(file)))
+    set(path, value, 'file');
   for (const [path, value] of readEnvironment(leaves, env)) set(path, value, 'env');
-  for (const [path, value] of Object.entries(flags)) if (value !== undefined) set(path, fromText(leaves, path, value), 'flag');
+  for (const [path, value] of Object.entries(flags))
+    if (value !== undefined) set(path, fromText(leaves, path, value), 'flag');
   const parsed = ConfigSchema.safeParse(tree);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0] ?? { path: [], message: 'is not valid' };
-    throw new ParleyError('VALIDATION_ERROR', `configuration: ${path.join('.') || 'value'}: ${message} (see \`parley config --doc\`)`);
+    throw new ParleyError(
+      'VALIDATION_ERROR',
+      `configuration: ${path.join('.') || 'value'}: ${message} (see \`parley config --doc\`)`,
+    );
   }
   return { config: parsed.data, origins, file };
 }
@@ -83,7 +96,11 @@ function readEnvironment(leaves: readonly Leaf[], env: NodeJS.ProcessEnv): [stri
   return Object.entries(env).flatMap(([name, value]): [string, unknown][] => {
     if (!name.startsWith('PARLEY_') || CLIENT_VARIABLES.has(name) || value === undefined) return [];
     const path = pathByVariable.get(name);
-    if (path === undefined) throw new ParleyError('VALIDATION_ERROR', `${name} sets nothing that Parley knows (see \`parley config --doc\`)`);
+    if (path === undefined)
+      throw new ParleyError(
+        'VALIDATION_ERROR',
+        `${name} sets nothing that Parley knows (see \`parley config --doc\`)`,
+      );
     return [[path, fromText(leaves, path, value)]];
   });
 }
@@ -93,14 +110,18 @@ function fromText(leaves: readonly Leaf[], path: string, value: unknown): unknow
   const type = leaves.find((leaf) => leaf.path === path)?.type;
   if ((type === 'integer' || type === 'number') && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
-  if (type === 'array') return value.trimStart().startsWith('[') ? JSON.parse(value) : value.split(',').filter((item) => item !== '');
+  if (type === 'array')
+    return value.trimStart().startsWith('[')
+      ? JSON.parse(value)
+      : value.split(',').filter((item) => item !== '');
   return value;
 }
 
 function configFile(env: NodeJS.ProcessEnv): string | undefined {
   const named = env['PARLEY_CONFIG'];
   if (named !== undefined) {
-    if (!existsSync(named)) throw new ParleyError('NOT_FOUND', `the configuration file ${named} is not there`);
+    if (!existsSync(named))
+      throw new ParleyError('NOT_FOUND', `the configuration file ${named} is not there`);
     return named;
   }
   const usual = join(env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'parley', 'config.toml');
@@ -109,9 +130,12 @@ function configFile(env: NodeJS.ProcessEnv): string | undefined {
 
 function readFile(path: string): Tree {
   try {
-    return flatten(parseToml(readFileSync(path, 'utf8')) as Tree, '');
+    return flatten(parseToml(readFileSync(path, 'utf8')), '');
   } catch (error) {
-    throw new ParleyError('VALIDATION_ERROR', `${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ParleyError(
+      'VALIDATION_ERROR',
+      `${path}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

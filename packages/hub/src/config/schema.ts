@@ -1,24 +1,40 @@
 import { z } from 'zod';
 
-const ms = (value: number, text: string) => z.number().int().min(0).default(value).describe(`${text}, in milliseconds`);
-const whole = (value: number, min: number, text: string) => z.number().int().min(min).default(value).describe(text);
+const ms = (value: number, text: string) =>
+  z.number().int().min(0).default(value).describe(`${text}, in milliseconds`);
+const whole = (value: number, min: number, text: string) =>
+  z.number().int().min(min).default(value).describe(text);
 const group = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape).prefault({} as never);
 
 const Issuer = z.strictObject({
   issuer: z.string().min(1),
   jwks: z.string().min(1).describe('an https URL, or a file with a JWK set'),
   audience: z.string().min(1).default('parley'),
-  algorithms: z.array(z.enum(['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256'])).min(1).default(['EdDSA', 'Ed25519']),
+  algorithms: z
+    .array(z.enum(['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']))
+    .min(1)
+    .default(['EdDSA', 'Ed25519']),
 });
 
 /** Everything that can be set, with its default and one sentence; defaults < TOML file < PARLEY_* < flags. */
 export const ConfigSchema = z.strictObject({
   data: z.string().min(1).describe('folder that holds all state; made with mode 0700'),
-  host: z.string().min(1).default('127.0.0.1').describe('address to listen on; other than loopback needs tls'),
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('address to listen on; other than loopback needs tls'),
   port: z.number().int().min(0).max(65_535).default(8620).describe('port to listen on; 0 takes a free one'),
-  workspace: z.string().min(1).default('default').describe('workspace of the local person and of agents that name none'),
+  workspace: z
+    .string()
+    .min(1)
+    .default('default')
+    .describe('workspace of the local person and of agents that name none'),
   log: group({
-    level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('how much goes to stderr'),
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+      .default('info')
+      .describe('how much goes to stderr'),
   }),
   tls: group({
     cert: z.string().default('').describe('PEM file with the certificate chain'),
@@ -43,7 +59,11 @@ export const ConfigSchema = z.strictObject({
   quota: group({
     messages_per_minute: whole(6_000, 1, 'messages a caller may post in a minute'),
     messages_burst: whole(1_000, 1, 'messages a caller may post at once'),
-    bad_tokens_per_minute: whole(600, 1, 'refused tokens per address and minute before the address is slowed down'),
+    bad_tokens_per_minute: whole(
+      600,
+      1,
+      'refused tokens per address and minute before the address is slowed down',
+    ),
     bad_tokens_burst: whole(100, 1, 'refused tokens per address at once'),
   }),
   idempotency: group({
@@ -65,10 +85,16 @@ export const ConfigSchema = z.strictObject({
     profile: z.enum(['essential', 'full']).default('essential').describe('which tools MCP clients see'),
     session_idle_ms: ms(1_800_000, 'silence after which a legacy MCP session is dropped'),
     max_sessions: whole(2_000, 1, 'how many legacy MCP sessions may live at once'),
-    conformance: z.boolean().default(false).describe('serve the fixtures of the MCP conformance suite instead of the hub'),
+    conformance: z
+      .boolean()
+      .default(false)
+      .describe('serve the fixtures of the MCP conformance suite instead of the hub'),
   }),
   summary: group({
-    endpoint: z.string().default('').describe('OpenAI-compatible base URL that may write summaries; empty: none'),
+    endpoint: z
+      .string()
+      .default('')
+      .describe('OpenAI-compatible base URL that may write summaries; empty: none'),
     model: z.string().default('').describe('model name for summaries'),
     api_key_env: z.string().default('').describe('environment variable that holds the key for the endpoint'),
     timeout_ms: ms(20_000, 'how long the model may take before the rules write the summary'),

@@ -26,7 +26,12 @@ export function createV1Face(options: V1Options): Face {
   const resources = createResourceRoutes();
   const openApi = JSON.stringify(openApiDocument(options.version));
 
-  async function call(exchange: Exchange, name: OperationName, input: unknown, claims: Claims): Promise<void> {
+  async function call(
+    exchange: Exchange,
+    name: OperationName,
+    input: unknown,
+    claims: Claims,
+  ): Promise<void> {
     const result = await answer(hub.call(claims, name, input, requestContext(exchange)));
     sendJson(exchange, 200, JSON.stringify(result));
   }
@@ -49,7 +54,12 @@ export function createV1Face(options: V1Options): Face {
         return;
       }
       const match = resources(path);
-      if (match === undefined) throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${path.slice(0, 200)}; see /v1/openapi.json`);
+      if (match === undefined)
+        throw new HttpRefusal(
+          404,
+          'NOT_FOUND',
+          `there is nothing at ${path.slice(0, 200)}; see /v1/openapi.json`,
+        );
       allow(request.method, ['GET']);
       const claims = await authenticate(request);
       const input = { ...readQuery(CONTRACTS[match.name].input, exchange.query), ...match.fields };

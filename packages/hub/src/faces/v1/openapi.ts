@@ -4,13 +4,15 @@ import { z } from 'zod';
 type Json = Record<string, unknown>;
 
 const errorResponses: Json = Object.fromEntries(
-  [...new Set(Object.values(HTTP_STATUS))].sort().map((status) => [
-    String(status),
-    {
-      description: ERROR_CODES.filter((code) => HTTP_STATUS[code] === status).join(', '),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    },
-  ]),
+  [...new Set(Object.values(HTTP_STATUS))]
+    .toSorted((a, b) => a - b)
+    .map((status) => [
+      String(status),
+      {
+        description: ERROR_CODES.filter((code) => HTTP_STATUS[code] === status).join(', '),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    ]),
 );
 
 /** The OpenAPI 3.1 description of `/v1`, made from the same schemas that check the calls. */
@@ -22,7 +24,12 @@ export function openApiDocument(version: string): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Parley', version, description: 'The record that coding agents talk through.', license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: 'Parley',
+      version,
+      description: 'The record that coding agents talk through.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
     paths,
@@ -36,14 +43,23 @@ export function openApiDocument(version: string): Json {
 function postOperation(contract: Contract): Json {
   const body = schemaOf(contract.input, 'input');
   const hints = Object.fromEntries(
-    Object.entries(CALLER_FIELDS).map(([field, claim]) => [field, { type: 'string', description: `optional; must equal the token's ${claim}` }]),
+    Object.entries(CALLER_FIELDS).map(([field, claim]) => [
+      field,
+      { type: 'string', description: `optional; must equal the token's ${claim}` },
+    ]),
   );
   body['properties'] = { ...hints, ...(body['properties'] as Json) };
-  return { ...describe(contract, contract.name), requestBody: { required: true, content: { 'application/json': { schema: body } } } };
+  return {
+    ...describe(contract, contract.name),
+    requestBody: { required: true, content: { 'application/json': { schema: body } } },
+  };
 }
 
 function getOperation(contract: Contract): Json {
-  const { properties = {}, required = [] } = schemaOf(contract.input, 'input') as { properties?: Json; required?: string[] };
+  const { properties = {}, required = [] } = schemaOf(contract.input, 'input') as {
+    properties?: Json;
+    required?: string[];
+  };
   const inPath = new Set([...(contract.http?.path ?? '').matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
   const parameters = Object.entries(properties).map(([name, schema]) => ({
     name,
@@ -60,15 +76,22 @@ function describe(contract: Contract, operationId: string): Json {
     summary: contract.title,
     description: contract.description,
     responses: {
-      '200': { description: 'done', content: { 'application/json': { schema: schemaOf(contract.output, 'output') } } },
+      '200': {
+        description: 'done',
+        content: { 'application/json': { schema: schemaOf(contract.output, 'output') } },
+      },
       ...errorResponses,
     },
   };
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
-  return inlineDefinitions(json as Json);
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    reused: 'inline',
+  });
+  return inlineDefinitions(json);
 }
 
 /** Definitions stand in the schema itself, so that it can be moved anywhere in the document. */
@@ -80,7 +103,11 @@ function inlineDefinitions(schema: Json): Json {
     const { $ref, ...rest } = value as Json;
     const name = typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
     if (name !== undefined && definitions[name] !== undefined) return walk({ ...definitions[name], ...rest });
-    return Object.fromEntries(Object.entries(value).filter(([key]) => key !== '$defs' && key !== 'id').map(([key, item]) => [key, walk(item)]));
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => key !== '$defs' && key !== 'id')
+        .map(([key, item]) => [key, walk(item)]),
+    );
   };
   return walk(schema) as Json;
 }

@@ -8,7 +8,9 @@ export function readQuery(schema: z.ZodType, query: string): Record<string, unkn
   const input: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(query)) {
     if (Object.hasOwn(input, name) || name === '__proto__') {
-      throw new ParleyError('VALIDATION_ERROR', `${name.slice(0, 64)}: stands twice in the query`, { field: name.slice(0, 64) });
+      throw new ParleyError('VALIDATION_ERROR', `${name.slice(0, 64)}: stands twice in the query`, {
+        field: name.slice(0, 64),
+      });
     }
     input[name] = fromText(typesOf(schema)[name], value);
   }
@@ -16,7 +18,8 @@ export function readQuery(schema: z.ZodType, query: string): Record<string, unkn
 }
 
 function fromText(type: string | undefined, value: string): unknown {
-  if ((type === 'integer' || type === 'number') && /^-?\d+(\.\d+)?(e\d+)?$/i.test(value)) return Number(value);
+  if ((type === 'integer' || type === 'number') && /^-?\d+(\.\d+)?(e\d+)?$/i.test(value))
+    return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }
@@ -25,7 +28,9 @@ function typesOf(schema: z.ZodType): Record<string, string | undefined> {
   let types = typesBySchema.get(schema);
   if (types === undefined) {
     const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-    types = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, (property as { type?: string }).type]));
+    types = Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => [name, (property as { type?: string }).type]),
+    );
     typesBySchema.set(schema, types);
   }
   return types;

@@ -21,7 +21,10 @@ export function createResourceRoutes(): (path: string) => Match | undefined {
   };
 }
 
-function matchParts(pattern: readonly string[], parts: readonly string[]): Record<string, string> | undefined {
+function matchParts(
+  pattern: readonly string[],
+  parts: readonly string[],
+): Record<string, string> | undefined {
   if (pattern.length !== parts.length) return undefined;
   const fields: Record<string, string> = {};
   for (const [i, want] of pattern.entries()) {

@@ -19,13 +19,23 @@ const KEEP_ALIVE_MS = 15_000;
 const frames = new WeakMap<Entry, string>();
 
 /** A thread's messages as server-sent events: id is the seq, so that Last-Event-ID resumes without gap or repeat. */
-export async function streamMessages(exchange: Exchange, options: V1Options, claims: Claims, input: Record<string, unknown>): Promise<void> {
+export async function streamMessages(
+  exchange: Exchange,
+  options: V1Options,
+  claims: Claims,
+  input: Record<string, unknown>,
+): Promise<void> {
   const { request, response } = exchange;
   const { signal } = requestContext(exchange);
   const threadId = String(input['thread_id']);
   const after = startAfter(request.headers['last-event-id'], input['since_seq']);
   // Refused before the stream begins: the same checks, the same words as a page of one.
-  await options.hub.call(claims, 'read_messages', { thread_id: threadId, since_seq: after, limit: 1 }, requestContext(exchange));
+  await options.hub.call(
+    claims,
+    'read_messages',
+    { thread_id: threadId, since_seq: after, limit: 1 },
+    requestContext(exchange),
+  );
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -50,7 +60,10 @@ export async function streamMessages(exchange: Exchange, options: V1Options, cla
       if (!response.write(entries.map(toFrame).join(''))) await once(response, 'drain', { signal: stop });
     }
   } catch (error) {
-    if (!stop.aborted) response.write(`event: error\ndata: ${JSON.stringify({ code: error instanceof ParleyError ? error.code : 'INTERNAL' })}\n\n`);
+    if (!stop.aborted)
+      response.write(
+        `event: error\ndata: ${JSON.stringify({ code: error instanceof ParleyError ? error.code : 'INTERNAL' })}\n\n`,
+      );
   } finally {
     clearInterval(alive);
     clearInterval(recheck);
@@ -70,7 +83,9 @@ function toFrame(entry: Entry): string {
 function startAfter(lastEventId: string | string[] | undefined, since: unknown): number {
   const text = typeof lastEventId === 'string' && lastEventId !== '' ? Number(lastEventId) : (since ?? 0);
   if (typeof text !== 'number' || !Number.isSafeInteger(text) || text < 0) {
-    throw new ParleyError('VALIDATION_ERROR', 'since_seq: must be a whole number from 0 on', { field: 'since_seq' });
+    throw new ParleyError('VALIDATION_ERROR', 'since_seq: must be a whole number from 0 on', {
+      field: 'since_seq',
+    });
   }
   return text;
 }

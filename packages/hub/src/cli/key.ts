@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+
+import type { Command } from 'commander';
+
+import {
+  addOwnKey,
+  addPublicKey,
+  changeKeyFile,
+  type KeyRecord,
+  MAX_KEY_AGE_MS,
+  readKeyFile,
+  retireKey,
+} from '../auth/key-file.ts';
+import { prepareFolder } from '../data-folder.ts';
+import { print } from './output.ts';
+import { settingsOf } from './settings.ts';
+
+interface AddOptions {
+  public?: string;
+  kid?: string;
+  workspace?: string;
+}
+
+/** `parley key`: the keys whose tokens the hub accepts; a running hub heeds a change at once. */
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('add, list and retire keys');
+  key
+    .command('add')
+    .description("make a new signing key, or register someone else's Ed25519 public key")
+    .option('--public <file>', 'PEM or JWK file with a public key; - reads standard input')
+    .option('--kid <id>', 'name of the key')
+    .option('--workspace <id>', 'accept its tokens for this workspace only')
+    .action(async (options: AddOptions, command: Command) => {
+      const { config, json } = settingsOf(command);
+      prepareFolder(config.data);
+      const { public: file, ...named } = options;
+      const record = await changeKeyFile(config.data, (keys) =>
+        file === undefined
+          ? addOwnKey(keys, Date.now())
+          : addPublicKey(keys, Date.now(), readFileSync(file === '-' ? 0 : file, 'utf8'), named),
+      );
+      print({ json }, toRow(record), () => [`added ${record.kid}`]);
+    });
+  key
+    .command('list')
+    .description('show all keys')
+    .action((_options: unknown, command: Command) => {
+      const { config, json } = settingsOf(command);
+      const rows = readKeyFile(config.data).keys.map(toRow);
+      print({ json }, { keys: rows }, () =>
+        rows.map((row) => `${row.kid}  ${row.kind}  ${row.state}  since ${row.created_at}`),
+      );
+    });
+  key
+    .command('retire <kid>')
+    .description('refuse the tokens of a key from the next request on')
+    .action(async (kid: string, _options: unknown, command: Command) => {
+      const { config, json } = settingsOf(command);
+      prepareFolder(config.data);
+      const record = await changeKeyFile(config.data, (keys) => retireKey(keys, kid, Date.now()));
+      print({ json }, toRow(record), () => [`retired ${kid}`]);
+    });
+}
+
+function toRow(key: KeyRecord) {
+  const expires = Date.parse(key.created_at) + MAX_KEY_AGE_MS;
+  const state = key.retired_at !== undefined ? 'retired' : expires < Date.now() ? 'too old' : 'in use';
+  return {
+    kid: key.kid,
+    kind: key.private === undefined ? 'registered' : 'own',
+    state,
+    created_at: key.created_at,
+    expires_at: new Date(expires).toISOString(),
+    ...(key.retired_at === undefined ? {} : { retired_at: key.retired_at }),
+    ...(key.workspace === undefined ? {} : { workspace: key.workspace }),
+  };
+}

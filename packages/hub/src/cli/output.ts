@@ -1,0 +1,55 @@
+import { type ErrorCode, ParleyError } from '@parley/protocol';
+
+/** Exit codes, as gh has them and a few more; `parley help exit-codes` prints them. */
+export const EXIT = { ok: 0, failure: 1, usage: 2, notFound: 3, auth: 4, unreachable: 5, denied: 6 } as const;
+
+/** Ends quietly when the reader of our output has gone, as `| head` does. */
+export function handleBrokenPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(EXIT.ok);
+      throw error;
+    });
+  }
+}
+
+/** Prints data: one JSON document with --json, else the lines made for people. */
+export function print(options: { json?: boolean | undefined }, data: unknown, lines: () => string[]): void {
+  process.stdout.write(
+    options.json === true
+      ? `${JSON.stringify(data)}\n`
+      : lines()
+          .map((line) => `${line}\n`)
+          .join(''),
+  );
+}
+
+/** Says something to the person, beside the data. */
+export function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const EXIT_BY_CODE: Partial<Record<ErrorCode, number>> = {
+  VALIDATION_ERROR: EXIT.usage,
+  NOT_FOUND: EXIT.notFound,
+  UNAUTHORIZED: EXIT.auth,
+  FORBIDDEN: EXIT.denied,
+  INSUFFICIENT_AUTHORITY: EXIT.denied,
+  OUT_OF_SCOPE_WORKSPACE: EXIT.denied,
+};
+
+/** Prints an error in the way the caller reads and ends with its exit code. */
+export function fail(error: unknown, json: boolean): never {
+  const code = error instanceof ParleyError ? error.code : 'INTERNAL';
+  const message = error instanceof Error ? error.message : String(error);
+  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
+  else tell(`parley: ${message}`);
+  process.exit(error instanceof UnreachableError ? EXIT.unreachable : (EXIT_BY_CODE[code] ?? EXIT.failure));
+}
+
+/** No hub answers where one was expected. */
+export class UnreachableError extends ParleyError {
+  constructor(message: string) {
+    super('UNAVAILABLE', message);
+  }
+}
