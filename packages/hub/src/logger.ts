@@ -12,7 +12,7 @@ export function redact(text: string): string {
 export interface LoggerHandle {
   log: Logger;
   /** Writes out what is buffered, before the process ends. */
-  flush(): void;
+  flush: () => void;
 }
 
 /** JSON lines on stderr, gathered and written in the background; stdout belongs to data and stdio protocols. */

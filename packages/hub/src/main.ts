@@ -3,7 +3,7 @@ import { createProgram } from './cli/program.ts';
 
 handleBrokenPipe();
 // A crash report would hold the environment, and with it secrets.
-if (process.report !== undefined) process.report.reportOnFatalError = false;
+process.report.reportOnFatalError = false;
 
 const program = createProgram();
 try {
