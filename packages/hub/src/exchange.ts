@@ -107,7 +107,10 @@ function readBody({ request, response }: Exchange, maxBytes: number): Promise<Bu
     request.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
     );
-    request.on('error', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
-    request.on('close', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
+    const breakOff = (): void => {
+      if (!request.complete) reject(new ParleyError('VALIDATION_ERROR', 'the request broke off'));
+    };
+    request.on('error', breakOff);
+    request.on('close', breakOff);
   });
 }

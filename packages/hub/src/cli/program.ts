@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { VERSION } from '../version.ts';
 import { addKeyCommands } from './key.ts';
+import { addMcpCommand } from './mcp.ts';
 import { addServeCommand } from './serve.ts';
 import { addTokenCommands } from './token.ts';
 
@@ -16,6 +17,7 @@ export function createProgram(): Command {
     .option('--config <file>', 'configuration file (TOML)')
     .option('--json', 'print data as JSON');
   addServeCommand(program);
+  addMcpCommand(program);
   addTokenCommands(program);
   addKeyCommands(program);
   return program;

@@ -7,7 +7,7 @@ import { watchThread } from './watch-thread.ts';
 
 /** As much of a `subscriptions/listen` request as is looked at before the SDK checks it. */
 export interface ListenMessage {
-  params?: { notifications?: { resourceSubscriptions?: unknown } };
+  params?: Record<string, unknown> | undefined;
 }
 
 export interface Listener {
@@ -32,12 +32,13 @@ export function isListen(body: unknown): body is ListenMessage {
  * acknowledgement names exactly what will be told.
  */
 export async function watchWanted<M extends ListenMessage>(message: M, listener: Listener): Promise<M> {
-  const wanted = message.params?.notifications?.resourceSubscriptions;
+  const filter = message.params?.['notifications'] as Record<string, unknown> | null | undefined;
+  const wanted = filter?.['resourceSubscriptions'];
   if (!Array.isArray(wanted)) return message;
   const uris = [...new Set(wanted)].filter((uri) => typeof uri === 'string').slice(0, MAX_WATCHED);
   const granted: string[] = [];
   for (const uri of uris) if (await watch(uri, listener)) granted.push(uri);
-  const notifications = { ...message.params?.notifications, resourceSubscriptions: granted };
+  const notifications = { ...filter, resourceSubscriptions: granted };
   return { ...message, params: { ...message.params, notifications } };
 }
 

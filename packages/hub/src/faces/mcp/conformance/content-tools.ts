@@ -1,9 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
+import { MissingRequiredClientCapabilityError, type Tool } from '@modelcontextprotocol/server';
 
 import { clientCapabilities, fixture, type FixtureTool, text } from './fixture.ts';
 import { PNG, WAV } from './samples.ts';
+
+/** As text, because an object with a `then` looks like a promise. */
+const SCHEMA_2020_12 = `{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "$defs": {
+    "address": {
+      "$anchor": "addressDef",
+      "type": "object",
+      "properties": { "street": { "type": "string" }, "city": { "type": "string" } }
+    }
+  },
+  "properties": {
+    "name": { "type": "string" },
+    "address": { "$ref": "#/$defs/address" },
+    "contactMethod": { "type": "string", "enum": ["phone", "email"] },
+    "phone": { "type": "string" },
+    "email": { "type": "string" }
+  },
+  "allOf": [{ "anyOf": [{ "required": ["phone"] }, { "required": ["email"] }] }],
+  "if": { "properties": { "contactMethod": { "const": "phone" } }, "required": ["contactMethod"] },
+  "then": { "required": ["phone"] },
+  "else": { "required": ["email"] },
+  "additionalProperties": false
+}`;
 
 /** Tools that answer at once, or after a few notifications. */
 export const CONTENT_TOOLS: FixtureTool[] = [
@@ -82,29 +107,7 @@ export const CONTENT_TOOLS: FixtureTool[] = [
   {
     name: 'json_schema_2020_12_tool',
     description: 'Has a schema with words of JSON Schema 2020-12.',
-    inputSchema: {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      type: 'object',
-      $defs: {
-        address: {
-          $anchor: 'addressDef',
-          type: 'object',
-          properties: { street: { type: 'string' }, city: { type: 'string' } },
-        },
-      },
-      properties: {
-        name: { type: 'string' },
-        address: { $ref: '#/$defs/address' },
-        contactMethod: { type: 'string', enum: ['phone', 'email'] },
-        phone: { type: 'string' },
-        email: { type: 'string' },
-      },
-      allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
-      if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-      then: { required: ['phone'] },
-      else: { required: ['email'] },
-      additionalProperties: false,
-    },
+    inputSchema: JSON.parse(SCHEMA_2020_12) as Tool['inputSchema'],
     run: () => text('The schema is what counts.'),
   },
 ];
