@@ -18,9 +18,16 @@ export interface CliResult {
 /** Runs one `parley` command on a data folder and gives all it said. */
 export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   const { data, wrapper = [], env = {}, stdin = '' } = options;
-  const [command, ...rest] = [...wrapper, process.execPath, PARLEY, ...args, '--data', data];
+  const [command = process.execPath, ...rest] = [
+    ...wrapper,
+    process.execPath,
+    PARLEY,
+    ...args,
+    '--data',
+    data,
+  ];
   return new Promise((resolve, reject) => {
-    const child = spawn(command ?? '', rest, { env: cleanEnv(data, env) });
+    const child = spawn(command, rest, { env: cleanEnv(data, env) });
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

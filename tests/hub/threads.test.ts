@@ -266,9 +266,9 @@ test('[HUB-M10] list_threads gives each caller its own, newest first, with what 
     await alice.say(thread_id, `message of ${i}`);
     ids.unshift(thread_id);
   }
-  const private_ = await alice.thread();
+  const alone = await alice.thread();
   expect((await bob.ok('list_threads', {})).threads.map((thread) => thread.thread_id)).toEqual(ids);
-  expect((await alice.ok('list_threads', {})).threads[0]).toMatchObject({ thread_id: private_, unread: 0 });
+  expect((await alice.ok('list_threads', {})).threads[0]).toMatchObject({ thread_id: alone, unread: 0 });
 
   await bob.ok('ack_read', { thread_id: ids[1] ?? '', last_read_seq: 1 });
   const unread = (await bob.ok('list_threads', { unread: true })).threads;
