@@ -113,7 +113,11 @@ export async function postRpc(
 /** The messages in a body, be it JSON or an event stream. */
 export function readMessages(type: string | undefined, text: string): RpcMessage[] {
   if (type?.startsWith('application/json') === true) return [JSON.parse(text) as RpcMessage];
-  return [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => JSON.parse(data) as RpcMessage);
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as RpcMessage);
 }
 
 /** A session of the older revisions. */
