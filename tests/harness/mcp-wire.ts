@@ -110,6 +110,12 @@ export async function postRpc(
   return { ...reply, messages, answer: messages.at(-1) };
 }
 
+/** The result of an answer that must be one. */
+export function resultOf({ answer, status, text }: RpcReply): Record<string, unknown> {
+  if (answer?.result === undefined) throw new Error(`no result but ${status}: ${text.slice(0, 500)}`);
+  return answer.result;
+}
+
 /** The messages in a body, be it JSON or an event stream. */
 export function readMessages(type: string | undefined, text: string): RpcMessage[] {
   if (type?.startsWith('application/json') === true) return [JSON.parse(text) as RpcMessage];
