@@ -103,7 +103,10 @@ function readBody({ request, response }: Exchange, maxBytes: number): Promise<Bu
     request.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
     );
-    request.on('error', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
-    request.on('close', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
+    const brokeOff = (): void => {
+      if (!request.complete) reject(new ParleyError('VALIDATION_ERROR', 'the request broke off'));
+    };
+    request.on('error', brokeOff);
+    request.on('close', brokeOff);
   });
 }
