@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { HTTP_STATUS, type JsonLimits, decodeJson, ParleyError, toEnvelope } from '@parley/protocol';
@@ -64,17 +65,24 @@ export function sendError(exchange: Exchange, error: ParleyError): void {
   sendJson(exchange, status, JSON.stringify(toEnvelope(error, exchange.request_id)), headers);
 }
 
-/** Reads a JSON body strictly; an oversized one is cut off while it arrives. */
+/** Reads and decodes a JSON body strictly. */
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<unknown> {
+  return decodeJson(await readJsonText(exchange, limits.bytes), limits);
+}
+
+/** Reads the text of a JSON body; an oversized one is cut off while it arrives. */
+export async function readJsonText(exchange: Exchange, maxBytes: number): Promise<string> {
   const { headers } = exchange.request;
   const type = headers['content-type'] ?? '';
-  if (!/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
+  if (type !== 'application/json' && !/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'send Content-Type: application/json in UTF-8');
   }
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'compressed bodies are not accepted');
   }
-  return decodeJson(await readBody(exchange, limits.bytes), limits);
+  const bytes = await readBody(exchange, maxBytes);
+  if (!isUtf8(bytes)) throw new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8');
+  return bytes.toString('utf8');
 }
 
 function readBody({ request, response }: Exchange, maxBytes: number): Promise<Buffer> {

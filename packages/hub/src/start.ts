@@ -11,6 +11,7 @@ import {
   createLog,
   createQuota,
   type Deps,
+  isRecorded,
 } from '@parley/core';
 import type { ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
@@ -22,7 +23,7 @@ import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
 import type { Exchange } from './exchange.ts';
 import { createHealthFace } from './faces/health.ts';
-import { createV1Face, loggedAtGate } from './faces/v1/face.ts';
+import { createV1Face } from './faces/v1/face.ts';
 import { type Logger, redact } from './logger.ts';
 import { createProse } from './prose.ts';
 import { startServer } from './server.ts';
@@ -120,7 +121,7 @@ function recordRefusal(
   error: ParleyError,
   cause: unknown,
 ): void {
-  if (loggedAtGate.has(error)) return;
+  if (isRecorded(error)) return;
   const reason = 'reason' in error ? String(error.reason) : error.message;
   const line = {
     request_id,
