@@ -44,8 +44,16 @@ export class Reader {
   }
 
   tail(query: Omit<PageQuery, 'after'>): Page {
-    const { located } = this.#locate(query.thread_id, query.workspace_id);
-    const after = Math.max(0, (located.thread?.last_seq ?? 0) - query.limit);
+    const { id, located } = this.#locate(query.thread_id, query.workspace_id);
+    if (id === undefined || located.thread === undefined) return { located, entries: [], has_more: false };
+    const { last_seq } = located.thread;
+    let after = last_seq;
+    let bytes = 0;
+    for (const { size } of this.#sql.sizes.iterate(id, query.limit) as Iterable<{ size: number }>) {
+      bytes += size;
+      if (after < last_seq && bytes > query.max_bytes) break;
+      after--;
+    }
     return this.page({ ...query, after });
   }
 
@@ -156,6 +164,9 @@ function prepareStatements(db: DatabaseSync) {
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
     entries: prepare(
       'SELECT seq, hash, json FROM entries WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT ?',
+    ),
+    sizes: prepare(
+      'SELECT octet_length(json) AS size FROM entries WHERE thread = ? AND seq > 0 ORDER BY seq DESC LIMIT ?',
     ),
     cursors: prepare(
       'SELECT t.thread_id, c.agent_id, c.last_read_seq, c.last_acked_message_id, c.updated_at FROM cursors c JOIN threads t ON t.id = c.thread WHERE t.thread_id = ? ORDER BY c.agent_id',

@@ -21,6 +21,9 @@ const MAX_TOKEN = 8_192;
 /** How long a look at the key file holds. */
 const LOOK_AGAIN_MS = 2;
 
+/** Headers by which a token would choose the key it is checked with. */
+const OWN_KEY_HEADERS = ['jku', 'jwk', 'x5u', 'x5c'];
+
 /** A refusal whose cause goes to the log and never to the caller. */
 export class TokenRefused extends ParleyError {
   readonly reason: string;
@@ -33,7 +36,7 @@ export class TokenRefused extends ParleyError {
 
 interface Verified {
   claims: Claims;
-  kid: string | undefined;
+  kid: string;
   /** Wall-clock moment after which the token or its key is no longer good. */
   until: number;
 }
@@ -95,12 +98,16 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   }
 
   async function check(token: string): Promise<Verified> {
-    const { kid, alg } = decodeProtectedHeader(token);
-    const key = kid === undefined ? undefined : keysById.get(kid);
+    const header = decodeProtectedHeader(token);
+    const { kid } = header;
+    if (typeof kid !== 'string') throw new TokenRefused('no kid');
+    const brought = OWN_KEY_HEADERS.find((name) => Object.hasOwn(header, name));
+    if (brought !== undefined) throw new TokenRefused(`brings its own key (${brought})`);
+    const key = keysById.get(kid);
     if (key !== undefined) return withRecord(token, key);
     const { iss } = decodeJwt(token);
     const issuer = issuers.find((candidate) => candidate.issuer === iss);
-    if (issuer === undefined) throw new TokenRefused(`unknown key (kid ${String(kid)}, alg ${String(alg)})`);
+    if (issuer === undefined) throw new TokenRefused(`unknown key (kid ${kid.slice(0, 64)})`);
     const { payload } = await jwtVerify(
       token,
       issuer.keys,
@@ -152,11 +159,10 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     known,
     recheck(claims) {
       refresh();
-      const { kid, until } = originByClaims.get(claims) ?? { kid: undefined, until: 0 };
-      const key = kid === undefined ? undefined : keysById.get(kid);
+      const { kid, until } = originByClaims.get(claims) ?? { kid: '', until: 0 };
       if (until <= now()) throw new TokenRefused('expired');
       if (revoked.has(claims.jti)) throw new TokenRefused('revoked');
-      if (key?.retired_at !== undefined) throw new TokenRefused('the key is retired');
+      if (keysById.get(kid)?.retired_at !== undefined) throw new TokenRefused('the key is retired');
     },
     async verify(token) {
       const hit = known(token);
