@@ -18,9 +18,10 @@ export function addStatusCommand(program: Command): void {
       const { client, url, json, loaded, minted } = await connect(command);
       const paint = painter(command);
       const { config } = loaded;
-      const [threads, { sessions }, store, version] = await Promise.all([
+      // The first call finds out whether the hub is there.
+      const { sessions } = await client.list_sessions();
+      const [threads, store, version] = await Promise.all([
         countThreads(client),
-        client.list_sessions(),
         readHealth(url),
         readVersion(url),
       ]);
