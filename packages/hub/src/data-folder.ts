@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { ParleyError } from '@parley/protocol';
 
 /** Files the hub keeps in its folder; each must be a plain file of ours before it is opened. */
-const FILES = [
+export const FILES = [
   'parley.db',
   'parley.db-wal',
   'parley.db-shm',

@@ -42,6 +42,9 @@ const chance: Chance = { bytes: (count) => randomBytes(count), below: (bound) =>
 export async function start(config: Config, log: Logger): Promise<RunningHub> {
   prepareFolder(config.data);
   const lock = lockFolder(config.data);
+  const runtimeFile = join(config.data, 'hub.json');
+  // What a hub that crashed left behind must not be taken for this one.
+  writePrivateFile(runtimeFile, '{}\n');
   await signingKey(config.data, clock.now());
   const store = await openSqliteStore({
     folder: config.data,
@@ -85,7 +88,6 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
   });
-  const runtimeFile = join(config.data, 'hub.json');
   writePrivateFile(
     runtimeFile,
     `${JSON.stringify({ url: server.url, pid: process.pid, version: VERSION })}\n`,
