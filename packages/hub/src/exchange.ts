@@ -65,14 +65,18 @@ export function sendJson(
   else dismiss(request, response, text);
 }
 
-/** Writes an error in the envelope, with the status and the hints its code asks for. */
-export function sendError(exchange: Exchange, error: ParleyError): void {
+/** Writes an error with the status and the hints its code asks for; in the envelope unless a face has its own words. */
+export function sendError(
+  exchange: Exchange,
+  error: ParleyError,
+  body: unknown = toEnvelope(error, exchange.request_id),
+): void {
   const headers: Record<string, string> = error instanceof HttpRefusal ? { ...error.headers } : {};
   const status = error instanceof HttpRefusal ? error.status : HTTP_STATUS[error.code];
   const wait = error.details?.['retry_after_ms'];
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait / 1_000)));
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
-  sendJson(exchange, status, JSON.stringify(toEnvelope(error, exchange.request_id)), headers);
+  sendJson(exchange, status, JSON.stringify(body), headers);
 }
 
 /** Reads and decodes a JSON body strictly. */
