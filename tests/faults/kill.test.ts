@@ -72,8 +72,8 @@ test('[C-DUR-03] [R1] [R2] [R3] [R9] twenty kills under eight writers lose nothi
 
 describeWith(['strace'], 'killed at a chosen moment', ({ strace }) => {
   const moments = {
-    // The last calls of a commit give back the writer's lock, after the fsync and before any answer.
-    'after the record was synced': { file: 'parley.db-shm', inject: 'fcntl:signal=SIGKILL:when=3' },
+    // A commit takes four locks; its fifth call gives back the writer's lock, after the fsync and before any answer.
+    'after the record was synced': { file: 'parley.db-shm', inject: 'fcntl:signal=SIGKILL:when=5' },
     'after the record was written, before it was synced': {
       file: 'parley.db-wal',
       inject: 'fdatasync,fsync:signal=SIGKILL',
