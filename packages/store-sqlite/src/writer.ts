@@ -18,7 +18,7 @@ import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 import { assertDurable, number } from './open-database.ts';
 import { SearchIndex } from './search-index.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
-import type { Reply } from './thread-protocol.ts';
+import type { Notice, Reply } from './thread-protocol.ts';
 
 interface CachedThread {
   id: number;
@@ -60,19 +60,20 @@ export class Writer {
       if (!this.#asserted) this.#assertOnce();
       return replies;
     } catch (error) {
-      return this.#abandon(error, commands.length);
+      const reply = this.#abandon(error);
+      return commands.map(() => reply);
     }
   }
 
-  /** Does a little of what can wait; false when nothing is left to do. */
-  idle(now: number, windowMs: number): boolean {
-    if (this.#failure !== undefined) return false;
+  /** Does a little of what can wait; says whether there is more of it, or what went wrong. */
+  idle(now: number, windowMs: number): { more: boolean; notice?: Notice } {
+    if (this.#failure !== undefined) return { more: false };
     try {
       const purged = this.#sql.purgeKeys.run(now - windowMs).changes;
-      return this.#search.step() || purged > 0;
+      return { more: this.#search.step() || purged > 0 };
     } catch (error) {
-      this.#abandon(error, 0);
-      return false;
+      const { fault, fatal } = this.#abandon(error);
+      return { more: false, notice: { fault: fault ?? '', fatal: fatal === true } };
     }
   }
 
@@ -266,7 +267,7 @@ export class Writer {
   }
 
   /** A full disk is waited out; after any other storage error nothing is acknowledged until a restart. */
-  #abandon(error: unknown, count: number): Reply[] {
+  #abandon(error: unknown): Reply {
     this.#threads.clear();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
@@ -277,7 +278,7 @@ export class Writer {
     const message = error instanceof Error ? error.message : String(error);
     const full = sqliteCode(error) === SQLITE_FULL;
     if (!full) this.#failure ??= message;
-    const reply: Reply = full
+    return full
       ? {
           error: {
             code: 'UNAVAILABLE',
@@ -287,7 +288,6 @@ export class Writer {
           fault: message,
         }
       : failed(message);
-    return Array.from({ length: count }, () => reply);
   }
 }
 

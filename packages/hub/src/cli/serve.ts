@@ -44,8 +44,6 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   });
   const { log, flush } = createLogger(config.log.level);
   const hub = await start(config, log);
-  if (json) process.stdout.write(`${JSON.stringify({ ready: true, url: hub.url, pid: process.pid })}\n`);
-  else greet(hub.url, config.data);
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) process.exit(EXIT.failure);
@@ -63,6 +61,9 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal));
+  // Whoever reads that the hub is ready may stop it in the same moment.
+  if (json) process.stdout.write(`${JSON.stringify({ ready: true, url: hub.url, pid: process.pid })}\n`);
+  else greet(hub.url, config.data);
 }
 
 function splitSetting(text: string): [string, string] {
