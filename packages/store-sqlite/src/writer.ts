@@ -19,7 +19,7 @@ import { assertDurable, number } from './open-database.ts';
 import { SearchIndex } from './search-index.ts';
 import { readState } from './thread-record.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
-import type { Reply } from './thread-protocol.ts';
+import type { Notice, Reply } from './thread-protocol.ts';
 
 interface CachedThread {
   id: number;
@@ -66,19 +66,20 @@ export class Writer {
       if (!this.#asserted) this.#assertOnce();
       return replies;
     } catch (error) {
-      return this.#abandon(error, commands.length);
+      const reply = this.#abandon(error);
+      return commands.map(() => reply);
     }
   }
 
-  /** Does a little of what can wait; false when nothing is left to do. */
-  idle(now: number, windowMs: number): boolean {
-    if (this.#failure !== undefined) return false;
+  /** Does a little of what can wait; says whether there is more of it, or what went wrong. */
+  idle(now: number, windowMs: number): { more: boolean; notice?: Notice } {
+    if (this.#failure !== undefined) return { more: false };
     try {
       this.#purgeKeys(now - windowMs);
-      return this.#search.step();
+      return { more: this.#search.step() };
     } catch (error) {
-      this.#abandon(error, 0);
-      return false;
+      const { fault, fatal } = this.#abandon(error);
+      return { more: false, notice: { fault: fault ?? '', fatal: fatal === true } };
     }
   }
 
@@ -280,7 +281,7 @@ export class Writer {
   }
 
   /** A full disk is waited out; after any other storage error nothing is acknowledged until a restart. */
-  #abandon(error: unknown, count: number): Reply[] {
+  #abandon(error: unknown): Reply {
     this.#threads.clear();
     this.#touched.clear();
     try {
@@ -292,7 +293,7 @@ export class Writer {
     const message = error instanceof Error ? error.message : String(error);
     const full = sqliteCode(error) === SQLITE_FULL;
     if (!full) this.#failure ??= message;
-    const reply: Reply = full
+    return full
       ? {
           error: {
             code: 'UNAVAILABLE',
@@ -302,7 +303,6 @@ export class Writer {
           fault: message,
         }
       : failed(message);
-    return Array.from({ length: count }, () => reply);
   }
 }
 

@@ -51,8 +51,6 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   const { start } = await import('../start.ts');
   const { log, flush } = createLogger(json ? config.log.level : calmLevel(settings));
   const hub = await start(config, log);
-  if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid })]);
-  else greet(hub, settings, command);
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) process.exit(EXIT.failure);
@@ -70,6 +68,9 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal));
+  // Whoever reads that the hub is ready may stop it in the same moment.
+  if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid })]);
+  else greet(hub, settings, command);
 }
 
 function splitSetting(text: string): [string, string] {
@@ -94,6 +95,7 @@ function greet({ url }: RunningHub, settings: LoadedConfig, command: Command): v
   printLines([
     `${paint('bold', `parley ${VERSION}`)}  ·  data ${settings.config.data}  ·  SQLite WAL ok`,
     `  HTTP    ${url}/v1   (described at ${url}/v1/openapi.json)`,
+    `  MCP     ${url}/mcp  (or on stdio: ${typed} mcp)`,
     '  Next, in another terminal:',
     ...table(next.map(([line, what = '']) => [`    ${typed} ${line}`, paint('dim', what)])),
     '  Stop with Ctrl-C.',
