@@ -18,14 +18,8 @@ export interface CliResult {
 /** Runs one `parley` command on a data folder and gives all it said. */
 export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   const { data, wrapper = [], env = {}, stdin = '' } = options;
-  const [command = process.execPath, ...rest] = [
-    ...wrapper,
-    process.execPath,
-    PARLEY,
-    ...args,
-    '--data',
-    data,
-  ];
+  const line: string[] = [...wrapper, process.execPath, PARLEY, ...args, '--data', data];
+  const [command = '', ...rest] = line;
   return new Promise((resolve, reject) => {
     const child = spawn(command, rest, { env: cleanEnv(data, env) });
     let stdout = '';

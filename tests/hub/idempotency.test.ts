@@ -138,7 +138,7 @@ test.each(faces)(
     const thread_id = await scene.as('alice', { face }).thread();
     const answers = await Promise.all(
       Array.from({ length: 64 }, (_, i) =>
-        callers[i % 8]?.say(thread_id, 'the one', { idempotency_key: 'k' }),
+        callers[i % 8]!.say(thread_id, 'the one', { idempotency_key: 'k' }),
       ),
     );
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);

@@ -85,17 +85,17 @@ test('[HUB-M4] [C-HUB-14] pages of 7 chain without gap or repeat while 20 writer
   const names = Array.from({ length: 20 }, (_, i) => `writer-${i}`);
   const alice = scene.as('alice');
   const thread_id = await alice.thread(...names);
-  let writing = true;
+  const state = { writing: true };
   const done = Promise.all(
     names.map(async (name) => {
       const writer = scene.as(name);
       for (let i = 0; i < 25; i++) await writer.say(thread_id, `${i}`);
     }),
-  ).finally(() => (writing = false));
+  ).finally(() => (state.writing = false));
   const seen: number[] = [];
   let since_seq = 0;
   for (;;) {
-    const wasWriting = writing;
+    const wasWriting = state.writing;
     const page = await alice.ok('read_messages', { thread_id, since_seq, limit: 7 });
     const seqs = page.messages.map(({ seq }) => seq);
     seen.push(...seqs);

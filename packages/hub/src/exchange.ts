@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { HTTP_STATUS, type JsonLimits, decodeJson, ParleyError, toEnvelope } from '@parley/protocol';
@@ -40,6 +41,8 @@ const DISCARD_BYTES = 131_072;
 /** How long a client that is still sending may take to see its answer before it is cut off. */
 const LINGER_MS = 1_000;
 
+const BYTE_ORDER_MARK = 0xfeff;
+
 const COMMON = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 /** Writes a JSON answer in one piece. */
@@ -78,17 +81,25 @@ export function sendError(
   sendJson(exchange, status, JSON.stringify(body), headers);
 }
 
-/** Reads a JSON body strictly; an oversized one is cut off while it arrives. */
+/** Reads and decodes a JSON body strictly. */
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<unknown> {
+  return decodeJson(await readJsonText(exchange, limits.bytes), limits);
+}
+
+/** Reads the text of a JSON body; an oversized one is cut off while it arrives. */
+export async function readJsonText(exchange: Exchange, maxBytes: number): Promise<string> {
   const { headers } = exchange.request;
   const type = headers['content-type'] ?? '';
-  if (!/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
+  if (type !== 'application/json' && !/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'send Content-Type: application/json in UTF-8');
   }
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'compressed bodies are not accepted');
   }
-  return decodeJson(await readBody(exchange, limits.bytes), limits);
+  const bytes = await readBody(exchange, maxBytes);
+  if (!isUtf8(bytes)) throw new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8');
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
 /** The bytes a request announces; endless when it sends chunks. */
@@ -114,11 +125,11 @@ function readBody({ request }: Exchange, maxBytes: number): Promise<Buffer> {
     request.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
     );
-    const breakOff = (): void => {
+    const brokeOff = (): void => {
       if (!request.complete) reject(new ParleyError('VALIDATION_ERROR', 'the request broke off'));
     };
-    request.on('error', breakOff);
-    request.on('close', breakOff);
+    request.on('error', brokeOff);
+    request.on('close', brokeOff);
   });
 }
 
