@@ -51,8 +51,6 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   const { start } = await import('../start.ts');
   const { log, flush } = createLogger(json ? config.log.level : calmLevel(settings));
   const hub = await start(config, log);
-  if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid })]);
-  else greet(hub, settings, command);
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) process.exit(EXIT.failure);
@@ -69,7 +67,10 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
       },
     );
   };
+  // Whoever reads the ready line may stop the hub at once.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal));
+  if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid })]);
+  else greet(hub, settings, command);
 }
 
 function splitSetting(text: string): [string, string] {

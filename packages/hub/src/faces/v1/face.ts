@@ -25,6 +25,7 @@ export function createV1Face(options: V1Options): Face {
   const { hub, authenticate, limits } = options;
   const resources = createResourceRoutes();
   const openApi = JSON.stringify(openApiDocument(options.version));
+  const waiting = new Set<AbortController>();
 
   async function call(
     exchange: Exchange,
@@ -32,7 +33,7 @@ export function createV1Face(options: V1Options): Face {
     input: unknown,
     claims: Claims,
   ): Promise<void> {
-    const result = await answer(hub.call(claims, name, input, requestContext(exchange)));
+    const result = await answer(hub.call(claims, name, input, requestContext(exchange, waiting)));
     sendJson(exchange, 200, JSON.stringify(result));
   }
 
@@ -64,10 +65,13 @@ export function createV1Face(options: V1Options): Face {
       const claims = await authenticate(request);
       const input = { ...readQuery(CONTRACTS[match.name].input, exchange.query), ...match.fields };
       if (match.name === 'read_messages' && request.headers.accept?.includes('text/event-stream') === true) {
-        await streamMessages(exchange, options, claims, input);
+        await streamMessages(exchange, options, claims, input, waiting);
         return;
       }
       await call(exchange, match.name, input, claims);
+    },
+    async close() {
+      for (const ending of waiting) ending.abort();
     },
   };
 }

@@ -1,0 +1,60 @@
+/** `npm run sbom`: what is inside the `parley` package and what it installs, as CycloneDX 1.5 on stdout. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { bundles } from './bundles.mjs';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packages;
+const hub = JSON.parse(readFileSync(`${root}packages/hub/package.json`, 'utf8'));
+
+const { metafile } = await build({ ...bundles.hub, absWorkingDir: root, write: false, metafile: true });
+const bundled = Object.keys(metafile.inputs).flatMap((path) => {
+  const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path);
+  return match === null ? [] : [match[1]];
+});
+const installed = Object.keys(hub.dependencies).flatMap((name) => withDependencies(name));
+const places = [...new Set([...bundled, ...installed])].toSorted();
+
+const components = places.map((place) => {
+  const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const { version, license, integrity } = lock[place];
+  return {
+    type: 'library',
+    name,
+    version,
+    scope: 'required',
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    ...(license === undefined ? {} : { licenses: [{ license: { id: license } }] }),
+    ...(integrity === undefined ? {} : { hashes: [toHash(integrity)] }),
+    properties: [{ name: 'parley:kind', value: bundled.includes(place) ? 'bundled' : 'installed' }],
+  };
+});
+
+process.stdout.write(
+  `${JSON.stringify(
+    {
+      bomFormat: 'CycloneDX',
+      specVersion: '1.5',
+      version: 1,
+      metadata: { component: { type: 'application', name: hub.name, version: hub.version } },
+      components,
+    },
+    null,
+    2,
+  )}\n`,
+);
+
+function withDependencies(name, seen = new Set()) {
+  const place = `node_modules/${name}`;
+  if (seen.has(place)) return [];
+  seen.add(place);
+  const { dependencies = {} } = lock[place];
+  return [place, ...Object.keys(dependencies).flatMap((next) => withDependencies(next, seen))];
+}
+
+function toHash(integrity) {
+  const [algorithm, digest] = integrity.split('-');
+  return { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(digest, 'base64').toString('hex') };
+}
