@@ -15,7 +15,7 @@ const bundled = Object.keys(metafile.inputs).flatMap((path) => {
   return match === null ? [] : [match[1]];
 });
 const installed = Object.keys(hub.dependencies).flatMap((name) => withDependencies(name));
-const places = [...new Set([...bundled, ...installed])].toSorted();
+const places = [...new Set([...bundled, ...installed])].toSorted((a, b) => a.localeCompare(b, 'en'));
 
 const components = places.map((place) => {
   const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
