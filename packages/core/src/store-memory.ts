@@ -89,11 +89,23 @@ export function openMemoryStore(): Store {
     return { located, entries, has_more: (entries.at(-1)?.seq ?? after) < last };
   }
 
+  function tailStart({ thread_id, limit, max_bytes }: Omit<PageQuery, 'after'>): number {
+    const sealed = threads.get(thread_id)?.sealed ?? [];
+    const last = Math.max(0, sealed.length - 1);
+    let after = last;
+    let bytes = 0;
+    while (after > Math.max(0, last - limit)) {
+      bytes += Buffer.byteLength(sealed[after]?.json ?? '');
+      if (after < last && bytes > max_bytes) break;
+      after--;
+    }
+    return after;
+  }
+
   return {
     transact: async (command) => transact(structuredClone(command)),
     page: async (query) => slice(query, query.after),
-    tail: async (query) =>
-      slice(query, Math.max(0, (threads.get(query.thread_id)?.state.last_seq ?? 0) - query.limit)),
+    tail: async (query) => slice(query, tailStart(query)),
     cursors: async (threadId) => [...cursors.values()].filter((cursor) => cursor.thread_id === threadId),
     references: async (threadId, messageId) =>
       (threads.get(threadId)?.sealed ?? [])

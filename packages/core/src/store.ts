@@ -72,7 +72,7 @@ export interface StoreHealth {
 export interface Store {
   transact(command: Command): Promise<Committed>;
   page(query: PageQuery): Promise<Page>;
-  /** The thread with the newest entries, oldest first. */
+  /** The thread with its newest entries, oldest first; where the bytes do not suffice, the older ones are left out. */
   tail(query: Omit<PageQuery, 'after'>): Promise<Page>;
   cursors(threadId: string): Promise<Cursor[]>;
   /** Ids of messages that reply to this one. */

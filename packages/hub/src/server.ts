@@ -16,6 +16,8 @@ export interface Face {
   /** True when this face answers the path. */
   claims(path: string): boolean;
   handle(exchange: Exchange): Promise<void>;
+  /** Writes a refusal in the words of this face's wire; without it the envelope is used. */
+  refuse?(exchange: Exchange, error: ParleyError): void;
   /** Ends what the face keeps open, so that the server can stop. */
   close?(): Promise<void>;
 }
@@ -41,10 +43,10 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   let stopping = false;
 
   async function handle(exchange: Exchange): Promise<void> {
+    const face = faces.find((candidate) => candidate.claims(exchange.path));
     try {
       guard(exchange.request);
       if (stopping) throw new HttpRefusal(503, 'UNAVAILABLE', 'the hub is stopping', { connection: 'close' });
-      const face = faces.find((candidate) => candidate.claims(exchange.path));
       if (face === undefined)
         throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${exchange.path.slice(0, 200)}`);
       await face.handle(exchange);
@@ -57,7 +59,8 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
               'something went wrong inside the hub; the request id leads to the cause in its log',
             );
       onRefusal(exchange, error, thrown === error ? undefined : thrown);
-      sendError(exchange, error);
+      if (face?.refuse === undefined) sendError(exchange, error);
+      else face.refuse(exchange, error);
     }
   }
 

@@ -11,6 +11,7 @@ import {
   createLog,
   createQuota,
   type Deps,
+  isRecorded,
 } from '@parley/core';
 import type { ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
@@ -22,7 +23,8 @@ import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
 import type { Exchange } from './exchange.ts';
 import { createHealthFace } from './faces/health.ts';
-import { createV1Face, loggedAtGate } from './faces/v1/face.ts';
+import { openMcpFace } from './faces/mcp/face.ts';
+import { createV1Face } from './faces/v1/face.ts';
 import { type Logger, redact } from './logger.ts';
 import { createProse } from './prose.ts';
 import { startServer } from './server.ts';
@@ -79,9 +81,24 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     keys: config.limits.json_keys,
   };
   const streams = { recheck: verifier.recheck, recheckMs: config.auth.recheck_ms };
+  const { profile, conformance, session_idle_ms, max_sessions } = config.mcp;
+  const mcp = await openMcpFace({
+    hub,
+    log: deps.log,
+    authenticate,
+    limits,
+    version: VERSION,
+    streams,
+    profile,
+    conformance,
+    sessions: { idleMs: session_idle_ms, maxSessions: max_sessions },
+    now: clock.now,
+    onFault: (error) => log.debug({ why: redact(error.message) }, 'mcp'),
+  });
   const server = await startServer({
     config,
     faces: [
+      mcp,
       createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }),
       createHealthFace(store),
     ],
@@ -122,7 +139,7 @@ function recordRefusal(
   error: ParleyError,
   cause: unknown,
 ): void {
-  if (loggedAtGate.has(error)) return;
+  if (isRecorded(error)) return;
   const reason = 'reason' in error ? String(error.reason) : error.message;
   const line = {
     request_id,

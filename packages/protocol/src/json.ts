@@ -30,11 +30,12 @@ export function canonicalJson(value: unknown): string {
     return value === undefined ? 'null' : JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const record = value as Record<string, unknown>;
-  const fields = Object.keys(record)
-    .filter((key) => record[key] !== undefined)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`);
-  return `{${fields.join(',')}}`;
+  let text = '';
+  for (const key of Object.keys(record).toSorted()) {
+    if (record[key] === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(record[key])}`;
+  }
+  return `{${text}}`;
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -60,7 +61,6 @@ function invalid(message: string): ParleyError {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
@@ -75,6 +75,8 @@ class Scanner {
   /** The keys of each open object; undefined stands for an open array. */
   readonly #open: (Set<string> | undefined)[] = [];
   #at = 0;
+  /** The next backslash at or after the place it was last looked for. */
+  #backslash = -1;
   #keys = 0;
 
   constructor(text: string, limits: JsonLimits) {
@@ -137,15 +139,20 @@ class Scanner {
     }
   }
 
+  /** Plain strings are jumped over; only those with a backslash are looked at closely. */
   #string(): string {
     const start = ++this.#at;
     const text = this.#text;
     for (;;) {
-      const c = text.charCodeAt(this.#at);
-      if (Number.isNaN(c)) throw invalid('the JSON is malformed');
-      if (c === QUOTE) return text.slice(start, this.#at++);
-      if (c === BACKSLASH) this.#escape();
-      else this.#at++;
+      const quote = text.indexOf('"', this.#at);
+      if (quote < 0) throw invalid('the JSON is malformed');
+      if (this.#backslash < this.#at) this.#backslash = nextOf(text, '\\', this.#at);
+      if (quote < this.#backslash) {
+        this.#at = quote + 1;
+        return text.slice(start, quote);
+      }
+      this.#at = this.#backslash;
+      this.#escape();
     }
   }
 
@@ -182,4 +189,9 @@ class Scanner {
       throw invalid('a number is too large to be kept exactly; send it as a string');
     }
   }
+}
+
+function nextOf(text: string, part: string, from: number): number {
+  const at = text.indexOf(part, from);
+  return at < 0 ? text.length : at;
 }

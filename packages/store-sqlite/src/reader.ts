@@ -14,6 +14,7 @@ import {
 import { type Cursor, ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
 
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
+import { readState } from './thread-record.ts';
 import { matchExpression, snippet } from './search-query.ts';
 
 interface EntryRow {
@@ -43,8 +44,16 @@ export class Reader {
   }
 
   tail(query: Omit<PageQuery, 'after'>): Page {
-    const { located } = this.#locate(query.thread_id, query.workspace_id);
-    const after = Math.max(0, (located.thread?.last_seq ?? 0) - query.limit);
+    const { id, located } = this.#locate(query.thread_id, query.workspace_id);
+    if (id === undefined || located.thread === undefined) return { located, entries: [], has_more: false };
+    const { last_seq } = located.thread;
+    let after = last_seq;
+    let bytes = 0;
+    for (const { size } of this.#sql.sizes.iterate(id, query.limit) as Iterable<{ size: number }>) {
+      bytes += size;
+      if (after < last_seq && bytes > query.max_bytes) break;
+      after--;
+    }
     return this.page({ ...query, after });
   }
 
@@ -67,12 +76,13 @@ export class Reader {
         ? 't.workspace_id = :workspace'
         : 'p.workspace_id = :workspace AND p.agent_id = :participant',
       ...(query.status === undefined ? [] : ['t.status = :status']),
-      ...(query.unread ? ['t.last_seq > coalesce(c.last_read_seq, 0)'] : []),
-      ...(before === undefined ? [] : ['(t.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
+      ...(query.unread ? ['h.last_seq > coalesce(c.last_read_seq, 0)'] : []),
+      ...(before === undefined ? [] : ['(h.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
     ];
-    const sql = `SELECT t.state, coalesce(c.last_read_seq, 0) AS last_read_seq FROM ${from}
+    const sql = `SELECT t.state, h.last_seq, h.updated_at, coalesce(c.last_read_seq, 0) AS last_read_seq FROM ${from}
+      JOIN heads h ON h.thread = t.id
       LEFT JOIN cursors c ON c.thread = t.id AND c.agent_id = :reader
-      WHERE ${conditions.join(' AND ')} ORDER BY t.updated_at DESC, t.thread_id DESC LIMIT :limit`;
+      WHERE ${conditions.join(' AND ')} ORDER BY h.updated_at DESC, t.thread_id DESC LIMIT :limit`;
     const rows = this.#db.prepare(sql).all({
       workspace: query.workspace_id,
       reader: query.reader,
@@ -80,11 +90,8 @@ export class Reader {
       ...(participant === undefined ? {} : { participant }),
       ...(query.status === undefined ? {} : { status: query.status }),
       ...before,
-    }) as { state: string; last_read_seq: number }[];
-    return rows.map(({ state, last_read_seq }) => ({
-      state: JSON.parse(state) as ThreadState,
-      last_read_seq,
-    }));
+    }) as { state: string; last_seq: number; updated_at: string; last_read_seq: number }[];
+    return rows.map((row) => ({ state: readState(row), last_read_seq: row.last_read_seq }));
   }
 
   sessions(workspaceId: string): Session[] {
@@ -111,8 +118,10 @@ export class Reader {
   }
 
   #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
-    const row = this.#sql.thread.get(threadId) as { id: number; state: string } | undefined;
-    if (row !== undefined) return { id: row.id, located: { thread: JSON.parse(row.state) as ThreadState } };
+    const row = this.#sql.thread.get(threadId) as
+      | { id: number; state: string; last_seq: number; updated_at: string }
+      | undefined;
+    if (row !== undefined) return { id: row.id, located: { thread: readState(row) } };
     const foreign = isForeign(
       this.#sql.anyThreadOf.get(workspaceId) !== undefined,
       this.#sql.anyThread.get() !== undefined,
@@ -148,11 +157,16 @@ function damaged(threadId: string, seq: number): ParleyError {
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
-    thread: prepare('SELECT id, state FROM threads WHERE thread_id = ?'),
+    thread: prepare(
+      'SELECT t.id, t.state, h.last_seq, h.updated_at FROM threads t JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?',
+    ),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
     entries: prepare(
       'SELECT seq, hash, json FROM entries WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT ?',
+    ),
+    sizes: prepare(
+      'SELECT octet_length(json) AS size FROM entries WHERE thread = ? AND seq > 0 ORDER BY seq DESC LIMIT ?',
     ),
     cursors: prepare(
       'SELECT t.thread_id, c.agent_id, c.last_read_seq, c.last_acked_message_id, c.updated_at FROM cursors c JOIN threads t ON t.id = c.thread WHERE t.thread_id = ? ORDER BY c.agent_id',

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 import { ParleyError } from '@parley/protocol';
 
-import type { Reply, ThreadStart } from './thread-protocol.ts';
+import type { Notice, Reply, ThreadStart } from './thread-protocol.ts';
 
 interface Waiting {
   text: string;
@@ -109,7 +109,12 @@ export class ThreadPort {
       this.#closed?.();
       return;
     }
-    const replies = JSON.parse(message) as Reply[];
+    const said = JSON.parse(message) as Reply[] | Notice;
+    if (!Array.isArray(said)) {
+      this.#options.onFault(said.fault, said.fatal);
+      return;
+    }
+    const replies = said;
     const waiting = this.#inFlight;
     this.#inFlight = [];
     this.#send();

@@ -81,7 +81,7 @@ export const summarizeThread = operation('summarize_thread', {
       workspace_id: caller.workspace_id,
       thread_id,
       limit: max_messages,
-      max_bytes: LIMITS.page_bytes * 16,
+      max_bytes: LIMITS.summary_bytes,
     };
     const page = await deps.store.tail(query);
     return summarize(admit(page.located, caller), page.entries, deps.prose, signal);

@@ -1,7 +1,7 @@
-import { knownEvent, type OutputOf } from '@parley/protocol';
+import { type EventType, knownEvent, type OutputOf } from '@parley/protocol';
 
 import type { Entry } from '../entry.ts';
-import { excerpt, type Finding, findTarget, toFinding } from './findings.ts';
+import { excerpt, type Finding, toFinding } from './findings.ts';
 import type { ThreadState } from './state.ts';
 
 type Summary = OutputOf<'summarize_thread'>;
@@ -16,12 +16,15 @@ export type Prose = (
 
 interface Course {
   reported: Finding[];
-  verified: Finding[];
-  rejected: Finding[];
-  commits: string[];
+  verified: number;
+  rejected: number;
+  commits: Set<string>;
   files: Set<string>;
   requests: Entry[];
 }
+
+/** How many unanswered requests are followed: the newest of them. */
+const MAX_REQUESTS = 500;
 
 /** What happened, what is open, who spoke last: the same for the same log, with or without a model. */
 export async function summarize(
@@ -51,43 +54,38 @@ export async function summarize(
 function followCourse(messages: readonly Entry[]): Course {
   const course: Course = {
     reported: [],
-    verified: [],
-    rejected: [],
-    commits: [],
+    verified: 0,
+    rejected: 0,
+    commits: new Set(),
     files: new Set(),
     requests: [],
   };
   for (const entry of messages) {
-    course.requests = course.requests.filter((request) => !answers(entry, request));
     const event = knownEvent(entry.kind, entry.metadata);
+    if (entry.in_reply_to !== undefined || event !== undefined) {
+      course.requests = course.requests.filter((request) => !answers(entry, event, request));
+    }
     if (event === undefined) continue;
     collectWork(course, entry);
     if (event === 'finding_reported') course.reported.push(toFinding(entry));
-    if (event === 're_review_requested') course.requests.push(entry);
-    if (event === 'finding_verified' || event === 'finding_rejected') {
-      const settled = event === 'finding_verified' ? course.verified : course.rejected;
-      const open = course.reported.filter(
-        (finding) => !course.verified.includes(finding) && !course.rejected.includes(finding),
-      );
-      settled.push(findTarget(open, entry) ?? toFinding(entry));
-    }
+    if (event === 're_review_requested') course.requests = [...course.requests, entry].slice(-MAX_REQUESTS);
+    if (event === 'finding_verified') course.verified++;
+    if (event === 'finding_rejected') course.rejected++;
   }
   return course;
 }
 
 function collectWork(course: Course, { metadata = {} }: Entry): void {
   const { commit, file, files } = metadata;
-  if (typeof commit === 'string' && commit !== '' && !course.commits.includes(commit))
-    course.commits.push(commit);
+  if (typeof commit === 'string' && commit !== '') course.commits.add(commit);
   for (const name of [file, ...(Array.isArray(files) ? files : [])])
     if (typeof name === 'string') course.files.add(name);
 }
 
 /** A request is answered by a reply of someone else, or by someone else's verdict on what it asked for. */
-function answers(entry: Entry, request: Entry): boolean {
+function answers(entry: Entry, event: EventType | undefined, request: Entry): boolean {
   if (entry.sender_agent_id === request.sender_agent_id) return false;
   if (entry.in_reply_to === request.message_id) return true;
-  const event = knownEvent(entry.kind, entry.metadata);
   if (event === 'thread_resolved') return true;
   if (event !== 'finding_verified' && event !== 'finding_rejected') return false;
   return ['finding_id', 'task_id'].every((key) => {
@@ -109,10 +107,10 @@ function describe(
   const told: string[] = [];
   if (course.reported.length > 0)
     told.push(`${count(course.reported.length, 'finding')} reported${severities(course.reported)}`);
-  if (course.verified.length > 0) told.push(`${course.verified.length} verified`);
-  if (course.rejected.length > 0) told.push(`${course.rejected.length} rejected`);
+  if (course.verified > 0) told.push(`${course.verified} verified`);
+  if (course.rejected > 0) told.push(`${course.rejected} rejected`);
   if (told.length > 0) lines.push(`${told.join(', ')}.`);
-  if (course.commits.length > 0) lines.push(`Commits: ${shortList(course.commits)}.`);
+  if (course.commits.size > 0) lines.push(`Commits: ${shortList([...course.commits])}.`);
   if (course.files.size > 0) lines.push(`Files: ${shortList([...course.files])}.`);
   lines.push(
     open.length === 0

@@ -8,6 +8,7 @@ import { addDoctorCommand } from './doctor.ts';
 import { addExitCodesTopic } from './exit-codes.ts';
 import { addExportCommand } from './export.ts';
 import { addKeyCommands } from './key.ts';
+import { addMcpCommand } from './mcp.ts';
 import { addPostCommand } from './post.ts';
 import { addReadCommand } from './read.ts';
 import { addSearchCommand } from './search.ts';
@@ -34,6 +35,7 @@ export function createProgram(): Command {
     .addHelpText('after', '\nWithout a command it serves. Exit codes: parley help exit-codes');
   program.commandsGroup('Run:');
   addServeCommand(program);
+  addMcpCommand(program);
   addDemoCommand(program);
   addStatusCommand(program);
   addDoctorCommand(program);

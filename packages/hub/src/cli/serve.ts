@@ -95,6 +95,7 @@ function greet({ url }: RunningHub, settings: LoadedConfig, command: Command): v
   printLines([
     `${paint('bold', `parley ${VERSION}`)}  ·  data ${settings.config.data}  ·  SQLite WAL ok`,
     `  HTTP    ${url}/v1   (described at ${url}/v1/openapi.json)`,
+    `  MCP     ${url}/mcp  (or on stdio: ${typed} mcp)`,
     '  Next, in another terminal:',
     ...table(next.map(([line, what = '']) => [`    ${typed} ${line}`, paint('dim', what)])),
     '  Stop with Ctrl-C.',

@@ -64,7 +64,7 @@ export const ConfigSchema = z.strictObject({
       1,
       'refused tokens per address and minute before the address is slowed down',
     ),
-    bad_tokens_burst: whole(100, 1, 'refused tokens per address at once'),
+    bad_tokens_burst: whole(300, 1, 'refused tokens per address at once'),
   }),
   idempotency: group({
     window_ms: ms(86_400_000, 'how long an idempotency key binds'),

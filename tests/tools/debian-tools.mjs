@@ -1,0 +1,42 @@
+/** The tools that come from the Debian archive. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+/** Where each Debian tool stands, and which packages bring it. */
+export function debianTools() {
+  return [
+    { name: 'strace', path: inPath('strace'), packages: ['strace'] },
+    { name: 'faketime', path: inPath('faketime'), packages: ['faketime'] },
+    { name: 'libfaketime', path: libfaketime(), packages: ['faketime'] },
+    fusePython(),
+  ];
+}
+
+// A Python from elsewhere may shadow the system's, which alone sees Debian's modules.
+function fusePython() {
+  const name = 'fuse-python';
+  if (process.platform === 'linux' && !existsSync('/dev/fuse'))
+    return { name, unavailable: 'this machine has no /dev/fuse' };
+  const found =
+    existsSync('/usr/bin/python3') &&
+    inPath('fusermount') !== undefined &&
+    spawnSync('/usr/bin/python3', ['-c', 'import fusepy'], { stdio: 'ignore' }).status === 0;
+  return {
+    name,
+    path: found ? '/usr/bin/python3' : undefined,
+    packages: ['python3', 'python3-fusepy', 'fuse3'],
+  };
+}
+
+function libfaketime() {
+  const folders = existsSync('/usr/lib')
+    ? readdirSync('/usr/lib').map((name) => path.join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
+    : [];
+  return folders.find((candidate) => existsSync(candidate));
+}
+
+function inPath(program) {
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/bin', '/bin', '/usr/sbin'];
+  return folders.map((folder) => path.join(folder, program)).find((candidate) => existsSync(candidate));
+}
