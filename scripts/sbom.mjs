@@ -9,13 +9,29 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packages;
 const hub = JSON.parse(readFileSync(`${root}packages/hub/package.json`, 'utf8'));
 
-const { metafile } = await build({ ...bundles.hub, absWorkingDir: root, write: false, metafile: true });
+const { metafile, outputFiles } = await build({
+  ...bundles.hub,
+  absWorkingDir: root,
+  write: false,
+  metafile: true,
+});
 const bundled = Object.keys(metafile.inputs).flatMap((path) => {
   const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path);
   return match === null ? [] : [match[1]];
 });
 const installed = Object.keys(hub.dependencies).flatMap((name) => withDependencies(name));
 const places = [...new Set([...bundled, ...installed])].toSorted((a, b) => a.localeCompare(b, 'en'));
+
+/** What a dependency carries inside its own bundle shows only in its source map. */
+const carried = new Map(
+  outputFiles
+    .filter(({ path }) => path.endsWith('.map'))
+    .flatMap(({ text }) => JSON.parse(text).sources)
+    .flatMap((source) => {
+      const match = /\/\.pnpm\/((?:@[^+/]+\+)?[^@/]+)@([^_/]+)/.exec(source);
+      return match === null ? [] : [[`${match[1]}@${match[2]}`, [match[1].replace('+', '/'), match[2]]]];
+    }),
+);
 
 const components = places.map((place) => {
   const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -25,12 +41,23 @@ const components = places.map((place) => {
     name,
     version,
     scope: 'required',
-    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    purl: purl(name, version),
     ...(license === undefined ? {} : { licenses: [{ license: { id: license } }] }),
     ...(integrity === undefined ? {} : { hashes: [toHash(integrity)] }),
     properties: [{ name: 'parley:kind', value: bundled.includes(place) ? 'bundled' : 'installed' }],
   };
 });
+
+for (const [name, version] of carried.values()) {
+  components.push({
+    type: 'library',
+    name,
+    version,
+    scope: 'required',
+    purl: purl(name, version),
+    properties: [{ name: 'parley:kind', value: 'carried by a bundled package' }],
+  });
+}
 
 process.stdout.write(
   `${JSON.stringify(
@@ -45,6 +72,10 @@ process.stdout.write(
     2,
   )}\n`,
 );
+
+function purl(name, version) {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
+}
 
 function withDependencies(name, seen = new Set()) {
   const place = `node_modules/${name}`;

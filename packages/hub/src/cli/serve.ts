@@ -96,7 +96,7 @@ function greet({ url }: RunningHub, settings: LoadedConfig, command: Command): v
     `${paint('bold', `parley ${VERSION}`)}  ·  data ${settings.config.data}  ·  SQLite WAL ok`,
     `  HTTP    ${url}/v1   (described at ${url}/v1/openapi.json)`,
     `  MCP     ${url}/mcp  (or on stdio: ${typed} mcp)`,
-    '  Next, in another terminal:',
+    `  Next, in another terminal${typed.startsWith('npx') ? ' in this folder' : ''}:`,
     ...table(next.map(([line, what = '']) => [`    ${typed} ${line}`, paint('dim', what)])),
     '  Stop with Ctrl-C.',
   ]);
