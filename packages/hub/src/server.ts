@@ -9,6 +9,7 @@ import { ParleyError } from '@parley/protocol';
 import type { Config } from './config/schema.ts';
 import { type Exchange, HttpRefusal, sendError } from './exchange.ts';
 import { createGuard } from './guard.ts';
+import { redact } from './logger.ts';
 
 /** A protocol face: takes the requests of its paths. */
 export interface Face {
@@ -41,7 +42,7 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
       guard(exchange.request);
       const face = faces.find((candidate) => candidate.claims(exchange.path));
       if (face === undefined)
-        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${exchange.path.slice(0, 200)}`);
+        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${redact(exchange.path.slice(0, 200))}`);
       await face.handle(exchange);
     } catch (thrown) {
       const error =

@@ -3,10 +3,11 @@ import { ParleyError } from './errors.ts';
 /** Bounds of one JSON document, checked while it is read and before any of it is used. */
 export interface JsonLimits {
   depth: number;
-  keys: number;
+  /** Keys and array items together. */
+  items: number;
 }
 
-export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, keys: 10_000 };
+export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, items: 20_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
@@ -75,7 +76,7 @@ class Scanner {
   /** The keys of each open object; undefined stands for an open array. */
   readonly #open: (Set<string> | undefined)[] = [];
   #at = 0;
-  #keys = 0;
+  #items = 0;
 
   constructor(text: string, limits: JsonLimits) {
     this.#text = text;
@@ -100,6 +101,7 @@ class Scanner {
         expectKey = false;
       } else if (c === COMMA) {
         expectKey = this.#open.at(-1) !== undefined;
+        if (!expectKey) this.#count();
         this.#at++;
       } else if (c === COLON) {
         this.#at++;
@@ -119,10 +121,15 @@ class Scanner {
     this.#at++;
   }
 
+  #count(): void {
+    if (++this.#items > this.#limits.items)
+      throw invalid(`the JSON has more than ${this.#limits.items} keys and array items`);
+  }
+
   #key(raw: string): void {
     const key = raw.includes('\\') ? this.#unescape(raw) : raw;
     if (key === '__proto__') throw invalid('the key "__proto__" is not allowed');
-    if (++this.#keys > this.#limits.keys) throw invalid(`the JSON has more than ${this.#limits.keys} keys`);
+    this.#count();
     const keys = this.#open.at(-1);
     if (keys === undefined) return;
     if (keys.has(key)) throw invalid(`the key ${JSON.stringify(key.slice(0, 64))} stands twice`);
@@ -165,9 +172,10 @@ class Scanner {
   }
 
   #unit(at: number): number {
-    const hex = this.#text.slice(at + 2, at + 6);
-    if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw invalid('the JSON is malformed');
-    return Number.parseInt(hex, 16);
+    let unit = 0;
+    for (let i = at + 2; i < at + 6; i++) unit = unit * 16 + hexDigit(this.#text.charCodeAt(i));
+    if (Number.isNaN(unit)) throw invalid('the JSON is malformed');
+    return unit;
   }
 
   #number(): void {
@@ -182,4 +190,10 @@ class Scanner {
       throw invalid('a number is too large to be kept exactly; send it as a string');
     }
   }
+}
+
+function hexDigit(c: number): number {
+  if (c >= 0x30 && c <= 0x39) return c - 0x30;
+  const lower = c | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : Number.NaN;
 }

@@ -9,6 +9,7 @@ import {
   type SearchResult,
   type ThreadRow,
   type ThreadState,
+  type ThreadsPage,
   type ThreadsQuery,
 } from '@parley/core';
 import { type Cursor, ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
@@ -67,8 +68,8 @@ export class Reader {
     return rows.map(({ json }) => (JSON.parse(json) as Entry).message_id);
   }
 
-  threads(query: ThreadsQuery): ThreadRow[] {
-    const { participant, before } = query;
+  threads(query: ThreadsQuery): ThreadsPage {
+    const { participant, before, limit } = query;
     const from = participant === undefined ? 'threads t' : 'participants p JOIN threads t ON t.id = p.thread';
     const conditions = [
       participant === undefined
@@ -81,18 +82,23 @@ export class Reader {
     const sql = `SELECT t.state, coalesce(c.last_read_seq, 0) AS last_read_seq FROM ${from}
       LEFT JOIN cursors c ON c.thread = t.id AND c.agent_id = :reader
       WHERE ${conditions.join(' AND ')} ORDER BY t.updated_at DESC, t.thread_id DESC LIMIT :limit`;
-    const rows = this.#db.prepare(sql).all({
+    const found = this.#db.prepare(sql).iterate({
       workspace: query.workspace_id,
       reader: query.reader,
-      limit: query.limit,
+      limit: limit + 1,
       ...(participant === undefined ? {} : { participant }),
       ...(query.status === undefined ? {} : { status: query.status }),
       ...before,
-    }) as { state: string; last_read_seq: number }[];
-    return rows.map(({ state, last_read_seq }) => ({
-      state: JSON.parse(state) as ThreadState,
-      last_read_seq,
-    }));
+    }) as Iterable<{ state: string; last_read_seq: number }>;
+    const rows: ThreadRow[] = [];
+    let bytes = 0;
+    for (const { state, last_read_seq } of found) {
+      bytes += state.length;
+      if (rows.length === limit || (rows.length > 0 && bytes > query.max_bytes))
+        return { rows, has_more: true };
+      rows.push({ state: JSON.parse(state) as ThreadState, last_read_seq });
+    }
+    return { rows, has_more: false };
   }
 
   sessions(workspaceId: string): Session[] {
