@@ -117,6 +117,8 @@ class Scanner {
     if (this.#open.length >= this.#limits.depth) {
       throw invalid(`the JSON is nested deeper than ${this.#limits.depth}`);
     }
+    // A list counts once for its first item; each comma then counts for the next.
+    if (keys === undefined) this.#count();
     this.#open.push(keys);
     this.#at++;
   }
