@@ -8,7 +8,7 @@ export interface LoadOrder {
   ms: number;
   /** Request texts without the body; `{n}` in a body becomes a number that never repeats. */
   head: string;
-  bodies: string[];
+  bodies: readonly string[];
   seed: string;
 }
 

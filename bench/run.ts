@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { benchBatching } from './batching.ts';
 import { benchFollow } from './follow.ts';
 import { benchIsolation } from './isolation.ts';
+import { benchMcp } from './mcp.ts';
 import { benchMillion } from './million.ts';
 import { benchPosts } from './posts.ts';
 
@@ -11,6 +12,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   posts: benchPosts,
   batching: benchBatching,
   isolation: benchIsolation,
+  mcp: benchMcp,
   follow: benchFollow,
   million: benchMillion,
 };

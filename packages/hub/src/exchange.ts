@@ -41,6 +41,8 @@ const DISCARD_BYTES = 131_072;
 /** How long a client that is still sending may take to see its answer before it is cut off. */
 const LINGER_MS = 1_000;
 
+const BYTE_ORDER_MARK = 0xfeff;
+
 const COMMON = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 /** Writes a JSON answer in one piece. */
@@ -96,7 +98,8 @@ export async function readJsonText(exchange: Exchange, maxBytes: number): Promis
   }
   const bytes = await readBody(exchange, maxBytes);
   if (!isUtf8(bytes)) throw new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8');
-  return bytes.toString('utf8');
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
 /** The bytes a request announces; endless when it sends chunks. */

@@ -10,6 +10,7 @@ import type { Config } from './config/schema.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { type Exchange, HttpRefusal, sendError } from './exchange.ts';
 import { createGuard } from './guard.ts';
+import { redact } from './logger.ts';
 
 /** A protocol face: takes the requests of its paths. */
 export interface Face {
@@ -48,7 +49,7 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
       guard(exchange.request);
       if (stopping) throw new HttpRefusal(503, 'UNAVAILABLE', 'the hub is stopping', { connection: 'close' });
       if (face === undefined)
-        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${exchange.path.slice(0, 200)}`);
+        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${redact(exchange.path.slice(0, 200))}`);
       await face.handle(exchange);
     } catch (thrown) {
       const error =

@@ -76,7 +76,7 @@ async function serveMcp(options: McpOptions, command: Command): Promise<void> {
     limits: {
       bytes: config.limits.request_bytes,
       depth: config.limits.json_depth,
-      keys: config.limits.json_keys,
+      items: config.limits.json_items,
     },
     onArrival(message) {
       clientName ??= nameOfClient(message);

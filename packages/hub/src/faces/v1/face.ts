@@ -2,6 +2,7 @@ import type { Hub, Log } from '@parley/core';
 import { type Claims, CONTRACTS, isOperation, decodeJson } from '@parley/protocol';
 
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
+import { redact } from '../../logger.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
 import { openApiDocument } from './openapi.ts';
@@ -51,7 +52,7 @@ export function createV1Face(options: V1Options): Face {
         throw new HttpRefusal(
           404,
           'NOT_FOUND',
-          `there is nothing at ${path.slice(0, 200)}; see /v1/openapi.json`,
+          `there is nothing at ${redact(path.slice(0, 200))}; see /v1/openapi.json`,
         );
       allow(request.method, ['GET']);
       const claims = await authenticate(request);
