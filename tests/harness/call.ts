@@ -8,6 +8,7 @@ import {
   type OutputOf,
 } from '@parley/protocol';
 
+import { mcpLegacyDriver, mcpModernDriver } from './mcp-drivers.ts';
 import { type Reply, send } from './send.ts';
 
 /** What a caller got back, whatever the face. */
@@ -58,7 +59,7 @@ export const v1Driver: FaceDriver = {
 };
 
 /** Every face that speaks the operations. */
-export const faces: readonly FaceDriver[] = [v1Driver];
+export const faces: readonly FaceDriver[] = [v1Driver, mcpModernDriver, mcpLegacyDriver];
 
 /** Reads an HTTP reply as the answer of an operation; anything that is not our JSON is an error of the test. */
 export function toAnswer<N extends OperationName>(operation: N, reply: Reply): Answer<N> {

@@ -11,12 +11,12 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
 
 /** Files the hub keeps in its folder; each must be a plain file of ours before it is opened. */
-const FILES = [
+export const FILES = [
   'parley.db',
   'parley.db-wal',
   'parley.db-shm',
@@ -33,12 +33,14 @@ const FILES = [
 export function prepareFolder(folder: string): void {
   process.umask(0o077);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = resolve(folder);
+    const first = mkdirSync(path, { recursive: true, mode: 0o700 }) ?? path;
     const { uid } = lstatSync(folder);
     if (process.getuid !== undefined && uid !== process.getuid())
       throw new Error('it belongs to another user');
     chmodSync(folder, 0o700);
-    syncFolder(dirname(folder));
+    // Every folder that was made on the way needs its name on disk, or a power loss takes all below it.
+    for (let at = path; at.length >= first.length; at = dirname(at)) syncFolder(dirname(at));
   } catch (error) {
     throw new ParleyError(
       'UNAVAILABLE',

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { HTTP_STATUS, type JsonLimits, decodeJson, ParleyError, toEnvelope } from '@parley/protocol';
@@ -40,6 +41,8 @@ const DISCARD_BYTES = 131_072;
 /** How long a client that is still sending may take to see its answer before it is cut off. */
 const LINGER_MS = 1_000;
 
+const BYTE_ORDER_MARK = 0xfeff;
+
 const COMMON = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 /** Writes a JSON answer in one piece. */
@@ -64,27 +67,39 @@ export function sendJson(
   else dismiss(request, response, text);
 }
 
-/** Writes an error in the envelope, with the status and the hints its code asks for. */
-export function sendError(exchange: Exchange, error: ParleyError): void {
+/** Writes an error with the status and the hints its code asks for; in the envelope unless a face has its own words. */
+export function sendError(
+  exchange: Exchange,
+  error: ParleyError,
+  body: unknown = toEnvelope(error, exchange.request_id),
+): void {
   const headers: Record<string, string> = error instanceof HttpRefusal ? { ...error.headers } : {};
   const status = error instanceof HttpRefusal ? error.status : HTTP_STATUS[error.code];
   const wait = error.details?.['retry_after_ms'];
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait / 1_000)));
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
-  sendJson(exchange, status, JSON.stringify(toEnvelope(error, exchange.request_id)), headers);
+  sendJson(exchange, status, JSON.stringify(body), headers);
 }
 
-/** Reads a JSON body strictly; an oversized one is cut off while it arrives. */
+/** Reads and decodes a JSON body strictly. */
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<unknown> {
+  return decodeJson(await readJsonText(exchange, limits.bytes), limits);
+}
+
+/** Reads the text of a JSON body; an oversized one is cut off while it arrives. */
+export async function readJsonText(exchange: Exchange, maxBytes: number): Promise<string> {
   const { headers } = exchange.request;
   const type = headers['content-type'] ?? '';
-  if (!/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
+  if (type !== 'application/json' && !/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'send Content-Type: application/json in UTF-8');
   }
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'compressed bodies are not accepted');
   }
-  return decodeJson(await readBody(exchange, limits.bytes), limits);
+  const bytes = await readBody(exchange, maxBytes);
+  if (!isUtf8(bytes)) throw new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8');
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
 /** The bytes a request announces; endless when it sends chunks. */
@@ -110,8 +125,11 @@ function readBody({ request }: Exchange, maxBytes: number): Promise<Buffer> {
     request.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
     );
-    request.on('error', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
-    request.on('close', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
+    const brokeOff = (): void => {
+      if (!request.complete) reject(new ParleyError('VALIDATION_ERROR', 'the request broke off'));
+    };
+    request.on('error', brokeOff);
+    request.on('close', brokeOff);
   });
 }
 

@@ -31,7 +31,6 @@ export function createLogger(level: string, bindings: Record<string, unknown> = 
       base: bindings,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: ['token', 'authorization', '*.token', '*.authorization'], censor: '[redacted]' },
     },
     destination,
   );

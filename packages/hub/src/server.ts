@@ -16,6 +16,10 @@ export interface Face {
   /** True when this face answers the path. */
   claims(path: string): boolean;
   handle(exchange: Exchange): Promise<void>;
+  /** Writes a refusal in the words of this face's wire; without it the envelope is used. */
+  refuse?(exchange: Exchange, error: ParleyError): void;
+  /** Ends what the face keeps open, so that the server can stop. */
+  close?(): Promise<void>;
 }
 
 export interface RunningServer {
@@ -38,9 +42,9 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   let guard: (request: IncomingMessage) => void = () => {};
 
   async function handle(exchange: Exchange): Promise<void> {
+    const face = faces.find((candidate) => candidate.claims(exchange.path));
     try {
       guard(exchange.request);
-      const face = faces.find((candidate) => candidate.claims(exchange.path));
       if (face === undefined)
         throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${redact(exchange.path.slice(0, 200))}`);
       await face.handle(exchange);
@@ -53,7 +57,8 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
               'something went wrong inside the hub; the request id leads to the cause in its log',
             );
       onRefusal(exchange, error, thrown === error ? undefined : thrown);
-      sendError(exchange, error);
+      if (face?.refuse === undefined) sendError(exchange, error);
+      else face.refuse(exchange, error);
     }
   }
 
@@ -77,7 +82,11 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
     url: `${scheme}://${host}:${port}`,
-    close: () => closeServer(server, config.http.shutdown_timeout_ms),
+    async close() {
+      const closed = closeServer(server, config.http.shutdown_timeout_ms);
+      for (const face of faces) await face.close?.();
+      await closed;
+    },
   };
 }
 

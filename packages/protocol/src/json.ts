@@ -31,11 +31,12 @@ export function canonicalJson(value: unknown): string {
     return value === undefined ? 'null' : JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const record = value as Record<string, unknown>;
-  const fields = Object.keys(record)
-    .filter((key) => record[key] !== undefined)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`);
-  return `{${fields.join(',')}}`;
+  let text = '';
+  for (const key of Object.keys(record).toSorted()) {
+    if (record[key] === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(record[key])}`;
+  }
+  return `{${text}}`;
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -61,7 +62,6 @@ function invalid(message: string): ParleyError {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
@@ -76,6 +76,8 @@ class Scanner {
   /** The keys of each open object; undefined stands for an open array. */
   readonly #open: (Set<string> | undefined)[] = [];
   #at = 0;
+  /** The next backslash at or after the place it was last looked for. */
+  #backslash = -1;
   #items = 0;
 
   constructor(text: string, limits: JsonLimits) {
@@ -146,15 +148,22 @@ class Scanner {
     }
   }
 
+  /** Plain strings are jumped over; only those with a backslash are looked at closely. */
   #string(): string {
     const start = ++this.#at;
     const text = this.#text;
+    let quote = -1;
     for (;;) {
-      const c = text.charCodeAt(this.#at);
-      if (Number.isNaN(c)) throw invalid('the JSON is malformed');
-      if (c === QUOTE) return text.slice(start, this.#at++);
-      if (c === BACKSLASH) this.#escape();
-      else this.#at++;
+      // Neither is looked for again before it is passed, or a string of escapes would cost its square.
+      if (quote < this.#at) quote = text.indexOf('"', this.#at);
+      if (quote < 0) throw invalid('the JSON is malformed');
+      if (this.#backslash < this.#at) this.#backslash = nextOf(text, '\\', this.#at);
+      if (quote < this.#backslash) {
+        this.#at = quote + 1;
+        return text.slice(start, quote);
+      }
+      this.#at = this.#backslash;
+      this.#escape();
     }
   }
 
@@ -198,4 +207,9 @@ function hexDigit(c: number): number {
   if (c >= 0x30 && c <= 0x39) return c - 0x30;
   const lower = c | 0x20;
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : Number.NaN;
+}
+
+function nextOf(text: string, part: string, from: number): number {
+  const at = text.indexOf(part, from);
+  return at < 0 ? text.length : at;
 }

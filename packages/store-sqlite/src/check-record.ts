@@ -7,6 +7,7 @@ import { canonicalJson } from '@parley/protocol';
 import { number, openReader } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import type { DatabaseSync } from './sqlite.ts';
+import { readState } from './thread-record.ts';
 import { checkWal } from './wal-check.ts';
 
 /** What a full reading of the record found. */
@@ -71,12 +72,15 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   const chain: string[] = [];
   const index: string[] = [];
   const entries = db.prepare('SELECT seq, hash, json FROM entries WHERE thread = ? ORDER BY seq');
-  const threads = db.prepare('SELECT id, thread_id, head, last_seq, state FROM threads ORDER BY id');
+  const threads = db.prepare(
+    'SELECT t.id, t.thread_id, h.hash, h.last_seq, h.updated_at, t.state FROM threads t JOIN heads h ON h.thread = t.id ORDER BY t.id',
+  );
   for (const row of threads.iterate() as Iterable<{
     id: number;
     thread_id: string;
-    head: string;
+    hash: string;
     last_seq: number;
+    updated_at: string;
     state: string;
   }>) {
     let head = CHAIN_START;
@@ -93,9 +97,9 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
       head = entry.hash;
       seq++;
     }
-    if (head !== row.head)
+    if (head !== row.hash)
       chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
-    if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row.state))) {
+    if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row))) {
       index.push(`${row.thread_id}: the state folded from the log differs from the live one`);
     }
   }
@@ -104,9 +108,9 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   return { chain, index };
 }
 
-function parseState(text: string): unknown {
+function parseState(row: { state: string; last_seq: number; updated_at: string }): unknown {
   try {
-    return JSON.parse(text);
+    return readState(row);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 
@@ -25,6 +25,7 @@ export function openWriter(path: string): DatabaseSync {
   checkIdentity(db);
   if (statSync(path).size <= CHECKED_AT_START) checkIntegrity(db);
   migrate(db);
+  settleWal(db, path);
   assertDurable(db);
   return db;
 }
@@ -74,6 +75,20 @@ function migrate(db: DatabaseSync): void {
       `BEGIN IMMEDIATE; ${MIGRATIONS[version] ?? ''}; PRAGMA user_version = ${version + 1}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`,
     );
   }
+}
+
+/**
+ * A crash may leave transactions in the WAL that no fsync has covered, and SQLite takes them for committed: before
+ * anyone is told of them they are made durable, once in the WAL and once more, by new writes, in the database.
+ */
+function settleWal(db: DatabaseSync, path: string): void {
+  const wal = openSync(`${path}-wal`, 'r+');
+  try {
+    fsyncSync(wal);
+  } finally {
+    closeSync(wal);
+  }
+  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
 /** The WAL default of some builds falls back to NORMAL at the first write; an acknowledgement must mean fsync. */

@@ -15,6 +15,7 @@ import {
 import { type Cursor, ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
 
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
+import { readState } from './thread-record.ts';
 import { matchExpression, snippet } from './search-query.ts';
 
 interface EntryRow {
@@ -76,12 +77,13 @@ export class Reader {
         ? 't.workspace_id = :workspace'
         : 'p.workspace_id = :workspace AND p.agent_id = :participant',
       ...(query.status === undefined ? [] : ['t.status = :status']),
-      ...(query.unread ? ['t.last_seq > coalesce(c.last_read_seq, 0)'] : []),
-      ...(before === undefined ? [] : ['(t.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
+      ...(query.unread ? ['h.last_seq > coalesce(c.last_read_seq, 0)'] : []),
+      ...(before === undefined ? [] : ['(h.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
     ];
-    const sql = `SELECT t.state, coalesce(c.last_read_seq, 0) AS last_read_seq FROM ${from}
+    const sql = `SELECT t.state, h.last_seq, h.updated_at, coalesce(c.last_read_seq, 0) AS last_read_seq FROM ${from}
+      JOIN heads h ON h.thread = t.id
       LEFT JOIN cursors c ON c.thread = t.id AND c.agent_id = :reader
-      WHERE ${conditions.join(' AND ')} ORDER BY t.updated_at DESC, t.thread_id DESC LIMIT :limit`;
+      WHERE ${conditions.join(' AND ')} ORDER BY h.updated_at DESC, t.thread_id DESC LIMIT :limit`;
     const found = this.#db.prepare(sql).iterate({
       workspace: query.workspace_id,
       reader: query.reader,
@@ -89,14 +91,14 @@ export class Reader {
       ...(participant === undefined ? {} : { participant }),
       ...(query.status === undefined ? {} : { status: query.status }),
       ...before,
-    }) as Iterable<{ state: string; last_read_seq: number }>;
+    }) as Iterable<{ state: string; last_seq: number; updated_at: string; last_read_seq: number }>;
     const rows: ThreadRow[] = [];
     let bytes = 0;
-    for (const { state, last_read_seq } of found) {
-      bytes += state.length;
+    for (const row of found) {
+      bytes += row.state.length;
       if (rows.length === limit || (rows.length > 0 && bytes > query.max_bytes))
         return { rows, has_more: true };
-      rows.push({ state: JSON.parse(state) as ThreadState, last_read_seq });
+      rows.push({ state: readState(row), last_read_seq: row.last_read_seq });
     }
     return { rows, has_more: false };
   }
@@ -125,8 +127,10 @@ export class Reader {
   }
 
   #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
-    const row = this.#sql.thread.get(threadId) as { id: number; state: string } | undefined;
-    if (row !== undefined) return { id: row.id, located: { thread: JSON.parse(row.state) as ThreadState } };
+    const row = this.#sql.thread.get(threadId) as
+      | { id: number; state: string; last_seq: number; updated_at: string }
+      | undefined;
+    if (row !== undefined) return { id: row.id, located: { thread: readState(row) } };
     const foreign = isForeign(
       this.#sql.anyThreadOf.get(workspaceId) !== undefined,
       this.#sql.anyThread.get() !== undefined,
@@ -162,7 +166,9 @@ function damaged(threadId: string, seq: number): ParleyError {
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
-    thread: prepare('SELECT id, state FROM threads WHERE thread_id = ?'),
+    thread: prepare(
+      'SELECT t.id, t.state, h.last_seq, h.updated_at FROM threads t JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?',
+    ),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
     entries: prepare(

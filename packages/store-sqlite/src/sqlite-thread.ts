@@ -34,7 +34,9 @@ function serveWriter(): void {
   const rest = (delay: number): void => {
     clearTimeout(quiet);
     quiet = setTimeout(() => {
-      if (writer.idle(Date.now(), start.idempotencyWindowMs)) rest(1);
+      const { more, notice } = writer.idle(Date.now(), start.idempotencyWindowMs);
+      if (notice !== undefined) port.postMessage(JSON.stringify(notice));
+      if (more) rest(1);
     }, delay);
   };
   rest(QUIET_MS);

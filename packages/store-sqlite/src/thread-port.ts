@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 import { ParleyError } from '@parley/protocol';
 
-import type { Reply, ThreadStart } from './thread-protocol.ts';
+import type { Notice, Reply, ThreadStart } from './thread-protocol.ts';
 
 interface Waiting {
   text: string;
@@ -87,11 +87,13 @@ export class ThreadPort {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     if (this.#gone !== undefined) return;
+    // From here on the thread's end is no fault, whether it comes before or after its last word.
+    this.#gone = 'the store is closed';
     await new Promise<void>((resolve) => {
       this.#closed = resolve;
+      this.#worker.once('exit', () => resolve());
       this.#worker.postMessage('close');
     });
-    this.#gone = 'the store is closed';
     await this.#worker.terminate();
   }
 
@@ -107,7 +109,12 @@ export class ThreadPort {
       this.#closed?.();
       return;
     }
-    const replies = JSON.parse(message) as Reply[];
+    const said = JSON.parse(message) as Reply[] | Notice;
+    if (!Array.isArray(said)) {
+      this.#options.onFault(said.fault, said.fatal);
+      return;
+    }
+    const replies = said;
     const waiting = this.#inFlight;
     this.#inFlight = [];
     this.#send();

@@ -16,3 +16,9 @@ export interface Reply {
   /** The store takes no more writes. */
   fatal?: boolean;
 }
+
+/** What a store thread says unasked: a fault it met by itself. Batches are JSON arrays, this is an object. */
+export interface Notice {
+  fault: string;
+  fatal: boolean;
+}

@@ -17,16 +17,18 @@ import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
 import { assertDurable, number } from './open-database.ts';
 import { SearchIndex } from './search-index.ts';
+import { readState } from './thread-record.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
-import type { Reply } from './thread-protocol.ts';
+import type { Notice, Reply } from './thread-protocol.ts';
 
 interface CachedThread {
   id: number;
   state: ThreadState;
+  /** Hash of the newest entry. */
   head: string;
   dirty: boolean;
-  /** Participants as the table has them; rewritten when the state names others. */
-  participants: readonly string[];
+  /** The state as the table has it. */
+  stored: ThreadState | undefined;
 }
 
 const CACHED_THREADS = 2_000;
@@ -37,7 +39,11 @@ export class Writer {
   readonly #sql: Statements;
   readonly #search: SearchIndex;
   readonly #threads = new Map<string, CachedThread>();
+  readonly #touched = new Set<CachedThread>();
   readonly #workspaces = new Set<string>();
+  readonly #keyPrefixes = new Map<string, string>();
+  /** Where the sweep of old idempotency keys goes on. */
+  #swept = '';
   #position: number;
   #asserted = false;
   #failure: string | undefined;
@@ -60,20 +66,28 @@ export class Writer {
       if (!this.#asserted) this.#assertOnce();
       return replies;
     } catch (error) {
-      return this.#abandon(error, commands.length);
+      const reply = this.#abandon(error);
+      return commands.map(() => reply);
     }
   }
 
-  /** Does a little of what can wait; false when nothing is left to do. */
-  idle(now: number, windowMs: number): boolean {
-    if (this.#failure !== undefined) return false;
+  /** Does a little of what can wait; says whether there is more of it, or what went wrong. */
+  idle(now: number, windowMs: number): { more: boolean; notice?: Notice } {
+    if (this.#failure !== undefined) return { more: false };
     try {
-      const purged = this.#sql.purgeKeys.run(now - windowMs).changes;
-      return this.#search.step() || purged > 0;
+      this.#purgeKeys(now - windowMs);
+      return { more: this.#search.step() };
     } catch (error) {
-      this.#abandon(error, 0);
-      return false;
+      const { fault, fatal } = this.#abandon(error);
+      return { more: false, notice: { fault: fault ?? '', fatal: fatal === true } };
     }
+  }
+
+  /** Forgets a few keys that no longer bind; the sweep walks round the table. */
+  #purgeKeys(before: number): void {
+    const rows = this.#sql.someKeys.all(this.#swept) as { name: string; at: number }[];
+    for (const { name, at } of rows) if (at < before) this.#sql.dropKey.run(name);
+    this.#swept = rows.at(-1)?.name ?? '';
   }
 
   #assertOnce(): void {
@@ -98,37 +112,45 @@ export class Writer {
 
   #transact(command: Command): Committed {
     const { idempotency, caller } = command;
-    const digest =
+    const name =
       idempotency === undefined
         ? undefined
-        : hash('sha256', JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]), 'base64url');
-    if (idempotency !== undefined && digest !== undefined) {
-      const result = replay(this.#record(digest), idempotency);
+        : this.#keyName(idempotency.scope, caller.agent_id, idempotency.key);
+    if (idempotency !== undefined && name !== undefined) {
+      const result = replay(this.#record(name), idempotency);
       if (result !== undefined) return { result, replayed: true };
     }
     const decision = decide(this.#load(command), command);
     this.#apply(decision);
     const { thread, result } = decision;
-    if (idempotency !== undefined && digest !== undefined) {
-      this.#sql.dropKey.run(digest);
-      this.#sql.addKey.run(digest, idempotency.fingerprint, command.now, JSON.stringify(result));
+    if (idempotency !== undefined && name !== undefined) {
+      this.#sql.putKey.run(name, idempotency.fingerprint, command.now, JSON.stringify(result));
     }
     return thread === undefined
       ? { result, replayed: false }
       : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
   }
 
-  #record(digest: string): IdempotencyRecord | undefined {
-    const row = this.#sql.getKey.get(digest) as
-      | { fingerprint: string; at: number; result: string }
-      | undefined;
-    return row === undefined
-      ? undefined
-      : {
-          fingerprint: row.fingerprint,
-          at: row.at,
-          result: JSON.parse(row.result) as Record<string, unknown>,
-        };
+  #record(name: string): IdempotencyRecord | undefined {
+    const row = this.#sql.getKey.get(name) as { fingerprint: string; at: number; result: string } | undefined;
+    if (row === undefined) return undefined;
+    return {
+      fingerprint: row.fingerprint,
+      at: row.at,
+      result: JSON.parse(row.result) as Record<string, unknown>,
+    };
+  }
+
+  /** Keys of one sender in one place stand together in their own order, so that a batch touches few pages. */
+  #keyName(scope: string, sender: string, key: string): string {
+    const owner = `${scope} ${sender}`;
+    let prefix = this.#keyPrefixes.get(owner);
+    if (prefix === undefined) {
+      if (this.#keyPrefixes.size >= CACHED_THREADS) this.#keyPrefixes.clear();
+      prefix = hash('sha256', JSON.stringify([scope, sender]), 'base64url').slice(0, 22);
+      this.#keyPrefixes.set(owner, prefix);
+    }
+    return `${prefix} ${key}`;
   }
 
   #load(command: Command): Loaded {
@@ -149,16 +171,10 @@ export class Writer {
   #thread(threadId: string): CachedThread | undefined {
     const cached = this.#threads.get(threadId);
     if (cached !== undefined) return cached;
-    const row = this.#sql.getThread.get(threadId) as { id: number; state: string; head: string } | undefined;
+    const row = this.#sql.getThread.get(threadId) as ThreadRecord | undefined;
     if (row === undefined) return undefined;
-    const state = JSON.parse(row.state) as ThreadState;
-    return this.#remember({
-      id: row.id,
-      state,
-      head: row.head,
-      dirty: false,
-      participants: state.participants,
-    });
+    const state = readState(row);
+    return this.#remember({ id: row.id, state, head: row.hash, dirty: false, stored: state });
   }
 
   #remember(thread: CachedThread): CachedThread {
@@ -226,6 +242,7 @@ export class Writer {
     }
     thread.state = state;
     thread.dirty = true;
+    this.#touched.add(thread);
   }
 
   #addThread(state: ThreadState): CachedThread {
@@ -235,39 +252,38 @@ export class Writer {
       state,
       head: CHAIN_START,
       dirty: true,
-      participants: [],
+      stored: undefined,
     });
   }
 
-  /** A thread's state is written once per batch, however many entries the batch gave it. */
+  /** A thread's head is written once per batch, however many entries the batch gave it; its state when it changed. */
   #flushThreads(): void {
-    for (const thread of this.#threads.values()) {
-      if (!thread.dirty) continue;
-      const { state } = thread;
-      this.#sql.putThread.run(
-        state.status,
-        state.updated_at,
-        state.last_seq,
-        thread.head,
-        JSON.stringify(state),
-        thread.id,
-      );
-      for (const agent of state.participants) {
-        if (!thread.participants.includes(agent))
-          this.#sql.addParticipant.run(state.workspace_id, agent, thread.id);
+    for (const thread of this.#touched) {
+      const { id, state, stored } = thread;
+      this.#sql.putHead.run(id, state.last_seq, state.updated_at, thread.head);
+      if (stored === undefined || !sameButForHead(state, stored)) {
+        this.#sql.putThread.run(state.status, JSON.stringify(state), id);
+        this.#putParticipants(id, state, stored?.participants ?? []);
       }
-      for (const agent of thread.participants) {
-        if (!state.participants.includes(agent))
-          this.#sql.dropParticipant.run(state.workspace_id, agent, thread.id);
-      }
-      thread.participants = state.participants;
+      thread.stored = state;
       thread.dirty = false;
+    }
+    this.#touched.clear();
+  }
+
+  #putParticipants(id: number, state: ThreadState, stored: readonly string[]): void {
+    for (const agent of state.participants) {
+      if (!stored.includes(agent)) this.#sql.addParticipant.run(state.workspace_id, agent, id);
+    }
+    for (const agent of stored) {
+      if (!state.participants.includes(agent)) this.#sql.dropParticipant.run(state.workspace_id, agent, id);
     }
   }
 
   /** A full disk is waited out; after any other storage error nothing is acknowledged until a restart. */
-  #abandon(error: unknown, count: number): Reply[] {
+  #abandon(error: unknown): Reply {
     this.#threads.clear();
+    this.#touched.clear();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#position = number(this.#db, 'SELECT max(pos) FROM entries');
@@ -277,7 +293,7 @@ export class Writer {
     const message = error instanceof Error ? error.message : String(error);
     const full = sqliteCode(error) === SQLITE_FULL;
     if (!full) this.#failure ??= message;
-    const reply: Reply = full
+    return full
       ? {
           error: {
             code: 'UNAVAILABLE',
@@ -287,7 +303,6 @@ export class Writer {
           fault: message,
         }
       : failed(message);
-    return Array.from({ length: count }, () => reply);
   }
 }
 
@@ -303,20 +318,37 @@ function failed(message: string): Reply {
   };
 }
 
+interface ThreadRecord {
+  id: number;
+  state: string;
+  last_seq: number;
+  updated_at: string;
+  hash: string;
+}
+
+/** True when two states differ in nothing but what every entry moves. */
+function sameButForHead(a: ThreadState, b: ThreadState): boolean {
+  return (
+    a.status === b.status &&
+    a.findings === b.findings &&
+    a.participants === b.participants &&
+    a.title === b.title
+  );
+}
+
 type Statements = ReturnType<typeof prepareStatements>;
 
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
-    getThread: prepare('SELECT id, state, head FROM threads WHERE thread_id = ?'),
+    getThread: prepare(
+      'SELECT t.id, t.state, h.last_seq, h.updated_at, h.hash FROM threads t JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?',
+    ),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
-    addThread: prepare(
-      "INSERT INTO threads (thread_id, workspace_id, status, updated_at, last_seq, head, state) VALUES (?, ?, '', '', 0, '', '')",
-    ),
-    putThread: prepare(
-      'UPDATE threads SET status = ?, updated_at = ?, last_seq = ?, head = ?, state = ? WHERE id = ?',
-    ),
+    addThread: prepare("INSERT INTO threads (thread_id, workspace_id, status, state) VALUES (?, ?, '', '')"),
+    putThread: prepare('UPDATE threads SET status = ?, state = ? WHERE id = ?'),
+    putHead: prepare('INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash) VALUES (?, ?, ?, ?)'),
     addParticipant: prepare(
       'INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)',
     ),
@@ -336,11 +368,9 @@ function prepareStatements(db: DatabaseSync) {
     putSession: prepare(
       'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json) VALUES (?, ?, ?, ?)',
     ),
-    getKey: prepare('SELECT fingerprint, at, result FROM idempotency WHERE digest = ?'),
-    dropKey: prepare('DELETE FROM idempotency WHERE digest = ?'),
-    addKey: prepare('INSERT INTO idempotency (digest, fingerprint, at, result) VALUES (?, ?, ?, ?)'),
-    purgeKeys: prepare(
-      'DELETE FROM idempotency WHERE id IN (SELECT id FROM (SELECT id, at FROM idempotency ORDER BY id LIMIT 500) WHERE at < ?)',
-    ),
+    getKey: prepare('SELECT fingerprint, at, result FROM idempotency WHERE name = ?'),
+    putKey: prepare('INSERT OR REPLACE INTO idempotency (name, fingerprint, at, result) VALUES (?, ?, ?, ?)'),
+    someKeys: prepare('SELECT name, at FROM idempotency WHERE name > ? ORDER BY name LIMIT 500'),
+    dropKey: prepare('DELETE FROM idempotency WHERE name = ?'),
   };
 }

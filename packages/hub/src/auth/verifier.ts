@@ -18,6 +18,9 @@ import { keyFilePath, type KeyRecord, MAX_KEY_AGE_MS, readKeyFile, WARN_KEY_AGE_
 /** Longest token that is looked at. */
 const MAX_TOKEN = 8_192;
 
+/** How long a look at the key file holds. */
+const LOOK_AGAIN_MS = 2;
+
 /** Headers by which a token would choose the key it is checked with. */
 const OWN_KEY_HEADERS = ['jku', 'jwk', 'x5u', 'x5c'];
 
@@ -62,15 +65,15 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   const warned = new Set<string>();
   const issuers = auth.issuers.map((issuer) => ({ ...issuer, keys: keySet(issuer.jwks) }));
   let version = '';
-  let checked = false;
+  let checkedAt = -Infinity;
   let keysById = new Map<string, KeyRecord>();
   let revoked = new Set<string>();
 
-  /** Re-reads the key file when it has changed; looks at most once per turn of the event loop. */
+  /** Re-reads the key file when it has changed; looks at it again after a moment shorter than a command line takes to end. */
   function refresh(): void {
-    if (checked) return;
-    checked = true;
-    setImmediate(() => (checked = false));
+    const moment = performance.now();
+    if (moment - checkedAt < LOOK_AGAIN_MS) return;
+    checkedAt = moment;
     const stat = statSync(keyFilePath(data), { bigint: true, throwIfNoEntry: false });
     const current = stat === undefined ? 'none' : `${stat.ino} ${stat.mtimeNs} ${stat.size}`;
     if (current === version) return;

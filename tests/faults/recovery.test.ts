@@ -1,0 +1,136 @@
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { sqliteModule } from '../../packages/store-sqlite/src/sqlite.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { startHub, temporaryFolder, tokenFor, tryHub } from './crash-hub.ts';
+import { clientOf, createThread, ok, post, readAll } from './hub-client.ts';
+import { type Ack, expectHonestLog, expectSoundRecord } from './oracle.ts';
+
+const FILES = ['parley.db', 'parley.db-wal', 'parley.db-shm'];
+const CALLS = ['openat', 'pread64', 'pwrite64', 'fsync', 'ftruncate', 'mmap'];
+
+/** How a call fails: the process dies at it, it fails once, or it fails from then on. */
+const FAULTS = { kill: 'signal=SIGKILL:when=N', once: 'error=EIO:when=N', forever: 'error=EIO:when=N+' };
+
+const KILLED = { signal: 'SIGKILL' };
+const REFUSED = { code: 1, stdout: expect.stringContaining('"code":"UNAVAILABLE"') as string };
+
+describeWith(['strace'], 'faults while the hub starts', ({ strace }) => {
+  /** The command that starts a hub under a fault, on the database's files alone. */
+  function under(folder: string, log: string, calls: string, fault?: string): string[] {
+    // The faster way of tracing cannot send signals.
+    const fast = fault?.startsWith('signal') === true ? [] : ['--seccomp-bpf'];
+    return [
+      ...[strace, '-f', ...fast, '-s', '0', '-o', log, '-e', `trace=${calls}`],
+      ...FILES.flatMap((file) => ['-P', join(folder, file)]),
+      ...(fault === undefined ? [] : ['-e', `inject=${calls}:${fault}`]),
+    ];
+  }
+
+  /** How often a start makes each call in the thread that makes it most: the range to sweep. */
+  async function countCalls(folder: string, log: string): Promise<Map<string, number>> {
+    const hub = await startHub(folder, { inside: under(folder, log, CALLS.join(',')) });
+    await hub.end('SIGKILL');
+    const counts = new Map<string, number>();
+    for (const [, thread, call] of readFileSync(log, 'utf8').matchAll(/^(\d+) +(\w+)\(/gm))
+      counts.set(`${call} ${thread}`, (counts.get(`${call} ${thread}`) ?? 0) + 1);
+    return new Map(
+      CALLS.map((call) => [
+        call,
+        Math.max(0, ...[...counts].filter(([key]) => key.startsWith(`${call} `)).map(([, count]) => count)),
+      ]),
+    );
+  }
+
+  /** Points of the sweep: first, last and between, each with the next kind of fault in turn. */
+  function points(counts: Map<string, number>, most: number): { call: string; fault: string }[] {
+    const kinds = Object.values(FAULTS);
+    return [...counts]
+      .flatMap(([call, count]) => {
+        const steps = Math.min(count, most);
+        return Array.from({ length: steps }, (_, i) => ({
+          call,
+          at: steps === 1 ? 1 : 1 + Math.round((i * (count - 1)) / (steps - 1)),
+        }));
+      })
+      .map(({ call, at }, i) => ({ call, fault: kinds[i % kinds.length]!.replace('N', String(at)) }));
+  }
+
+  test('[C-DUR-04] [R1] [R9] a fault at any call of the recovery leaves a record that the next start recovers', async () => {
+    const crashed = temporaryFolder();
+    const hub = await startHub(crashed);
+    const token = await tokenFor(crashed, 'alice');
+    const alice = clientOf(hub.url, 'alice', token);
+    const thread = await createThread(alice);
+    const acks: Ack[] = [];
+    for (let i = 0; i < 40; i++) {
+      const entry = { agent: 'alice', key: `k${i}`, body: `message ${i}` };
+      acks.push({ ...entry, ...ok(await post(alice, thread, entry.body, entry.key)) });
+    }
+    await hub.end('SIGKILL');
+
+    const scratch = temporaryFolder();
+    const dry = join(scratch, 'dry');
+    cpSync(crashed, dry, { recursive: true });
+    const counts = await countCalls(dry, join(scratch, 'dry.log'));
+    expect([...counts.values()].every((count) => count > 0)).toBe(true);
+    for (const [i, { call, fault }] of points(counts, 5).entries()) {
+      const folder = join(scratch, String(i));
+      const log = join(scratch, `${i}.log`);
+      cpSync(crashed, folder, { recursive: true });
+      const second = await tryHub(folder, { inside: under(folder, log, call, fault) });
+      if ('url' in second) {
+        expect(fault).not.toMatch(/^signal/);
+        await second.end('SIGKILL');
+      } else expect(second, `${call} ${fault}`).toMatchObject(fault.startsWith('signal') ? KILLED : REFUSED);
+      if (fault.startsWith('error'))
+        expect(readFileSync(log, 'utf8'), `${call} ${fault}`).toContain('INJECTED');
+
+      const third = await startHub(folder);
+      expectHonestLog(await readAll(clientOf(third.url, 'alice', token), thread), acks);
+      await third.end('SIGKILL');
+      expectSoundRecord(folder);
+    }
+  }, 180_000);
+
+  test('[C-DUR-19] [R9] killed at any step of making the schema, the next start has it whole', async () => {
+    const scratch = temporaryFolder();
+    const counts = await countCalls(join(scratch, 'dry'), join(scratch, 'dry.log'));
+    for (const call of ['pwrite64', 'fsync']) {
+      const count = counts.get(call) ?? 0;
+      expect(count).toBeGreaterThan(3);
+      for (const at of [1, 2, Math.ceil(count / 2), count - 1, count]) {
+        const folder = join(scratch, `${call}-${at}`);
+        const fault = FAULTS.kill.replace('N', String(at));
+        const first = await tryHub(folder, { inside: under(folder, `${folder}.log`, call, fault) });
+        expect(first).toMatchObject(KILLED);
+
+        const second = await startHub(folder);
+        const alice = clientOf(second.url, 'alice', await tokenFor(folder, 'alice'));
+        const thread = await createThread(alice);
+        ok(await post(alice, thread, 'hello', 'key'));
+        await second.end('SIGKILL');
+        expectSoundRecord(folder);
+      }
+    }
+  }, 120_000);
+});
+
+test('[C-DUR-19] a record of a newer Parley is refused in words, and left as it was', async () => {
+  const folder = temporaryFolder();
+  await (await startHub(folder)).end('SIGTERM');
+  const path = join(folder, 'parley.db');
+  const db = new (sqliteModule().DatabaseSync)(path);
+  db.exec('PRAGMA user_version = 99');
+  db.close();
+  const before = readFileSync(path);
+  const refused = await tryHub(folder);
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/schema version 99.*newer Parley/),
+  });
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
