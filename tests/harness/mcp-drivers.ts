@@ -23,7 +23,7 @@ export const mcpLegacyDriver: FaceDriver = {
       typeof session === 'string' ? undefined : await session.request('tools/call', params, options);
     return toAnswer(operation, reply ?? (await refusedHandshake(url, token)));
   },
-  statusOf: mcpModernDriver.statusOf,
+  statusOf: (code) => mcpModernDriver.statusOf(code),
 };
 
 const sessions = new Map<string, Promise<LegacySession | 'refused'>>();

@@ -110,10 +110,20 @@ export async function postRpc(
   return { ...reply, messages, answer: messages.at(-1) };
 }
 
+/** The result of an answer that must be one. */
+export function resultOf({ answer, status, text }: RpcReply): Record<string, unknown> {
+  if (answer?.result === undefined) throw new Error(`no result but ${status}: ${text.slice(0, 500)}`);
+  return answer.result;
+}
+
 /** The messages in a body, be it JSON or an event stream. */
 export function readMessages(type: string | undefined, text: string): RpcMessage[] {
   if (type?.startsWith('application/json') === true) return [JSON.parse(text) as RpcMessage];
-  return [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => JSON.parse(data) as RpcMessage);
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as RpcMessage);
 }
 
 /** A session of the older revisions. */

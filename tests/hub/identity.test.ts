@@ -89,7 +89,9 @@ describe.each(faces)('over $name', (face) => {
       session_id: 'alice-1',
       sender_session_id: 'alice-1',
     };
-    for (const [operation, input] of everyEntry(thread_id, message_id)) {
+    const fresh = await alice.thread('bob');
+    const said = await alice.say(fresh, 'hello');
+    for (const [operation, input] of everyEntry(fresh, said.message_id)) {
       const { error } = await alice.call(operation, { ...input, ...own });
       expect(error?.code).toBe(operation === 'trigger_participant' ? 'WAKE_FAILED' : undefined);
     }

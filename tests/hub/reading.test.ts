@@ -160,13 +160,14 @@ test('[HUB-A6] a stream of a thread that is not yours does not begin', async () 
 test.each(faces)(
   '[HUB-M10] search_messages over $name finds words and phrases in the caller’s own threads',
   async (face) => {
-    const alice = scene.as('alice', { face, workspace: 'library' });
+    const workspace = `library-${faces.indexOf(face)}`;
+    const alice = scene.as('alice', { face, workspace });
     const thread_id = await alice.thread('bob');
     const hidden = await alice.thread();
     await alice.say(thread_id, 'The zebra crossed the river');
     await alice.say(thread_id, 'A river of zebras, and a naïve OR NOT "quoted" (word)*');
     await alice.say(hidden, 'a secret zebra');
-    const bob = scene.as('bob', { face, workspace: 'library' });
+    const bob = scene.as('bob', { face, workspace });
     const find = async (caller: typeof bob, query: string, more = {}): Promise<string[]> => {
       const { hits } = await caller.ok('search_messages', { query, ...more });
       return hits.map(({ message }) => message.body).toSorted();

@@ -40,6 +40,7 @@ export function addMcpCommand(program: Command): void {
     .option('--session <id>', 'session id (PARLEY_SESSION)')
     .option('--token-file <file>', 'file with a token issued elsewhere (PARLEY_TOKEN_FILE, or PARLEY_TOKEN)')
     .option('--legacy', 'only the revisions before 2026-07-28')
+    .addHelpText('after', '\nExample:\n  claude mcp add parley -- parley mcp --agent claude')
     .action((options: McpOptions, command: Command) => serveMcp(options, command));
 }
 

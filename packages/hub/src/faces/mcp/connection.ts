@@ -1,9 +1,14 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import type { CallContext } from '@parley/core';
 import { ParleyError, toEnvelope } from '@parley/protocol';
 
 import type { CallerHub } from './caller-hub.ts';
+import { safeLine } from './safe-json.ts';
 
 /** What a server instance knows of the wire it stands on. */
 export interface Connection {
@@ -59,4 +64,9 @@ export function protocolError(thrown: unknown, requestId: string, uri?: string):
     ...toEnvelope(error, requestIdOf(error, requestId)).error,
   };
   return new ProtocolError(code, error.message, data);
+}
+
+/** The answer to a resource that is no thread. */
+export function noSuchResource(uri: string): ResourceNotFoundError {
+  return new ResourceNotFoundError(uri, `Resource not found: ${safeLine(uri, 200)}`);
 }

@@ -1,16 +1,18 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  ResourceNotFoundError,
-  Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { isOperation } from '@parley/protocol';
 
-import { asParleyError, callContext, type Connection, protocolError, requestIdOf } from './connection.ts';
+import {
+  asParleyError,
+  callContext,
+  type Connection,
+  noSuchResource,
+  protocolError,
+  requestIdOf,
+} from './connection.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { listThreadResources, readThreadResource } from './resources.ts';
 import { addSubscriptions } from './subscriptions.ts';
+import { safeLine } from './safe-json.ts';
 import { THREAD_URI_TEMPLATE, threadOfUri } from './thread-uri.ts';
 import { toolError, toolResult } from './tool-result.ts';
 import { listTools, type Profile } from './tools.ts';
@@ -48,7 +50,7 @@ async function callTool(
 ) {
   const { name, arguments: input = {} } = params;
   if (!isOperation(name))
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}`);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${safeLine(name, 128)}`);
   const context = callContext(connection, ctx);
   try {
     return toolResult(name, await connection.hub(ctx).call(name, input, context));
@@ -89,7 +91,7 @@ function addResources(server: Server, connection: Connection): void {
   server.setRequestHandler('resources/read', ({ params: { uri } }, ctx) =>
     answer(ctx, uri, () => {
       const threadId = threadOfUri(uri);
-      if (threadId === undefined) throw new ResourceNotFoundError(uri);
+      if (threadId === undefined) throw noSuchResource(uri);
       return readThreadResource(connection.hub(ctx), threadId, callContext(connection, ctx));
     }),
   );

@@ -148,7 +148,9 @@ export function createLegacySessions(
       const session = find(id, auth.claims);
       if (isAnswer(body) && !session.asked.delete(body.id ?? ''))
         throw new RpcRefusal(400, -32_600, 'VALIDATION_ERROR', 'this answers nothing that was asked');
-      return serve(session, request);
+      await serve(session, request);
+      // A cancelled request gets no answer: nothing else would end its stream.
+      if (isCancellation(body)) session.transport.closeSSEStream(body.params.requestId);
     },
     /** Drops the idle sessions now and the others as their calls finish. */
     async close(): Promise<void> {
@@ -166,6 +168,10 @@ function principalOf({ workspace_id, agent_id, role, session_id }: Claims): stri
 
 function isAnswer(body: unknown): body is { id?: string | number } {
   return isJSONRPCResultResponse(body) || isJSONRPCErrorResponse(body);
+}
+
+function isCancellation(body: unknown): body is { params: { requestId: string | number } } {
+  return isJSONRPCNotification(body) && body.method === 'notifications/cancelled';
 }
 
 /** Remembers what the server asks of the client, so that only answers to it are let in. */

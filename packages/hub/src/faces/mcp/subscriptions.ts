@@ -1,11 +1,6 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  ResourceNotFoundError,
-  type Server,
-} from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
 
-import { callContext, type Connection, protocolError } from './connection.ts';
+import { callContext, type Connection, noSuchResource, protocolError } from './connection.ts';
 import { threadOfUri } from './thread-uri.ts';
 import { watchThread } from './watch-thread.ts';
 
@@ -18,7 +13,7 @@ export function addSubscriptions(server: Server, connection: Connection): void {
 
   server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, ctx) => {
     const threadId = threadOfUri(uri);
-    if (threadId === undefined) throw new ResourceNotFoundError(uri);
+    if (threadId === undefined) throw noSuchResource(uri);
     if (watchByUri.has(uri)) return {};
     if (watchByUri.size >= MAX_WATCHED)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `at most ${MAX_WATCHED} subscriptions`);

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 import type { ListenMessage } from './listen.ts';
 
 /** What a listen stream gives to whoever feeds it. */
-export interface ListenFeed {
+interface ListenFeed {
   claims: Claims;
   request_id: string;
   /** Ends with the stream. */

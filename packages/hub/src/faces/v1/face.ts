@@ -26,6 +26,7 @@ export function createV1Face(options: V1Options): Face {
   const { hub, authenticate, limits } = options;
   const resources = createResourceRoutes();
   const openApi = JSON.stringify(openApiDocument(options.version));
+  const waiting = new Set<AbortController>();
 
   return {
     claims: (path) => path.startsWith(PREFIX) || path === '/v1',
@@ -42,7 +43,7 @@ export function createV1Face(options: V1Options): Face {
         const known = authenticate(request);
         const claims = known instanceof Promise ? await known : known;
         const input = decodeJson(await readJsonText(exchange, limits.bytes), limits);
-        const result = await hub.call(claims, name, input, requestContext(exchange));
+        const result = await hub.call(claims, name, input, requestContext(exchange, waiting));
         sendJson(exchange, 200, JSON.stringify(result));
         return;
       }
@@ -57,14 +58,17 @@ export function createV1Face(options: V1Options): Face {
       const claims = await authenticate(request);
       const input = { ...readQuery(CONTRACTS[match.name].input, exchange.query), ...match.fields };
       if (match.name === 'read_messages' && request.headers.accept?.includes('text/event-stream') === true) {
-        await streamMessages(exchange, options, claims, input);
+        await streamMessages(exchange, options, claims, input, waiting);
         return;
       }
       sendJson(
         exchange,
         200,
-        JSON.stringify(await hub.call(claims, match.name, input, requestContext(exchange))),
+        JSON.stringify(await hub.call(claims, match.name, input, requestContext(exchange, waiting))),
       );
+    },
+    async close() {
+      for (const ending of waiting) ending.abort();
     },
   };
 }
