@@ -3,11 +3,22 @@ import { once } from 'node:events';
 
 import { beforeAll, expect, test } from 'vitest';
 
-import { bareEnvironment, freshPath, PARLEY, parley, parleyJson, startHub, type TestHub } from './parley.ts';
+import {
+  bareEnvironment,
+  freshPath,
+  issueToken,
+  PARLEY,
+  parley,
+  parleyJson,
+  startHub,
+  type TestHub,
+} from './parley.ts';
 
 let hub: TestHub;
+let token: string;
 beforeAll(async () => {
   hub = await startHub();
+  token = await issueToken(hub.data, 'a');
 });
 
 const commands: [string, number, string[]][] = [
@@ -30,8 +41,6 @@ const commands: [string, number, string[]][] = [
 ];
 
 test.each(commands)('%s ends with %i', async (_what, code, args) => {
-  const token = (await parleyJson<{ token: string }>(['token', 'issue', '--agent', 'a', '--data', hub.data]))
-    .token;
   const env: Record<string, string> = args.includes('--url') ? { PARLEY_TOKEN: token } : {};
   const plain = await parley([...args, '--data', hub.data], { env });
   expect(plain.code, plain.stderr).toBe(code);

@@ -44,6 +44,12 @@ export function cleanEnv(data: string, extra: Record<string, string> = {}): Reco
   return { PATH, HOME: join(data, '..'), NODE_NO_WARNINGS: '1', ...extra };
 }
 
+/** Hubs that run; a test that fails halfway leaves none behind. */
+const running = new Set<number>();
+process.once('exit', () => {
+  for (const pid of running) signal(pid, 'SIGKILL');
+});
+
 /** Starts `parley serve` on a free port and waits for its ready line; throws what it said when it does not come up. */
 export async function startHub(options: HubOptions = {}): Promise<HubProcess> {
   const {
@@ -66,6 +72,8 @@ export async function startHub(options: HubOptions = {}): Promise<HubProcess> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const exit = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   const ready = await readyLine(child, exit, readyMs, () => stderr);
+  running.add(ready.pid);
+  void exit.then(() => running.delete(ready.pid));
   return {
     url: ready.url,
     pid: ready.pid,

@@ -220,7 +220,6 @@ describe.each(faces)('over $name', (face) => {
       hasOwnProperty: 'x',
       valueOf: null,
       toJSON: 'x',
-      ['then']: 'x',
       length: -1,
     };
     await alice.say(thread_id, 'x', { metadata, idempotency_key: 'toString' });

@@ -20,10 +20,13 @@ export const FILES = [
   'parley.db',
   'parley.db-wal',
   'parley.db-shm',
+  'parley.db-journal',
   'hub.lock',
+  'hub.lock-journal',
   'hub.json',
   'auth.json',
   'auth.lock',
+  'auth.lock-journal',
 ];
 
 /** Makes the data folder private and sure: ours, 0700, nothing in it a link planted by someone else. */

@@ -78,7 +78,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   const limits = {
     bytes: config.limits.request_bytes,
     depth: config.limits.json_depth,
-    keys: config.limits.json_keys,
+    items: config.limits.json_items,
   };
   const streams = { recheck: verifier.recheck, recheckMs: config.auth.recheck_ms };
   const { profile, conformance, session_idle_ms, max_sessions } = config.mcp;

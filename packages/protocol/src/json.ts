@@ -3,10 +3,11 @@ import { ParleyError } from './errors.ts';
 /** Bounds of one JSON document, checked while it is read and before any of it is used. */
 export interface JsonLimits {
   depth: number;
-  keys: number;
+  /** Keys and array items together. */
+  items: number;
 }
 
-export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, keys: 10_000 };
+export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, items: 20_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
@@ -77,7 +78,7 @@ class Scanner {
   #at = 0;
   /** The next backslash at or after the place it was last looked for. */
   #backslash = -1;
-  #keys = 0;
+  #items = 0;
 
   constructor(text: string, limits: JsonLimits) {
     this.#text = text;
@@ -102,6 +103,7 @@ class Scanner {
         expectKey = false;
       } else if (c === COMMA) {
         expectKey = this.#open.at(-1) !== undefined;
+        if (!expectKey) this.#count();
         this.#at++;
       } else if (c === COLON) {
         this.#at++;
@@ -117,14 +119,21 @@ class Scanner {
     if (this.#open.length >= this.#limits.depth) {
       throw invalid(`the JSON is nested deeper than ${this.#limits.depth}`);
     }
+    // A list counts once for its first item; each comma then counts for the next.
+    if (keys === undefined) this.#count();
     this.#open.push(keys);
     this.#at++;
+  }
+
+  #count(): void {
+    if (++this.#items > this.#limits.items)
+      throw invalid(`the JSON has more than ${this.#limits.items} keys and array items`);
   }
 
   #key(raw: string): void {
     const key = raw.includes('\\') ? this.#unescape(raw) : raw;
     if (key === '__proto__') throw invalid('the key "__proto__" is not allowed');
-    if (++this.#keys > this.#limits.keys) throw invalid(`the JSON has more than ${this.#limits.keys} keys`);
+    this.#count();
     const keys = this.#open.at(-1);
     if (keys === undefined) return;
     if (keys.has(key)) throw invalid(`the key ${JSON.stringify(key.slice(0, 64))} stands twice`);
@@ -143,8 +152,10 @@ class Scanner {
   #string(): string {
     const start = ++this.#at;
     const text = this.#text;
+    let quote = -1;
     for (;;) {
-      const quote = text.indexOf('"', this.#at);
+      // Neither is looked for again before it is passed, or a string of escapes would cost its square.
+      if (quote < this.#at) quote = text.indexOf('"', this.#at);
       if (quote < 0) throw invalid('the JSON is malformed');
       if (this.#backslash < this.#at) this.#backslash = nextOf(text, '\\', this.#at);
       if (quote < this.#backslash) {
@@ -172,9 +183,10 @@ class Scanner {
   }
 
   #unit(at: number): number {
-    const hex = this.#text.slice(at + 2, at + 6);
-    if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw invalid('the JSON is malformed');
-    return Number.parseInt(hex, 16);
+    let unit = 0;
+    for (let i = at + 2; i < at + 6; i++) unit = unit * 16 + hexDigit(this.#text.charCodeAt(i));
+    if (Number.isNaN(unit)) throw invalid('the JSON is malformed');
+    return unit;
   }
 
   #number(): void {
@@ -189,6 +201,12 @@ class Scanner {
       throw invalid('a number is too large to be kept exactly; send it as a string');
     }
   }
+}
+
+function hexDigit(c: number): number {
+  if (c >= 0x30 && c <= 0x39) return c - 0x30;
+  const lower = c | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : Number.NaN;
 }
 
 function nextOf(text: string, part: string, from: number): number {

@@ -36,7 +36,7 @@ export function storableText(options: { min?: number; maxBytes: number }): z.Zod
 export function storableObject(maxBytes: number) {
   return z
     .record(z.string(), z.unknown())
-    .refine((value) => isStorable(value) && fits(JSON.stringify(value), maxBytes), {
+    .refine((value) => fits(JSON.stringify(value), maxBytes) && isStorable(value), {
       error: `must be at most ${maxBytes} bytes of JSON without NUL or lone surrogates`,
     });
 }

@@ -9,6 +9,7 @@ import {
   type SearchResult,
   type ThreadRow,
   type ThreadState,
+  type ThreadsPage,
   type ThreadsQuery,
 } from '@parley/core';
 import { type Cursor, ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
@@ -68,8 +69,8 @@ export class Reader {
     return rows.map(({ json }) => (JSON.parse(json) as Entry).message_id);
   }
 
-  threads(query: ThreadsQuery): ThreadRow[] {
-    const { participant, before } = query;
+  threads(query: ThreadsQuery): ThreadsPage {
+    const { participant, before, limit } = query;
     const from = participant === undefined ? 'threads t' : 'participants p JOIN threads t ON t.id = p.thread';
     const conditions = [
       participant === undefined
@@ -83,15 +84,23 @@ export class Reader {
       JOIN heads h ON h.thread = t.id
       LEFT JOIN cursors c ON c.thread = t.id AND c.agent_id = :reader
       WHERE ${conditions.join(' AND ')} ORDER BY h.updated_at DESC, t.thread_id DESC LIMIT :limit`;
-    const rows = this.#db.prepare(sql).all({
+    const found = this.#db.prepare(sql).iterate({
       workspace: query.workspace_id,
       reader: query.reader,
-      limit: query.limit,
+      limit: limit + 1,
       ...(participant === undefined ? {} : { participant }),
       ...(query.status === undefined ? {} : { status: query.status }),
       ...before,
-    }) as { state: string; last_seq: number; updated_at: string; last_read_seq: number }[];
-    return rows.map((row) => ({ state: readState(row), last_read_seq: row.last_read_seq }));
+    }) as Iterable<{ state: string; last_seq: number; updated_at: string; last_read_seq: number }>;
+    const rows: ThreadRow[] = [];
+    let bytes = 0;
+    for (const row of found) {
+      bytes += row.state.length;
+      if (rows.length === limit || (rows.length > 0 && bytes > query.max_bytes))
+        return { rows, has_more: true };
+      rows.push({ state: readState(row), last_read_seq: row.last_read_seq });
+    }
+    return { rows, has_more: false };
   }
 
   sessions(workspaceId: string): Session[] {

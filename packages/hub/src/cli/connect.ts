@@ -71,7 +71,7 @@ export async function connect(command: Command, patienceMs = PATIENCE_MS): Promi
 }
 
 /** What to tell a person whose hub is not there. */
-export function noHub(folder: string, program: string): string {
+function noHub(folder: string, program: string): string {
   return `no hub runs on ${folder}; start one with: ${program} serve`;
 }
 

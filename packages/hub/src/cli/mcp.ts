@@ -41,6 +41,7 @@ export function addMcpCommand(program: Command): void {
     .option('--session <id>', 'session id (PARLEY_SESSION)')
     .option('--token-file <file>', 'file with a token issued elsewhere (PARLEY_TOKEN_FILE, or PARLEY_TOKEN)')
     .option('--legacy', 'only the revisions before 2026-07-28')
+    .addHelpText('after', '\nExample:\n  claude mcp add parley -- parley mcp --agent claude')
     .action((options: McpOptions, command: Command) => serveMcp(options, command));
 }
 
@@ -77,7 +78,7 @@ async function serveMcp(options: McpOptions, command: Command): Promise<void> {
     limits: {
       bytes: config.limits.request_bytes,
       depth: config.limits.json_depth,
-      keys: config.limits.json_keys,
+      items: config.limits.json_items,
     },
     onArrival(message) {
       clientName ??= nameOfClient(message);

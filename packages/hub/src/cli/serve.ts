@@ -67,8 +67,8 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
       },
     );
   };
+  // Whoever reads the ready line may stop the hub at once.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal));
-  // Whoever reads that the hub is ready may stop it in the same moment.
   if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid })]);
   else greet(hub, settings, command);
 }
@@ -96,7 +96,7 @@ function greet({ url }: RunningHub, settings: LoadedConfig, command: Command): v
     `${paint('bold', `parley ${VERSION}`)}  ·  data ${settings.config.data}  ·  SQLite WAL ok`,
     `  HTTP    ${url}/v1   (described at ${url}/v1/openapi.json)`,
     `  MCP     ${url}/mcp  (or on stdio: ${typed} mcp)`,
-    '  Next, in another terminal:',
+    `  Next, in another terminal${typed.startsWith('npx') ? ' in this folder' : ''}:`,
     ...table(next.map(([line, what = '']) => [`    ${typed} ${line}`, paint('dim', what)])),
     '  Stop with Ctrl-C.',
   ]);

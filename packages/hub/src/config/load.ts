@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { type Config, ConfigSchema } from './schema.ts';
 
 /** Where a value came from, for `parley config`. */
-export type Origin = 'default' | 'file' | 'env' | 'flag';
+type Origin = 'default' | 'file' | 'env' | 'flag';
 
 export interface LoadedConfig {
   config: Config;

@@ -52,7 +52,7 @@ export const ConfigSchema = z.strictObject({
   limits: group({
     request_bytes: whole(131_072, 1_024, 'size of a request body'),
     json_depth: z.number().int().min(8).max(256).default(64).describe('how deep JSON may be nested'),
-    json_keys: whole(10_000, 100, 'how many keys one JSON document may have'),
+    json_items: whole(20_000, 100, 'how many keys and array items one JSON document may have'),
     queue: whole(4_096, 16, 'how many writes may wait for the disk before callers are told to come back'),
     batch: whole(512, 1, 'how many writes share one fsync at most'),
   }),

@@ -2,6 +2,7 @@ import type { Hub, Log } from '@parley/core';
 import { type Claims, CONTRACTS, isOperation, decodeJson } from '@parley/protocol';
 
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
+import { redact } from '../../logger.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
 import { openApiDocument } from './openapi.ts';
@@ -25,6 +26,7 @@ export function createV1Face(options: V1Options): Face {
   const { hub, authenticate, limits } = options;
   const resources = createResourceRoutes();
   const openApi = JSON.stringify(openApiDocument(options.version));
+  const waiting = new Set<AbortController>();
 
   return {
     claims: (path) => path.startsWith(PREFIX) || path === '/v1',
@@ -41,7 +43,7 @@ export function createV1Face(options: V1Options): Face {
         const known = authenticate(request);
         const claims = known instanceof Promise ? await known : known;
         const input = decodeJson(await readJsonText(exchange, limits.bytes), limits);
-        const result = await hub.call(claims, name, input, requestContext(exchange));
+        const result = await hub.call(claims, name, input, requestContext(exchange, waiting));
         sendJson(exchange, 200, JSON.stringify(result));
         return;
       }
@@ -50,20 +52,23 @@ export function createV1Face(options: V1Options): Face {
         throw new HttpRefusal(
           404,
           'NOT_FOUND',
-          `there is nothing at ${path.slice(0, 200)}; see /v1/openapi.json`,
+          `there is nothing at ${redact(path.slice(0, 200))}; see /v1/openapi.json`,
         );
       allow(request.method, ['GET']);
       const claims = await authenticate(request);
       const input = { ...readQuery(CONTRACTS[match.name].input, exchange.query), ...match.fields };
       if (match.name === 'read_messages' && request.headers.accept?.includes('text/event-stream') === true) {
-        await streamMessages(exchange, options, claims, input);
+        await streamMessages(exchange, options, claims, input, waiting);
         return;
       }
       sendJson(
         exchange,
         200,
-        JSON.stringify(await hub.call(claims, match.name, input, requestContext(exchange))),
+        JSON.stringify(await hub.call(claims, match.name, input, requestContext(exchange, waiting))),
       );
+    },
+    async close() {
+      for (const ending of waiting) ending.abort();
     },
   };
 }
