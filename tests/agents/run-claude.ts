@@ -104,11 +104,7 @@ function nextStep(
   if (call === undefined) return [{ text: 'done' }];
   const tool = `mcp__${server}__${call.tool}`;
   const search = `search_${results.length}`;
-  if (
-    !offered.includes(tool) &&
-    offered.includes('ToolSearch') &&
-    textOf(request, search) === undefined
-  ) {
+  if (!offered.includes(tool) && offered.includes('ToolSearch') && textOf(request, search) === undefined) {
     return [{ use: 'ToolSearch', input: { query: `select:${tool}`, max_results: 5 }, id: search }];
   }
   return [{ use: tool, input: argumentsOf(call, results), id: callId(results.length) }];

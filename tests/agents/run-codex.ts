@@ -53,14 +53,7 @@ export async function runCodex(
       CODEX_HOME: codexHome,
       ...(token === undefined ? {} : { [tokenVariable]: token }),
     };
-    const args = [
-      'exec',
-      '--json',
-      '--skip-git-repo-check',
-      '--sandbox',
-      'read-only',
-      'Make the calls.',
-    ];
+    const args = ['exec', '--json', '--skip-git-repo-check', '--sandbox', 'read-only', 'Make the calls.'];
     const end = await runProcess(requireTool(codex), args, {
       cwd: place.work,
       env,
@@ -130,8 +123,7 @@ function resultsIn(request: ResponsesRequest, calls: ToolCall[]): ToolResult[] {
   const results: ToolResult[] = [];
   for (const [index, call] of calls.entries()) {
     const item = request.body.input.find(
-      (candidate) =>
-        candidate.type === 'function_call_output' && candidate.call_id === callId(index),
+      (candidate) => candidate.type === 'function_call_output' && candidate.call_id === callId(index),
     );
     if (item === undefined) break;
     results.push(toolResult(call.tool, plainText(item), false));

@@ -117,13 +117,7 @@ function messages(checks: ConformanceCheck[], status: ConformanceCheck['status']
 
 // The frozen list stands in the suite's own package; its `server:` block is a plain YAML list.
 async function scoredScenarios(revision: Revision): Promise<Set<string>> {
-  const file = path.join(
-    requireTool('conformance'),
-    '..',
-    '..',
-    'requirements',
-    `${revision}.yaml`,
-  );
+  const file = path.join(requireTool('conformance'), '..', '..', 'requirements', `${revision}.yaml`);
   const block = /^server:\n((?: {2}- .+\n)+)/m.exec(await readFile(file, 'utf8'))?.[1] ?? '';
   return new Set([...block.matchAll(/- (\S+)/g)].map((match) => match[1] ?? ''));
 }

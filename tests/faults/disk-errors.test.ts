@@ -23,7 +23,10 @@ describeWith(['strace'], 'a failing disk', ({ strace }) => {
     ok(await post(alice, thread, 'one', 'k1'));
     await sleep(500);
     const wal = join(folder, 'parley.db-wal');
-    const fault = await injectFault(strace, hub.pid, { path: wal, inject: 'fsync,fdatasync:error=EIO:when=1' });
+    const fault = await injectFault(strace, hub.pid, {
+      path: wal,
+      inject: 'fsync,fdatasync:error=EIO:when=1',
+    });
     expect(await post(alice, thread, 'two', 'k2')).toMatchObject(UNAVAILABLE);
     await fault.lift();
 
@@ -126,7 +129,10 @@ test('[C-DUR-07] a data folder that cannot be made or does not hold our record i
   });
   const foreign = join(scratch, 'foreign');
   mkdirSync(foreign);
-  writeFileSync(join(foreign, 'parley.db'), 'this is a text, not a database, and somebody may need it'.repeat(100));
+  writeFileSync(
+    join(foreign, 'parley.db'),
+    'this is a text, not a database, and somebody may need it'.repeat(100),
+  );
   expect(await tryHub(foreign)).toMatchObject({ code: 1, stdout: expect.stringContaining('not a database') });
 });
 
@@ -142,7 +148,14 @@ test('[C-DUR-07] [R10] with no file descriptor left the hub serves who is connec
   for (let i = 0; i < 10; i++) ok(await post(alice, thread, `in the crowd ${i}`, `k${i}`));
   for (const client of crowd) client.close();
   await expect
-    .poll(() => clientOf(hub.url, 'alice', token).call('list_threads', {}).then(({ status }) => status, () => 0))
+    .poll(() =>
+      clientOf(hub.url, 'alice', token)
+        .call('list_threads', {})
+        .then(
+          ({ status }) => status,
+          () => 0,
+        ),
+    )
     .toBe(200);
   expect(await readAll(alice, thread)).toHaveLength(10);
 });

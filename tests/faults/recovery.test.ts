@@ -86,7 +86,8 @@ describeWith(['strace'], 'faults while the hub starts', ({ strace }) => {
         expect(fault).not.toMatch(/^signal/);
         await second.end('SIGKILL');
       } else expect(second, `${call} ${fault}`).toMatchObject(fault.startsWith('signal') ? KILLED : REFUSED);
-      if (fault.startsWith('error')) expect(readFileSync(log, 'utf8'), `${call} ${fault}`).toContain('INJECTED');
+      if (fault.startsWith('error'))
+        expect(readFileSync(log, 'utf8'), `${call} ${fault}`).toContain('INJECTED');
 
       const third = await startHub(folder);
       expectHonestLog(await readAll(clientOf(third.url, 'alice', token), thread), acks);
@@ -127,6 +128,9 @@ test('[C-DUR-19] a record of a newer Parley is refused in words, and left as it 
   db.close();
   const before = readFileSync(path);
   const refused = await tryHub(folder);
-  expect(refused).toMatchObject({ code: 1, stdout: expect.stringMatching(/schema version 99.*newer Parley/) });
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/schema version 99.*newer Parley/),
+  });
   expect(readFileSync(path).equals(before)).toBe(true);
 });

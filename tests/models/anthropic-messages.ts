@@ -1,11 +1,6 @@
 /** A scripted stand-in for the Anthropic Messages API, as far as Claude Code uses it. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import {
-  beginEvents,
-  openLoopbackServer,
-  sendJson,
-  type LoopbackServer,
-} from './loopback-server.ts';
+import { beginEvents, openLoopbackServer, sendJson, type LoopbackServer } from './loopback-server.ts';
 import { attempt } from './attempt.ts';
 
 /** One block of a message: text, a tool's use, a tool's result, or what else the client sends. */
@@ -84,12 +79,7 @@ export async function startAnthropicMessages(
   return { ...server, requests, strays, errors };
 }
 
-function stream(
-  response: ServerResponse,
-  message: object,
-  steps: MessagesStep[],
-  stop_reason: string,
-): void {
+function stream(response: ServerResponse, message: object, steps: MessagesStep[], stop_reason: string): void {
   const send = beginEvents(response);
   send('message_start', { message: { ...message, content: [], stop_reason: null } });
   for (const [index, step] of steps.entries()) {

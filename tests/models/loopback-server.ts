@@ -37,9 +37,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 /** Begins a server-sent event stream and returns how to write one event to it. */
-export function beginEvents(
-  response: ServerResponse,
-): (type: string, data: Record<string, unknown>) => void {
+export function beginEvents(response: ServerResponse): (type: string, data: Record<string, unknown>) => void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   return (type, data) => {
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);

@@ -1,11 +1,6 @@
 /** A scripted stand-in for the OpenAI Responses API, as far as Codex uses it. */
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  beginEvents,
-  openLoopbackServer,
-  sendJson,
-  type LoopbackServer,
-} from './loopback-server.ts';
+import { beginEvents, openLoopbackServer, sendJson, type LoopbackServer } from './loopback-server.ts';
 import { attempt } from './attempt.ts';
 
 /** One entry of the conversation that the client sends along with each request. */
@@ -60,8 +55,7 @@ export async function startOpenaiResponses(
     const request: ResponsesRequest = { headers: incoming.headers, body: JSON.parse(text) };
     const index = requests.push(request) - 1;
     const steps = await attempt(script, request, index, errors);
-    if (steps === undefined)
-      return sendJson(response, 400, { error: { message: 'script failed' } });
+    if (steps === undefined) return sendJson(response, 400, { error: { message: 'script failed' } });
     const send = beginEvents(response);
     const id = `resp_${index}`;
     send('response.created', { response: { id } });

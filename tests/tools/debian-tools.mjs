@@ -31,21 +31,12 @@ function fusePython() {
 
 function libfaketime() {
   const folders = existsSync('/usr/lib')
-    ? readdirSync('/usr/lib').map((name) =>
-        path.join('/usr/lib', name, 'faketime', 'libfaketime.so.1'),
-      )
+    ? readdirSync('/usr/lib').map((name) => path.join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
     : [];
   return folders.find((candidate) => existsSync(candidate));
 }
 
 function inPath(program) {
-  const folders = [
-    ...(process.env.PATH ?? '').split(path.delimiter),
-    '/usr/bin',
-    '/bin',
-    '/usr/sbin',
-  ];
-  return folders
-    .map((folder) => path.join(folder, program))
-    .find((candidate) => existsSync(candidate));
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/bin', '/bin', '/usr/sbin'];
+  return folders.map((folder) => path.join(folder, program)).find((candidate) => existsSync(candidate));
 }

@@ -70,9 +70,7 @@ function runNpmCi() {
   // A surrounding `npm test` would otherwise point npm back at the root of the repository.
   const foreign =
     /^npm_(package|lifecycle|command|config_(local_prefix|workspace|omit|include|ignore_scripts))/i;
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !foreign.test(name)),
-  );
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
   const args = ['ci', '--ignore-scripts', '--include=optional', '--loglevel=error'];
   const npm = process.env.npm_execpath;
   return npm?.endsWith('.js')

