@@ -218,10 +218,10 @@ export class Writer {
   #apply({ entries, thread, cursor, session }: Decision): void {
     if (thread !== undefined) this.#append(thread, entries);
     if (cursor !== undefined) {
-      const { id: thread = 0 } = this.#threads.get(cursor.thread_id) ?? {};
+      const { id = 0 } = this.#threads.get(cursor.thread_id) ?? {};
       const { agent_id, last_read_seq, last_acked_message_id, updated_at } = cursor;
-      const sum = sumOfCursor({ thread, agent_id, last_read_seq, last_acked_message_id, updated_at });
-      this.#sql.putCursor.run(thread, agent_id, last_read_seq, last_acked_message_id, updated_at, sum);
+      const sum = sumOfCursor({ ...cursor, thread: id });
+      this.#sql.putCursor.run(id, agent_id, last_read_seq, last_acked_message_id, updated_at, sum);
     }
     if (session !== undefined) {
       const row = [
