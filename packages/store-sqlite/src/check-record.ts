@@ -6,7 +6,7 @@ import { canonicalJson, seqOfMessageId } from '@parley/protocol';
 
 import { checkRows } from './check-rows.ts';
 import { number } from './number.ts';
-import { openReader } from './open-database.ts';
+import { closeReader, openReader } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { checkWal } from './wal-check.ts';
@@ -67,7 +67,7 @@ export function checkRecord(folder: string): RecordReport {
     const said = `the record cannot be read: ${error instanceof Error ? error.message : String(error)}`;
     return { ...emptyReport(), ok: false, integrity: 'damaged', problems: [...problems, said] };
   } finally {
-    db?.close();
+    if (db !== undefined) closeReader(db);
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CHAIN_START, link } from '@parley/core';
 
 import { number } from './number.ts';
-import { openReader } from './open-database.ts';
+import { closeReader, openReader } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 
 /** Every line of the record as JSON, all of one moment, in the order the hub accepted it; the log may grow meanwhile. */
@@ -40,6 +40,6 @@ export function* exportRecord(folder: string): Generator<string> {
     for (const { json } of sessions.iterate() as Iterable<{ json: string }>)
       yield `{"type":"session","session":${json}}`;
   } finally {
-    db.close();
+    closeReader(db);
   }
 }

@@ -29,7 +29,7 @@ export function openWriter(path: string, warn: (problem: string) => void): Datab
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY',
   );
   db.exec(
-    'PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384',
+    'PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384',
   );
   const checked = statSync(path).size <= CHECKED_AT_START;
   if (checked) checkIntegrity(db);
@@ -45,6 +45,17 @@ export function openReader(path: string): DatabaseSync {
   const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 5_000 });
   db.exec('PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384');
   return db;
+}
+
+/** Closes a reader; its moment ends here and not when its statements are collected, so that it stands in nobody's way. */
+export function closeReader(db: DatabaseSync): void {
+  try {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  } catch {
+    // A damaged database may not even let go; closing does.
+  } finally {
+    db.close();
+  }
 }
 
 function checkIdentity(db: DatabaseSync): void {

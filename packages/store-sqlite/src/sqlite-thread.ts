@@ -28,8 +28,7 @@ function say(opening: Opening): void {
 
 function serveWriter(): string[] {
   const warnings: string[] = [];
-  const db = openWriter(start.path, (problem) => warnings.push(problem));
-  const writer = new Writer(db);
+  const writer = new Writer(openWriter(start.path, (problem) => warnings.push(problem)));
   let quiet: NodeJS.Timeout | undefined;
   const rest = (delay: number): void => {
     clearTimeout(quiet);
@@ -43,7 +42,7 @@ function serveWriter(): string[] {
   port.on('message', (batch: string) => {
     if (batch === 'close') {
       clearTimeout(quiet);
-      db.close();
+      writer.close();
       port.postMessage('closed');
       port.close();
       return;

@@ -80,10 +80,26 @@ export class Writer {
     if (this.#failure !== undefined) return { more: false };
     try {
       const purged = this.#sql.purgeKeys.run(now - windowMs).changes;
-      return { more: this.#search.step() || purged > 0 };
+      const { more, damaged: positions } = this.#search.step();
+      return {
+        more: more || purged > 0,
+        ...(positions.length === 0
+          ? {}
+          : { notice: { fault: `damaged entries at positions ${positions.join(', ')}`, fatal: false } }),
+      };
     } catch (error) {
       const { fault, fatal } = this.#abandon(error);
       return { more: false, notice: { fault: fault ?? '', fatal: fatal === true } };
+    }
+  }
+
+  /** Folds the WAL into the one file, where nobody reads it and no fault forbids it, and lets go of both. */
+  close(): void {
+    try {
+      if (this.#failure === undefined)
+        this.#db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    } finally {
+      this.#db.close();
     }
   }
 
