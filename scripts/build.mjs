@@ -1,26 +1,6 @@
-/** Bundles each binary into its package's dist/; what is native stays outside. */
+/** Bundles each binary into its package's dist/. */
 import { build } from 'esbuild';
 
-const hub = {
-  bundle: true,
-  platform: 'node',
-  target: 'node20.20',
-  format: 'esm',
-  sourcemap: 'linked',
-  legalComments: 'none',
-  logLevel: 'warning',
-  // CommonJS packages inside an ESM bundle look for `require`.
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
-  external: ['@photostructure/sqlite', 'node:sqlite'],
-};
+import { bundles } from './bundles.mjs';
 
-await build({
-  ...hub,
-  entryPoints: {
-    parley: 'packages/hub/src/main.ts',
-    'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts',
-  },
-  outdir: 'packages/hub/dist',
-});
+for (const bundle of Object.values(bundles)) await build(bundle);

@@ -25,7 +25,10 @@ const wallsByFile = {
   },
   'packages/store-sqlite/src/index.ts': store,
   'packages/store-postgres/src/index.ts': store,
-  'packages/client/src/index.ts': outer,
+  'packages/client/src/index.ts': {
+    refused: ['@parley/core', '@parley/store-sqlite', 'parley', 'node:fs', '../../protocol/src/ids.ts'],
+    allowed: ['@parley/protocol', './threads.ts'],
+  },
   'packages/dashboard/src/index.ts': outer,
   'packages/runtimes/src/index.ts': outer,
   'packages/supervisor/src/index.ts': outer,

@@ -37,9 +37,9 @@ export async function runProcess(
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const onExit = (): void => killGroup(child.pid);
   process.once('exit', onExit);
-  let timedOut = false;
+  const limit = { passed: false };
   const timer = setTimeout(() => {
-    timedOut = true;
+    limit.passed = true;
     killGroup(child.pid);
   }, options.timeoutMs);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -49,9 +49,9 @@ export async function runProcess(
       child.once('exit', resolve);
     });
     const durationMs = Date.now() - started;
-    const leftBehind = await reap(options.marker, timedOut ? 0 : (options.graceMs ?? 2000));
+    const leftBehind = await reap(options.marker, limit.passed ? 0 : (options.graceMs ?? 2000));
     await Promise.race([closed, sleep(1000, undefined, { ref: false })]);
-    return { exitCode, timedOut, stdout, stderr, leftBehind, durationMs };
+    return { exitCode, timedOut: limit.passed, stdout, stderr, leftBehind, durationMs };
   } finally {
     clearTimeout(timer);
     process.removeListener('exit', onExit);

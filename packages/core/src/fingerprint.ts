@@ -4,5 +4,5 @@ import { canonicalJson } from '@parley/protocol';
 
 /** Equal for equal payloads whatever their key order or number spelling. */
 export function fingerprint(payload: unknown): string {
-  return hash('sha256', canonicalJson(payload), 'base64url');
+  return hash('sha256', canonicalJson(payload), 'base64url').slice(0, 22);
 }

@@ -34,7 +34,8 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
       let error: ParleyError | undefined;
       let cause: unknown;
       try {
-        return await run(deps, caller, name, input, context);
+        const { operation, parsed } = admitCall(caller, name, input);
+        return await operation.run(deps, caller, parsed, context);
       } catch (thrown) {
         if (thrown instanceof ParleyError) error = thrown;
         else {
@@ -44,6 +45,7 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
             'something went wrong inside the hub; the request id leads to the cause in its log',
           );
         }
+        recorded.add(error);
         throw error;
       } finally {
         record({
@@ -59,13 +61,14 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
   };
 }
 
-async function run(
-  deps: Deps,
-  caller: Caller,
-  name: OperationName,
-  raw: unknown,
-  context: CallContext,
-): Promise<Record<string, unknown>> {
+/** True for an error that the gate has put on record, so that a face does not record it twice. */
+export function isRecorded(error: ParleyError): boolean {
+  return recorded.has(error);
+}
+
+const recorded = new WeakSet<ParleyError>();
+
+function admitCall(caller: Caller, name: OperationName, raw: unknown) {
   checkClaims(caller, raw);
   const parsed = CONTRACTS[name].input.safeParse(raw);
   if (!parsed.success) throw invalidInput(parsed.error.issues);
@@ -73,14 +76,16 @@ async function run(
   if (operation.authority === 'act' && caller.role === 'observer') {
     throw new ParleyError('FORBIDDEN', `an observer may not call ${name}`);
   }
-  return operation.run(deps, caller, parsed.data, context);
+  return { operation, parsed: parsed.data };
 }
+
+const CALLER_CLAIMS = Object.entries(CALLER_FIELDS);
 
 /** Payload fields that name the caller are hints: they must equal the verified claims, the workspace first of all. */
 function checkClaims(caller: Caller, raw: unknown): void {
   if (raw === null || typeof raw !== 'object') return;
   const input = raw as Record<string, unknown>;
-  for (const [field, claim] of Object.entries(CALLER_FIELDS)) {
+  for (const [field, claim] of CALLER_CLAIMS) {
     const value = Object.hasOwn(input, field) ? input[field] : undefined;
     if (value === undefined || value === caller[claim]) continue;
     if (typeof value !== 'string')

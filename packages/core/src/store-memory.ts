@@ -4,7 +4,7 @@ import type { Command, Decision, Loaded } from './commands.ts';
 import { CHAIN_START, type Entry, seal, type SealedEntry } from './entry.ts';
 import { type IdempotencyRecord, replay } from './idempotency.ts';
 import { decide, needs } from './rules.ts';
-import type { Committed, Page, PageQuery, Store, ThreadRow } from './store.ts';
+import type { Committed, Page, PageQuery, Store, ThreadRow, ThreadsPage, ThreadsQuery } from './store.ts';
 import { isForeign, type Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 
@@ -89,11 +89,23 @@ export function openMemoryStore(): Store {
     return { located, entries, has_more: (entries.at(-1)?.seq ?? after) < last };
   }
 
+  function tailStart({ thread_id, limit, max_bytes }: Omit<PageQuery, 'after'>): number {
+    const sealed = threads.get(thread_id)?.sealed ?? [];
+    const last = Math.max(0, sealed.length - 1);
+    let after = last;
+    let bytes = 0;
+    while (after > Math.max(0, last - limit)) {
+      bytes += Buffer.byteLength(sealed[after]?.json ?? '');
+      if (after < last && bytes > max_bytes) break;
+      after--;
+    }
+    return after;
+  }
+
   return {
     transact: async (command) => transact(structuredClone(command)),
     page: async (query) => slice(query, query.after),
-    tail: async (query) =>
-      slice(query, Math.max(0, (threads.get(query.thread_id)?.state.last_seq ?? 0) - query.limit)),
+    tail: async (query) => slice(query, tailStart(query)),
     cursors: async (threadId) => [...cursors.values()].filter((cursor) => cursor.thread_id === threadId),
     references: async (threadId, messageId) =>
       (threads.get(threadId)?.sealed ?? [])
@@ -114,7 +126,7 @@ export function openMemoryStore(): Store {
         .filter(({ state, last_read_seq }) => !query.unread || state.last_seq > last_read_seq)
         .toSorted((a, b) => compare(b.state, a.state))
         .filter(({ state }) => query.before === undefined || compare(state, query.before) < 0);
-      return rows.slice(0, query.limit);
+      return bounded(rows, query);
     },
     sessions: async (workspaceId) =>
       [...sessions.values()].filter((session) => session.workspace_id === workspaceId).toSorted(bySession),
@@ -138,6 +150,17 @@ export function openMemoryStore(): Store {
     health: () => ({ writable: true }),
     close: async () => {},
   };
+}
+
+function bounded(rows: readonly ThreadRow[], { limit, max_bytes }: ThreadsQuery): ThreadsPage {
+  const page: ThreadRow[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += JSON.stringify(row.state).length;
+    if (page.length === limit || (page.length > 0 && bytes > max_bytes)) break;
+    page.push(row);
+  }
+  return { rows: page, has_more: page.length < rows.length };
 }
 
 type Position = Pick<ThreadState, 'updated_at' | 'thread_id'>;

@@ -38,6 +38,7 @@ export interface ThreadsQuery {
   status: ThreadStatus | undefined;
   unread: boolean;
   limit: number;
+  max_bytes: number;
   /** Position of the last row of the page before. */
   before: { updated_at: string; thread_id: string } | undefined;
 }
@@ -45,6 +46,12 @@ export interface ThreadsQuery {
 export interface ThreadRow {
   state: ThreadState;
   last_read_seq: number;
+}
+
+/** A run of threads, newest activity first. */
+export interface ThreadsPage {
+  rows: ThreadRow[];
+  has_more: boolean;
 }
 
 export interface SearchQuery {
@@ -72,12 +79,12 @@ export interface StoreHealth {
 export interface Store {
   transact(command: Command): Promise<Committed>;
   page(query: PageQuery): Promise<Page>;
-  /** The thread with the newest entries, oldest first. */
+  /** The thread with its newest entries, oldest first; where the bytes do not suffice, the older ones are left out. */
   tail(query: Omit<PageQuery, 'after'>): Promise<Page>;
   cursors(threadId: string): Promise<Cursor[]>;
   /** Ids of messages that reply to this one. */
   references(threadId: string, messageId: string): Promise<string[]>;
-  threads(query: ThreadsQuery): Promise<ThreadRow[]>;
+  threads(query: ThreadsQuery): Promise<ThreadsPage>;
   sessions(workspaceId: string): Promise<Session[]>;
   search(query: SearchQuery): Promise<SearchResult>;
   health(): StoreHealth;

@@ -1,6 +1,11 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
+// A report of a crash would hold the environment, and with it secrets.
+process.report.reportOnFatalError = false;
+process.report.reportOnUncaughtException = false;
+process.report.reportOnSignal = false;
+
 const bundle = new URL('../dist/parley.js', import.meta.url);
 if (!existsSync(bundle)) {
   process.stderr.write('parley: the bundle is missing; run `npm run build` first\n');

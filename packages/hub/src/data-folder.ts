@@ -16,14 +16,17 @@ import { dirname, join, resolve } from 'node:path';
 import { ParleyError } from '@parley/protocol';
 
 /** Files the hub keeps in its folder; each must be a plain file of ours before it is opened. */
-const FILES = [
+export const FILES = [
   'parley.db',
   'parley.db-wal',
   'parley.db-shm',
+  'parley.db-journal',
   'hub.lock',
+  'hub.lock-journal',
   'hub.json',
   'auth.json',
   'auth.lock',
+  'auth.lock-journal',
 ];
 
 /** Makes the data folder private and sure: ours, 0700, nothing in it a link planted by someone else. */

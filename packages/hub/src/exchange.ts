@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { HTTP_STATUS, type JsonLimits, decodeJson, ParleyError, toEnvelope } from '@parley/protocol';
@@ -34,76 +35,118 @@ export class HttpRefusal extends ParleyError {
   }
 }
 
+/** How much of a body is read away after its request was refused, so that the connection can be used again. */
+const DISCARD_BYTES = 131_072;
+
+/** How long a client that is still sending may take to see its answer before it is cut off. */
+const LINGER_MS = 1_000;
+
+const BYTE_ORDER_MARK = 0xfeff;
+
 const COMMON = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 /** Writes a JSON answer in one piece. */
 export function sendJson(
-  { response, request_id }: Exchange,
+  { request, response, request_id }: Exchange,
   status: number,
   text: string,
   headers: Record<string, string> = {},
 ): void {
   if (response.headersSent || response.destroyed) return;
+  const unread = request.complete ? 0 : bodySize(request);
   response.writeHead(status, {
+    // A rest too long to be read away ends the connection, and the client must know.
+    ...(unread > DISCARD_BYTES ? { connection: 'close' } : {}),
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
     'x-request-id': request_id,
     ...COMMON,
     ...headers,
   });
-  response.end(text);
+  if (unread === 0) response.end(text);
+  else dismiss(request, response, text);
 }
 
-/** Writes an error in the envelope, with the status and the hints its code asks for. */
-export function sendError(exchange: Exchange, error: ParleyError): void {
+/** Writes an error with the status and the hints its code asks for; in the envelope unless a face has its own words. */
+export function sendError(
+  exchange: Exchange,
+  error: ParleyError,
+  body: unknown = toEnvelope(error, exchange.request_id),
+): void {
   const headers: Record<string, string> = error instanceof HttpRefusal ? { ...error.headers } : {};
   const status = error instanceof HttpRefusal ? error.status : HTTP_STATUS[error.code];
   const wait = error.details?.['retry_after_ms'];
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait / 1_000)));
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
-  sendJson(exchange, status, JSON.stringify(toEnvelope(error, exchange.request_id)), headers);
+  sendJson(exchange, status, JSON.stringify(body), headers);
 }
 
-/** Reads a JSON body strictly; an oversized one is cut off while it arrives. */
+/** Reads and decodes a JSON body strictly. */
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<unknown> {
+  return decodeJson(await readJsonText(exchange, limits.bytes), limits);
+}
+
+/** Reads the text of a JSON body; an oversized one is cut off while it arrives. */
+export async function readJsonText(exchange: Exchange, maxBytes: number): Promise<string> {
   const { headers } = exchange.request;
   const type = headers['content-type'] ?? '';
-  if (!/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
+  if (type !== 'application/json' && !/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'send Content-Type: application/json in UTF-8');
   }
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'compressed bodies are not accepted');
   }
-  return decodeJson(await readBody(exchange, limits.bytes), limits);
+  const bytes = await readBody(exchange, maxBytes);
+  if (!isUtf8(bytes)) throw new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8');
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
-function readBody({ request, response }: Exchange, maxBytes: number): Promise<Buffer> {
+/** The bytes a request announces; endless when it sends chunks. */
+function bodySize({ headers }: IncomingMessage): number {
+  return headers['transfer-encoding'] === undefined
+    ? Number(headers['content-length'] ?? 0)
+    : Number.POSITIVE_INFINITY;
+}
+
+function readBody({ request }: Exchange, maxBytes: number): Promise<Buffer> {
   const tooLarge = (): HttpRefusal =>
-    new HttpRefusal(413, 'VALIDATION_ERROR', `the body is larger than ${maxBytes} bytes`, {
-      connection: 'close',
-    });
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
-    response.once('finish', () => request.destroy());
+    new HttpRefusal(413, 'VALIDATION_ERROR', `the body is larger than ${maxBytes} bytes`);
+  if (request.headers['transfer-encoding'] === undefined && bodySize(request) > maxBytes)
     return Promise.reject(tooLarge());
-  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxBytes) {
-        request.pause();
-        request.removeAllListeners('data');
-        response.once('finish', () => request.destroy());
-        reject(tooLarge());
-        return;
-      }
-      chunks.push(chunk);
+      if (size > maxBytes) reject(tooLarge());
+      else chunks.push(chunk);
     });
     request.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
     );
-    request.on('error', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
-    request.on('close', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
+    const brokeOff = (): void => {
+      if (!request.complete) reject(new ParleyError('VALIDATION_ERROR', 'the request broke off'));
+    };
+    request.on('error', brokeOff);
+    request.on('close', brokeOff);
+  });
+}
+
+/**
+ * Answers a request that has not arrived yet. Closing at once would reset the connection and take the answer with it:
+ * a small rest is read away, a large one is left unread until the client has had its time.
+ */
+function dismiss(request: IncomingMessage, response: ServerResponse, text: string): void {
+  response.write(text);
+  let size = 0;
+  request.removeAllListeners('data');
+  request.on('end', () => response.end());
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= DISCARD_BYTES) return;
+    request.removeAllListeners('data');
+    request.pause();
+    setTimeout(() => request.destroy(), LINGER_MS).unref();
   });
 }

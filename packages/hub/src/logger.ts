@@ -4,9 +4,14 @@ export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'err
 
 const SECRET = /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|Bearer\s+[A-Za-z0-9._~+/=-]+/g;
 
-/** Takes anything that looks like a token out of a text before it is written anywhere. */
+/** What a terminal would obey or a reader be fooled by, and JSON leaves as it is: C1, DEL, line separators, bidi. */
+const UNSEEN = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Makes a text from outside fit for the log: nothing that looks like a token, nothing that acts on a terminal. */
 export function redact(text: string): string {
-  return text.replaceAll(SECRET, '[redacted]');
+  return text
+    .replaceAll(SECRET, '[redacted]')
+    .replaceAll(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 export interface LoggerHandle {
@@ -26,7 +31,6 @@ export function createLogger(level: string, bindings: Record<string, unknown> = 
       base: bindings,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: ['token', 'authorization', '*.token', '*.authorization'], censor: '[redacted]' },
     },
     destination,
   );

@@ -2,8 +2,14 @@ import type { CallContext } from '@parley/core';
 
 import type { Exchange } from './exchange.ts';
 
-/** The context of a call that ends when its client goes away; the signal is made only when a call asks for it. */
-export function requestContext({ request_id, response }: Exchange): CallContext {
+/**
+ * The context of a call that ends when its client goes away; the signal is made only when a call asks for it.
+ * Who gives `waiting` can end all that wait, as at shutdown.
+ */
+export function requestContext(
+  { request_id, response }: Exchange,
+  waiting?: Set<AbortController>,
+): CallContext {
   let controller: AbortController | undefined;
   return {
     request_id,
@@ -11,7 +17,11 @@ export function requestContext({ request_id, response }: Exchange): CallContext 
       if (controller === undefined) {
         const made = new AbortController();
         controller = made;
-        response.once('close', () => made.abort());
+        waiting?.add(made);
+        response.once('close', () => {
+          waiting?.delete(made);
+          made.abort();
+        });
         if (response.destroyed) made.abort();
       }
       return controller.signal;

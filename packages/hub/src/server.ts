@@ -7,14 +7,20 @@ import type { AddressInfo } from 'node:net';
 import { ParleyError } from '@parley/protocol';
 
 import type { Config } from './config/schema.ts';
+import { type Connections, watchConnections } from './connections.ts';
 import { type Exchange, HttpRefusal, sendError } from './exchange.ts';
 import { createGuard } from './guard.ts';
+import { redact } from './logger.ts';
 
 /** A protocol face: takes the requests of its paths. */
 export interface Face {
   /** True when this face answers the path. */
   claims(path: string): boolean;
   handle(exchange: Exchange): Promise<void>;
+  /** Writes a refusal in the words of this face's wire; without it the envelope is used. */
+  refuse?(exchange: Exchange, error: ParleyError): void;
+  /** Ends what the face keeps open, so that the server can stop. */
+  close?(): Promise<void>;
 }
 
 export interface RunningServer {
@@ -35,13 +41,15 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   const prefix = `req_${randomBytes(5).toString('base64url')}`;
   let counter = 0;
   let guard: (request: IncomingMessage) => void = () => {};
+  let stopping = false;
 
   async function handle(exchange: Exchange): Promise<void> {
+    const face = faces.find((candidate) => candidate.claims(exchange.path));
     try {
       guard(exchange.request);
-      const face = faces.find((candidate) => candidate.claims(exchange.path));
+      if (stopping) throw new HttpRefusal(503, 'UNAVAILABLE', 'the hub is stopping', { connection: 'close' });
       if (face === undefined)
-        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${exchange.path.slice(0, 200)}`);
+        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${redact(exchange.path.slice(0, 200))}`);
       await face.handle(exchange);
     } catch (thrown) {
       const error =
@@ -52,11 +60,13 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
               'something went wrong inside the hub; the request id leads to the cause in its log',
             );
       onRefusal(exchange, error, thrown === error ? undefined : thrown);
-      sendError(exchange, error);
+      if (face?.refuse === undefined) sendError(exchange, error);
+      else face.refuse(exchange, error);
     }
   }
 
   const listener: RequestListener = (request, response) => {
+    connections.begin(request.socket, response);
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
@@ -65,6 +75,7 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   };
 
   const server = openServer(config, listener);
+  const connections = watchConnections(server, config.tls.cert !== '');
   server.headersTimeout = config.http.header_timeout_ms;
   server.requestTimeout = config.http.request_timeout_ms;
   server.keepAliveTimeout = config.http.keep_alive_timeout_ms;
@@ -76,7 +87,12 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
     url: `${scheme}://${host}:${port}`,
-    close: () => closeServer(server, config.http.shutdown_timeout_ms),
+    async close() {
+      stopping = true;
+      const closed = closeServer(server, connections, config.http.shutdown_timeout_ms);
+      for (const face of faces) await face.close?.();
+      await closed;
+    },
   };
 }
 
@@ -118,13 +134,18 @@ function listen(server: Server, config: Config): Promise<void> {
   });
 }
 
-function closeServer(server: Server, timeoutMs: number): Promise<void> {
+const SWEEP_MS = 20;
+
+function closeServer(server: Server, connections: Connections, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    // A connection falls idle when its last answer is out, and only then can it be closed.
+    const sweep = setInterval(() => connections.closeIdle(), SWEEP_MS);
     server.close(() => {
       clearTimeout(timer);
+      clearInterval(sweep);
       resolve();
     });
-    server.closeIdleConnections();
+    connections.closeIdle();
   });
 }

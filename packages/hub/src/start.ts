@@ -11,6 +11,7 @@ import {
   createLog,
   createQuota,
   type Deps,
+  isRecorded,
 } from '@parley/core';
 import type { ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
@@ -22,7 +23,8 @@ import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
 import type { Exchange } from './exchange.ts';
 import { createHealthFace } from './faces/health.ts';
-import { createV1Face, loggedAtGate } from './faces/v1/face.ts';
+import { openMcpFace } from './faces/mcp/face.ts';
+import { createV1Face } from './faces/v1/face.ts';
 import { type Logger, redact } from './logger.ts';
 import { createProse } from './prose.ts';
 import { startServer } from './server.ts';
@@ -41,6 +43,9 @@ const chance: Chance = { bytes: (count) => randomBytes(count), below: (bound) =>
 export async function start(config: Config, log: Logger): Promise<RunningHub> {
   prepareFolder(config.data);
   const lock = lockFolder(config.data);
+  const runtimeFile = join(config.data, 'hub.json');
+  // What a hub that crashed left behind must not be taken for this one.
+  writePrivateFile(runtimeFile, '{}\n');
   await signingKey(config.data, clock.now());
   const store = await openSqliteStore({
     folder: config.data,
@@ -73,18 +78,32 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   const limits = {
     bytes: config.limits.request_bytes,
     depth: config.limits.json_depth,
-    keys: config.limits.json_keys,
+    items: config.limits.json_items,
   };
   const streams = { recheck: verifier.recheck, recheckMs: config.auth.recheck_ms };
+  const { profile, conformance, session_idle_ms, max_sessions } = config.mcp;
+  const mcp = await openMcpFace({
+    hub,
+    log: deps.log,
+    authenticate,
+    limits,
+    version: VERSION,
+    streams,
+    profile,
+    conformance,
+    sessions: { idleMs: session_idle_ms, maxSessions: max_sessions },
+    now: clock.now,
+    onFault: (error) => log.debug({ why: redact(error.message) }, 'mcp'),
+  });
   const server = await startServer({
     config,
     faces: [
+      mcp,
       createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }),
       createHealthFace(store),
     ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
   });
-  const runtimeFile = join(config.data, 'hub.json');
   writePrivateFile(
     runtimeFile,
     `${JSON.stringify({ url: server.url, pid: process.pid, version: VERSION })}\n`,
@@ -120,7 +139,7 @@ function recordRefusal(
   error: ParleyError,
   cause: unknown,
 ): void {
-  if (loggedAtGate.has(error)) return;
+  if (isRecorded(error)) return;
   const reason = 'reason' in error ? String(error.reason) : error.message;
   const line = {
     request_id,

@@ -1,27 +1,29 @@
 import { z } from 'zod';
 
 const text = z.string().min(1).max(2_000);
+/** What a thread's state keeps of each open finding stays short. */
+const name = z.string().min(1).max(128);
 const finding = {
   event_version: z.union([z.number(), z.string()]).optional(),
-  finding_id: text
+  finding_id: name
     .optional()
     .describe('name of the finding; without it the finding message itself is the name'),
-  task_id: text.optional(),
+  task_id: name.optional(),
 };
 
 /** The events the hub understands, each with the metadata it may carry; other event types are kept as sent. */
 export const EVENT_METADATA = {
   finding_reported: z.looseObject({
     ...finding,
-    severity: text.optional(),
-    file: text.optional(),
+    severity: name.optional(),
+    file: z.string().min(1).max(512).optional(),
     line: z.number().int().min(0).optional(),
   }),
   fix_pushed: z.looseObject({
     ...finding,
     commit: text.optional(),
     branch: text.optional(),
-    files: z.array(text).optional(),
+    files: z.array(text).max(1_000).optional(),
   }),
   re_review_requested: z.looseObject({ ...finding, reviewer: text.optional(), commit: text.optional() }),
   finding_verified: z.looseObject({ ...finding, commit: text.optional() }),

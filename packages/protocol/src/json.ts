@@ -3,10 +3,11 @@ import { ParleyError } from './errors.ts';
 /** Bounds of one JSON document, checked while it is read and before any of it is used. */
 export interface JsonLimits {
   depth: number;
-  keys: number;
+  /** Keys and array items together. */
+  items: number;
 }
 
-export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, keys: 10_000 };
+export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, items: 20_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
@@ -30,11 +31,12 @@ export function canonicalJson(value: unknown): string {
     return value === undefined ? 'null' : JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const record = value as Record<string, unknown>;
-  const fields = Object.keys(record)
-    .filter((key) => record[key] !== undefined)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`);
-  return `{${fields.join(',')}}`;
+  let text = '';
+  for (const key of Object.keys(record).toSorted()) {
+    if (record[key] === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(record[key])}`;
+  }
+  return `{${text}}`;
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -60,7 +62,6 @@ function invalid(message: string): ParleyError {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
@@ -75,7 +76,9 @@ class Scanner {
   /** The keys of each open object; undefined stands for an open array. */
   readonly #open: (Set<string> | undefined)[] = [];
   #at = 0;
-  #keys = 0;
+  /** The next backslash at or after the place it was last looked for. */
+  #backslash = -1;
+  #items = 0;
 
   constructor(text: string, limits: JsonLimits) {
     this.#text = text;
@@ -100,6 +103,7 @@ class Scanner {
         expectKey = false;
       } else if (c === COMMA) {
         expectKey = this.#open.at(-1) !== undefined;
+        if (!expectKey) this.#count();
         this.#at++;
       } else if (c === COLON) {
         this.#at++;
@@ -115,14 +119,21 @@ class Scanner {
     if (this.#open.length >= this.#limits.depth) {
       throw invalid(`the JSON is nested deeper than ${this.#limits.depth}`);
     }
+    // A list counts once for its first item; each comma then counts for the next.
+    if (keys === undefined) this.#count();
     this.#open.push(keys);
     this.#at++;
+  }
+
+  #count(): void {
+    if (++this.#items > this.#limits.items)
+      throw invalid(`the JSON has more than ${this.#limits.items} keys and array items`);
   }
 
   #key(raw: string): void {
     const key = raw.includes('\\') ? this.#unescape(raw) : raw;
     if (key === '__proto__') throw invalid('the key "__proto__" is not allowed');
-    if (++this.#keys > this.#limits.keys) throw invalid(`the JSON has more than ${this.#limits.keys} keys`);
+    this.#count();
     const keys = this.#open.at(-1);
     if (keys === undefined) return;
     if (keys.has(key)) throw invalid(`the key ${JSON.stringify(key.slice(0, 64))} stands twice`);
@@ -137,15 +148,20 @@ class Scanner {
     }
   }
 
+  /** Plain strings are jumped over; only those with a backslash are looked at closely. */
   #string(): string {
     const start = ++this.#at;
     const text = this.#text;
     for (;;) {
-      const c = text.charCodeAt(this.#at);
-      if (Number.isNaN(c)) throw invalid('the JSON is malformed');
-      if (c === QUOTE) return text.slice(start, this.#at++);
-      if (c === BACKSLASH) this.#escape();
-      else this.#at++;
+      const quote = text.indexOf('"', this.#at);
+      if (quote < 0) throw invalid('the JSON is malformed');
+      if (this.#backslash < this.#at) this.#backslash = nextOf(text, '\\', this.#at);
+      if (quote < this.#backslash) {
+        this.#at = quote + 1;
+        return text.slice(start, quote);
+      }
+      this.#at = this.#backslash;
+      this.#escape();
     }
   }
 
@@ -165,9 +181,10 @@ class Scanner {
   }
 
   #unit(at: number): number {
-    const hex = this.#text.slice(at + 2, at + 6);
-    if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw invalid('the JSON is malformed');
-    return Number.parseInt(hex, 16);
+    let unit = 0;
+    for (let i = at + 2; i < at + 6; i++) unit = unit * 16 + hexDigit(this.#text.charCodeAt(i));
+    if (Number.isNaN(unit)) throw invalid('the JSON is malformed');
+    return unit;
   }
 
   #number(): void {
@@ -182,4 +199,15 @@ class Scanner {
       throw invalid('a number is too large to be kept exactly; send it as a string');
     }
   }
+}
+
+function nextOf(text: string, part: string, from: number): number {
+  const at = text.indexOf(part, from);
+  return at < 0 ? text.length : at;
+}
+
+function hexDigit(c: number): number {
+  if (c >= 0x30 && c <= 0x39) return c - 0x30;
+  const lower = c | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : Number.NaN;
 }

@@ -11,6 +11,7 @@ export const LIMITS = {
   page_bytes: 1_048_576,
   summary_default: 200,
   summary_max: 10_000,
+  summary_bytes: 4_194_304,
   wait_default_ms: 30_000,
   wait_max_ms: 300_000,
   query_bytes: 1_000,

@@ -16,20 +16,19 @@ export function isStorable(value: unknown): boolean {
   return true;
 }
 
+/** True when a text has at most so many bytes in UTF-8; it is encoded only where its length leaves that open. */
+function fits(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return false;
+  return text.length * 3 <= maxBytes || encoder.encode(text).length <= maxBytes;
+}
+
 /** Text with a bound in UTF-8 bytes that any store returns byte for byte. */
 export function storableText(options: { min?: number; maxBytes: number }): z.ZodString {
   const { min = 1, maxBytes } = options;
   return z
     .string()
     .min(min)
-    .refine(
-      (text) =>
-        text.length <= maxBytes && (text.length * 3 <= maxBytes || encoder.encode(text).length <= maxBytes),
-      {
-        error: `is longer than ${maxBytes} bytes`,
-        abort: true,
-      },
-    )
+    .refine((text) => fits(text, maxBytes), { error: `is longer than ${maxBytes} bytes`, abort: true })
     .refine(isStorable, { error: 'holds a NUL character or a lone surrogate' });
 }
 
@@ -37,7 +36,7 @@ export function storableText(options: { min?: number; maxBytes: number }): z.Zod
 export function storableObject(maxBytes: number) {
   return z
     .record(z.string(), z.unknown())
-    .refine((value) => isStorable(value) && JSON.stringify(value).length <= maxBytes, {
+    .refine((value) => fits(JSON.stringify(value), maxBytes) && isStorable(value), {
       error: `must be at most ${maxBytes} bytes of JSON without NUL or lone surrogates`,
     });
 }

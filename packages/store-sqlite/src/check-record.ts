@@ -9,6 +9,7 @@ import { number } from './number.ts';
 import { closeReader, openReader } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import type { DatabaseSync } from './sqlite.ts';
+import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { checkWal } from './wal-check.ts';
 
 /** What a full reading of the record found. */
@@ -75,14 +76,10 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   const chain: string[] = [];
   const index: string[] = [];
   const entries = db.prepare('SELECT seq, reply_to, hash, json FROM entries WHERE thread = ? ORDER BY seq');
-  const threads = db.prepare('SELECT id, thread_id, head, last_seq, state FROM threads ORDER BY id');
-  for (const row of threads.iterate() as Iterable<{
-    id: number;
-    thread_id: string;
-    head: string;
-    last_seq: number;
-    state: string;
-  }>) {
+  const threads = db.prepare(
+    `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id ORDER BY t.id`,
+  );
+  for (const row of threads.iterate() as unknown as Iterable<ThreadRecord>) {
     let head = CHAIN_START;
     let seq = 0;
     let state: ThreadState | undefined;
@@ -106,9 +103,9 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
       head = entry.hash;
       seq++;
     }
-    if (head !== row.head)
+    if (head !== row.hash)
       chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
-    if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row.state))) {
+    if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row))) {
       index.push(`${row.thread_id}: the state folded from the log differs from the live one`);
     }
   }
@@ -117,9 +114,9 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   return { chain, index };
 }
 
-function parseState(text: string): unknown {
+function parseState(row: ThreadRecord): unknown {
   try {
-    return JSON.parse(text);
+    return readThread(row).state;
   } catch {
     return undefined;
   }

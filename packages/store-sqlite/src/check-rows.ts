@@ -1,8 +1,9 @@
 import type { ThreadState } from '@parley/core';
 
 import { number } from './number.ts';
-import { type CursorColumns, rowSum, sumOfCursor, sumOfThread, type ThreadColumns } from './row-sum.ts';
+import { type CursorColumns, rowSum, sumOfCursor } from './row-sum.ts';
 import type { DatabaseSync } from './sqlite.ts';
+import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 
 /** Reads every row beside the log and names those that are not as they were written. */
 export function checkRows(db: DatabaseSync): string[] {
@@ -14,12 +15,14 @@ function* damagedThreads(db: DatabaseSync): Generator<string> {
     'SELECT 1 FROM participants WHERE workspace_id = ? AND agent_id = ? AND thread = ?',
   );
   let members = 0;
-  for (const row of rows<ThreadColumns & { id: number; sum: string }>(db, 'SELECT * FROM threads')) {
-    if (sumOfThread(row) !== row.sum) {
+  const all = `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id`;
+  for (const row of rows<ThreadRecord>(db, all)) {
+    const state = soundState(row);
+    if (state === undefined) {
       yield `${row.thread_id}: its state is not as it was written`;
       continue;
     }
-    const { workspace_id, participants } = JSON.parse(row.state) as ThreadState;
+    const { workspace_id, participants } = state;
     members += participants.length;
     for (const agent of participants) {
       if (member.get(workspace_id, agent, row.id) === undefined)
@@ -28,6 +31,14 @@ function* damagedThreads(db: DatabaseSync): Generator<string> {
   }
   const indexed = number(db, 'SELECT count(*) FROM participants');
   if (indexed !== members) yield `the threads have ${members} participants, their index has ${indexed}`;
+}
+
+function soundState(row: ThreadRecord): ThreadState | undefined {
+  try {
+    return readThread(row).state;
+  } catch {
+    return undefined;
+  }
 }
 
 function* damagedCursors(db: DatabaseSync): Generator<string> {
@@ -46,10 +57,10 @@ function* damagedSessions(db: DatabaseSync): Generator<string> {
 }
 
 function* damagedKeys(db: DatabaseSync): Generator<string> {
-  type Row = Record<'digest' | 'fingerprint' | 'result' | 'sum', string> & { at: number };
-  for (const { digest, fingerprint, at, result, sum } of rows<Row>(db, 'SELECT * FROM idempotency')) {
-    if (rowSum(digest, fingerprint, at, result) !== sum)
-      yield `the idempotency key ${digest} is not as it was written`;
+  type Row = Record<'name' | 'fingerprint' | 'result' | 'sum', string> & { at: number };
+  for (const { name, fingerprint, at, result, sum } of rows<Row>(db, 'SELECT * FROM idempotency')) {
+    if (rowSum(name, fingerprint, at, result) !== sum)
+      yield `the idempotency key ${name} is not as it was written`;
   }
 }
 

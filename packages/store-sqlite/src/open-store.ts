@@ -45,7 +45,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     search: (query) => reader.call(['search', query]),
     health: () => health,
     async close() {
-      await Promise.all([writer.close(), reader.close()]);
+      // The writer goes last: the last connection folds the WAL into the one file, and a reader cannot.
+      await reader.close();
+      await writer.close();
     },
   };
 }

@@ -10,19 +10,14 @@ import {
   type SearchResult,
   type ThreadRow,
   type ThreadState,
+  type ThreadsPage,
   type ThreadsQuery,
 } from '@parley/core';
 import { type Cursor, type ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
 
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
-import {
-  type CursorColumns,
-  damaged,
-  rowSum,
-  sumOfCursor,
-  sumOfThread,
-  type ThreadColumns,
-} from './row-sum.ts';
+import { type CursorColumns, damaged, rowSum, sumOfCursor } from './row-sum.ts';
+import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { matchExpression, snippet } from './search-query.ts';
 
 interface EntryRow {
@@ -37,8 +32,11 @@ interface LinkedRow extends EntryRow {
   before: string | null;
 }
 
-type ThreadRecord = ThreadColumns & { id: number; sum: string };
 type CursorRecord = CursorColumns & { sum: string };
+
+/** A thread with the caller's cursor in it, whose columns are null where there is none. */
+type ListedRow = ThreadRecord &
+  Omit<CursorColumns, 'updated_at'> & { read_at: string; read_sum: string | null };
 
 /** Answers questions from one connection; nothing is served before its hash chain or its sum was checked. */
 export class Reader {
@@ -61,8 +59,16 @@ export class Reader {
   }
 
   tail(query: Omit<PageQuery, 'after'>): Page {
-    const { located } = this.#locate(query.thread_id, query.workspace_id);
-    const after = Math.max(0, (located.thread?.last_seq ?? 0) - query.limit);
+    const { id, located } = this.#locate(query.thread_id, query.workspace_id);
+    if (id === undefined || located.thread === undefined) return { located, entries: [], has_more: false };
+    const { last_seq } = located.thread;
+    let after = last_seq;
+    let bytes = 0;
+    for (const { size } of this.#sql.sizes.iterate(id, query.limit) as Iterable<{ size: number }>) {
+      bytes += size;
+      if (after < last_seq && bytes > query.max_bytes) break;
+      after--;
+    }
     return this.page({ ...query, after });
   }
 
@@ -82,37 +88,39 @@ export class Reader {
     return rows.map((row) => checkedEntry(row).message_id);
   }
 
-  threads(query: ThreadsQuery): ThreadRow[] {
-    const { participant, before } = query;
+  threads(query: ThreadsQuery): ThreadsPage {
+    const { participant, before, limit } = query;
     const from = participant === undefined ? 'threads t' : 'participants p JOIN threads t ON t.id = p.thread';
     const conditions = [
       participant === undefined
         ? 't.workspace_id = :workspace'
         : 'p.workspace_id = :workspace AND p.agent_id = :participant',
       ...(query.status === undefined ? [] : ['t.status = :status']),
-      ...(query.unread ? ['t.last_seq > coalesce(c.last_read_seq, 0)'] : []),
-      ...(before === undefined ? [] : ['(t.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
+      ...(query.unread ? ['h.last_seq > coalesce(c.last_read_seq, 0)'] : []),
+      ...(before === undefined ? [] : ['(h.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
     ];
-    const sql = `SELECT t.*, c.thread, c.agent_id, c.last_read_seq, c.last_acked_message_id,
+    const sql = `SELECT ${THREAD_COLUMNS}, c.thread, c.agent_id, c.last_read_seq, c.last_acked_message_id,
       c.updated_at AS read_at, c.sum AS read_sum FROM ${from}
+      JOIN heads h ON h.thread = t.id
       LEFT JOIN cursors c ON c.thread = t.id AND c.agent_id = :reader
-      WHERE ${conditions.join(' AND ')} ORDER BY t.updated_at DESC, t.thread_id DESC LIMIT :limit`;
-    const rows = this.#db.prepare(sql).all({
+      WHERE ${conditions.join(' AND ')} ORDER BY h.updated_at DESC, t.thread_id DESC LIMIT :limit`;
+    const found = this.#db.prepare(sql).iterate({
       workspace: query.workspace_id,
       reader: query.reader,
-      limit: query.limit,
+      limit: limit + 1,
       ...(participant === undefined ? {} : { participant }),
       ...(query.status === undefined ? {} : { status: query.status }),
       ...before,
-    }) as unknown as (ThreadRecord &
-      Omit<CursorColumns, 'updated_at'> & { read_at: string; read_sum: string | null })[];
-    return rows.map((row) => {
-      const state = checkedState(row);
-      const { read_at, read_sum } = row;
-      if (read_sum === null) return { state, last_read_seq: 0 };
-      checkCursor({ ...row, updated_at: read_at, sum: read_sum }, row.thread_id);
-      return { state, last_read_seq: row.last_read_seq };
-    });
+    }) as unknown as Iterable<ListedRow>;
+    const rows: ThreadRow[] = [];
+    let bytes = 0;
+    for (const row of found) {
+      bytes += row.state.length;
+      if (rows.length === limit || (rows.length > 0 && bytes > query.max_bytes))
+        return { rows, has_more: true };
+      rows.push({ state: readThread(row).state, last_read_seq: lastRead(row) });
+    }
+    return { rows, has_more: false };
   }
 
   sessions(workspaceId: string): Session[] {
@@ -149,7 +157,7 @@ export class Reader {
 
   #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
     const row = this.#sql.thread.get(threadId) as ThreadRecord | undefined;
-    if (row !== undefined) return { id: row.id, located: { thread: checkedState(row) } };
+    if (row !== undefined) return { id: row.id, located: { thread: readThread(row).state } };
     const foreign = isForeign(
       this.#sql.anyThreadOf.get(workspaceId) !== undefined,
       this.#sql.anyThread.get() !== undefined,
@@ -174,10 +182,11 @@ export class Reader {
   }
 }
 
-function checkedState(row: ThreadRecord): ThreadState {
-  if (sumOfThread(row) !== row.sum)
-    throw damaged(`the state of ${row.thread_id}`, { thread_id: row.thread_id });
-  return JSON.parse(row.state) as ThreadState;
+function lastRead(row: ListedRow): number {
+  const { read_at, read_sum } = row;
+  if (read_sum === null) return 0;
+  checkCursor({ ...row, updated_at: read_at, sum: read_sum }, row.thread_id);
+  return row.last_read_seq;
 }
 
 function checkCursor(row: CursorRecord, threadId: string): void {
@@ -200,11 +209,16 @@ const LINKED =
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
-    thread: prepare('SELECT * FROM threads WHERE thread_id = ?'),
+    thread: prepare(
+      `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?`,
+    ),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
     entries: prepare(
       'SELECT seq, hash, json FROM entries WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT ?',
+    ),
+    sizes: prepare(
+      'SELECT octet_length(json) AS size FROM entries WHERE thread = ? AND seq > 0 ORDER BY seq DESC LIMIT ?',
     ),
     cursors: prepare(
       'SELECT c.* FROM cursors c JOIN threads t ON t.id = c.thread WHERE t.thread_id = ? ORDER BY c.agent_id',

@@ -26,6 +26,17 @@ export function sqliteModule(): SqliteModule {
   return chosen;
 }
 
+/** The version of the SQLite in use, and whose build it is. */
+export function sqliteVersion(): string {
+  const db = new (sqliteModule().DatabaseSync)(':memory:');
+  try {
+    const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
+    return `${version} (${version === process.versions['sqlite'] ? "Node's own" : 'packaged'})`;
+  } finally {
+    db.close();
+  }
+}
+
 function builtIn(): SqliteModule | undefined {
   const version = process.versions['sqlite']?.split('.').map(Number);
   if (version === undefined || isOlder(version, OLDEST_SOUND)) return undefined;

@@ -90,11 +90,13 @@ export class ThreadPort {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     if (this.#gone !== undefined) return;
+    // From here on the thread's end is no fault, whether it comes before or after its last word.
+    this.#gone = 'the store is closed';
     await new Promise<void>((resolve) => {
       this.#closed = resolve;
+      this.#worker.once('exit', () => resolve());
       this.#worker.postMessage('close');
     });
-    this.#gone = 'the store is closed';
     await this.#worker.terminate();
   }
 

@@ -18,25 +18,20 @@ import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
 import { number } from './number.ts';
 import { assertDurable } from './open-database.ts';
-import {
-  type CursorColumns,
-  damaged,
-  rowSum,
-  sumOfCursor,
-  sumOfThread,
-  type ThreadColumns,
-} from './row-sum.ts';
+import { type CursorColumns, damaged, rowSum, sumOfCursor, sumOfHead, sumOfThread } from './row-sum.ts';
 import { SearchIndex } from './search-index.ts';
+import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
 import type { Notice, Reply } from './thread-protocol.ts';
 
 interface CachedThread {
   id: number;
   state: ThreadState;
+  /** Hash of the newest entry. */
   head: string;
   dirty: boolean;
-  /** Participants as the table has them; rewritten when the state names others. */
-  participants: readonly string[];
+  /** The state as the table has it. */
+  stored: ThreadState | undefined;
 }
 
 const CACHED_THREADS = 2_000;
@@ -47,7 +42,11 @@ export class Writer {
   readonly #sql: Statements;
   readonly #search: SearchIndex;
   readonly #threads = new Map<string, CachedThread>();
+  readonly #touched = new Set<CachedThread>();
   readonly #workspaces = new Set<string>();
+  readonly #keyPrefixes = new Map<string, string>();
+  /** Where the sweep of old idempotency keys goes on. */
+  #swept = '';
   #position: number;
   #asserted = false;
   #failure: string | undefined;
@@ -79,13 +78,12 @@ export class Writer {
   idle(now: number, windowMs: number): { more: boolean; notice?: Notice } {
     if (this.#failure !== undefined) return { more: false };
     try {
-      const purged = this.#sql.purgeKeys.run(now - windowMs).changes;
+      this.#purgeKeys(now - windowMs);
       const { more, damaged: positions } = this.#search.step();
+      if (positions.length === 0) return { more };
       return {
-        more: more || purged > 0,
-        ...(positions.length === 0
-          ? {}
-          : { notice: { fault: `damaged entries at positions ${positions.join(', ')}`, fatal: false } }),
+        more,
+        notice: { fault: `damaged entries at positions ${positions.join(', ')}`, fatal: false },
       };
     } catch (error) {
       const { fault, fatal } = this.#abandon(error);
@@ -101,6 +99,18 @@ export class Writer {
     } finally {
       this.#db.close();
     }
+  }
+
+  /** Forgets a few keys that no longer bind; the sweep walks round the table. */
+  #purgeKeys(before: number): void {
+    const rows = this.#sql.someKeys.all(this.#swept) as { name: string; at: number }[];
+    const expired = rows.filter(({ at }) => at < before);
+    if (expired.length > 0) {
+      this.#db.exec('BEGIN IMMEDIATE');
+      for (const { name } of expired) this.#sql.dropKey.run(name);
+      this.#db.exec('COMMIT');
+    }
+    this.#swept = rows.at(-1)?.name ?? '';
   }
 
   #assertOnce(): void {
@@ -125,37 +135,53 @@ export class Writer {
 
   #transact(command: Command): Committed {
     const { idempotency, caller } = command;
-    const digest =
+    const name =
       idempotency === undefined
         ? undefined
-        : hash('sha256', JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]), 'base64url');
-    if (idempotency !== undefined && digest !== undefined) {
-      const result = replay(this.#record(digest), idempotency);
+        : this.#keyName(idempotency.scope, caller.agent_id, idempotency.key);
+    if (idempotency !== undefined && name !== undefined) {
+      const result = replay(this.#record(name), idempotency);
       if (result !== undefined) return { result, replayed: true };
     }
     const decision = decide(this.#load(command), command);
     this.#apply(decision);
     const { thread, result } = decision;
-    if (idempotency !== undefined && digest !== undefined) {
-      this.#sql.dropKey.run(digest);
+    if (idempotency !== undefined && name !== undefined) {
       const { fingerprint } = idempotency;
       const text = JSON.stringify(result);
-      const sum = rowSum(digest, fingerprint, command.now, text);
-      this.#sql.addKey.run(digest, fingerprint, command.now, text, sum);
+      this.#sql.putKey.run(
+        name,
+        fingerprint,
+        command.now,
+        text,
+        rowSum(name, fingerprint, command.now, text),
+      );
     }
     return thread === undefined
       ? { result, replayed: false }
       : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
   }
 
-  #record(digest: string): IdempotencyRecord | undefined {
-    const row = this.#sql.getKey.get(digest) as
+  #record(name: string): IdempotencyRecord | undefined {
+    const row = this.#sql.getKey.get(name) as
       | { fingerprint: string; at: number; result: string; sum: string }
       | undefined;
     if (row === undefined) return undefined;
     const { fingerprint, at, result, sum } = row;
-    if (rowSum(digest, fingerprint, at, result) !== sum) throw damaged(`the idempotency key ${digest}`);
+    if (rowSum(name, fingerprint, at, result) !== sum) throw damaged(`the idempotency key ${name}`);
     return { fingerprint, at, result: JSON.parse(result) as Record<string, unknown> };
+  }
+
+  /** Keys of one sender in one place stand together in their own order, so that a batch touches few pages. */
+  #keyName(scope: string, sender: string, key: string): string {
+    const owner = `${scope} ${sender}`;
+    let prefix = this.#keyPrefixes.get(owner);
+    if (prefix === undefined) {
+      if (this.#keyPrefixes.size >= CACHED_THREADS) this.#keyPrefixes.clear();
+      prefix = hash('sha256', JSON.stringify([scope, sender]), 'base64url').slice(0, 22);
+      this.#keyPrefixes.set(owner, prefix);
+    }
+    return `${prefix} ${key}`;
   }
 
   #load(command: Command): Loaded {
@@ -176,19 +202,10 @@ export class Writer {
   #thread(threadId: string): CachedThread | undefined {
     const cached = this.#threads.get(threadId);
     if (cached !== undefined) return cached;
-    const row = this.#sql.getThread.get(threadId) as
-      | (ThreadColumns & { id: number; sum: string })
-      | undefined;
+    const row = this.#sql.getThread.get(threadId) as ThreadRecord | undefined;
     if (row === undefined) return undefined;
-    if (sumOfThread(row) !== row.sum) throw damaged(`the state of ${threadId}`, { thread_id: threadId });
-    const state = JSON.parse(row.state) as ThreadState;
-    return this.#remember({
-      id: row.id,
-      state,
-      head: row.head,
-      dirty: false,
-      participants: state.participants,
-    });
+    const { state, head } = readThread(row);
+    return this.#remember({ id: row.id, state, head, dirty: false, stored: state });
   }
 
   #remember(thread: CachedThread): CachedThread {
@@ -260,6 +277,7 @@ export class Writer {
     }
     thread.state = state;
     thread.dirty = true;
+    this.#touched.add(thread);
   }
 
   #addThread(state: ThreadState): CachedThread {
@@ -269,35 +287,41 @@ export class Writer {
       state,
       head: CHAIN_START,
       dirty: true,
-      participants: [],
+      stored: undefined,
     });
   }
 
-  /** A thread's state is written once per batch, however many entries the batch gave it. */
+  /** A thread's head is written once per batch, however many entries the batch gave it; its state when it changed. */
   #flushThreads(): void {
-    for (const thread of this.#threads.values()) {
-      if (!thread.dirty) continue;
-      const { state, head } = thread;
-      const { status, updated_at, last_seq } = state;
-      const text = JSON.stringify(state);
-      const sum = sumOfThread({ ...state, head, state: text });
-      this.#sql.putThread.run(status, updated_at, last_seq, head, text, sum, thread.id);
-      for (const agent of state.participants) {
-        if (!thread.participants.includes(agent))
-          this.#sql.addParticipant.run(state.workspace_id, agent, thread.id);
+    for (const thread of this.#touched) {
+      const { id, state, stored, head } = thread;
+      const { last_seq, updated_at } = state;
+      const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head });
+      this.#sql.putHead.run(id, last_seq, updated_at, head, sum);
+      if (stored === undefined || !sameButForHead(state, stored)) {
+        const text = JSON.stringify(state);
+        this.#sql.putThread.run(state.status, text, sumOfThread({ ...state, state: text }), id);
+        this.#putParticipants(id, state, stored?.participants ?? []);
       }
-      for (const agent of thread.participants) {
-        if (!state.participants.includes(agent))
-          this.#sql.dropParticipant.run(state.workspace_id, agent, thread.id);
-      }
-      thread.participants = state.participants;
+      thread.stored = state;
       thread.dirty = false;
+    }
+    this.#touched.clear();
+  }
+
+  #putParticipants(id: number, state: ThreadState, stored: readonly string[]): void {
+    for (const agent of state.participants) {
+      if (!stored.includes(agent)) this.#sql.addParticipant.run(state.workspace_id, agent, id);
+    }
+    for (const agent of stored) {
+      if (!state.participants.includes(agent)) this.#sql.dropParticipant.run(state.workspace_id, agent, id);
     }
   }
 
   /** A full disk is waited out; after any other storage error nothing is acknowledged until a restart. */
   #abandon(error: unknown): Reply {
     this.#threads.clear();
+    this.#touched.clear();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#position = number(this.#db, 'SELECT max(pos) FROM entries');
@@ -332,19 +356,32 @@ function failed(message: string): Reply {
   };
 }
 
+/** True when two states differ in nothing but what every entry moves. */
+function sameButForHead(a: ThreadState, b: ThreadState): boolean {
+  return (
+    a.status === b.status &&
+    a.findings === b.findings &&
+    a.participants === b.participants &&
+    a.title === b.title
+  );
+}
+
 type Statements = ReturnType<typeof prepareStatements>;
 
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
-    getThread: prepare('SELECT * FROM threads WHERE thread_id = ?'),
+    getThread: prepare(
+      `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?`,
+    ),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
     addThread: prepare(
-      "INSERT INTO threads (thread_id, workspace_id, status, updated_at, last_seq, head, state, sum) VALUES (?, ?, '', '', 0, '', '', '')",
+      "INSERT INTO threads (thread_id, workspace_id, status, state, sum) VALUES (?, ?, '', '', '')",
     ),
-    putThread: prepare(
-      'UPDATE threads SET status = ?, updated_at = ?, last_seq = ?, head = ?, state = ?, sum = ? WHERE id = ?',
+    putThread: prepare('UPDATE threads SET status = ?, state = ?, sum = ? WHERE id = ?'),
+    putHead: prepare(
+      'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum) VALUES (?, ?, ?, ?, ?)',
     ),
     addParticipant: prepare(
       'INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)',
@@ -363,11 +400,11 @@ function prepareStatements(db: DatabaseSync) {
     putSession: prepare(
       'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json, sum) VALUES (?, ?, ?, ?, ?)',
     ),
-    getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE digest = ?'),
-    dropKey: prepare('DELETE FROM idempotency WHERE digest = ?'),
-    addKey: prepare('INSERT INTO idempotency (digest, fingerprint, at, result, sum) VALUES (?, ?, ?, ?, ?)'),
-    purgeKeys: prepare(
-      'DELETE FROM idempotency WHERE id IN (SELECT id FROM (SELECT id, at FROM idempotency ORDER BY id LIMIT 500) WHERE at < ?)',
+    getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE name = ?'),
+    putKey: prepare(
+      'INSERT OR REPLACE INTO idempotency (name, fingerprint, at, result, sum) VALUES (?, ?, ?, ?, ?)',
     ),
+    someKeys: prepare('SELECT name, at FROM idempotency WHERE name > ? ORDER BY name LIMIT 500'),
+    dropKey: prepare('DELETE FROM idempotency WHERE name = ?'),
   };
 }

@@ -13,10 +13,16 @@ export function workspaceTag(workspaceId: string): string {
   return tagFromDigest(Buffer.from(hash('sha256', workspaceId, 'hex'), 'hex'));
 }
 
+/** A verified caller is one object for the life of its token: its tag is made once. */
+const tagByCaller = new WeakMap<Caller, string>();
+
 /** Refuses an id that names another workspace, before any look-up. */
 export function checkThreadScope(threadId: string, caller: Caller): void {
   const tag = tagOfThreadId(threadId);
-  if (tag !== undefined && tag !== workspaceTag(caller.workspace_id)) throw outOfScope();
+  if (tag === undefined) return;
+  let own = tagByCaller.get(caller);
+  if (own === undefined) tagByCaller.set(caller, (own = workspaceTag(caller.workspace_id)));
+  if (tag !== own) throw outOfScope();
 }
 
 /** The thread, if it is there and of the caller's workspace. */

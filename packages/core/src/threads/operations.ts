@@ -40,24 +40,23 @@ export const getThread = operation('get_thread', {
 export const listThreads = operation('list_threads', {
   authority: 'look',
   async run(deps, caller, input) {
-    const limit = Math.min(input.limit, LIMITS.page_max);
-    const rows = await deps.store.threads({
+    const { rows, has_more } = await deps.store.threads({
       workspace_id: caller.workspace_id,
       participant: mayOverride(caller) ? undefined : caller.agent_id,
       reader: caller.agent_id,
       status: input.status,
       unread: input.unread ?? false,
-      limit: limit + 1,
+      limit: Math.min(input.limit, LIMITS.page_max),
+      max_bytes: LIMITS.page_bytes,
       before: input.before === undefined ? undefined : decodeBefore(input.before),
     });
-    const page = rows.slice(0, limit);
-    const last = page.at(-1)?.state;
+    const last = rows.at(-1)?.state;
     return {
-      threads: page.map(({ state, last_read_seq }) => ({
+      threads: rows.map(({ state, last_read_seq }) => ({
         ...toThread(state),
         unread: Math.max(0, state.last_seq - last_read_seq),
       })),
-      next_before: rows.length > limit && last !== undefined ? `${last.updated_at}~${last.thread_id}` : null,
+      next_before: has_more && last !== undefined ? `${last.updated_at}~${last.thread_id}` : null,
     };
   },
 });
@@ -81,7 +80,7 @@ export const summarizeThread = operation('summarize_thread', {
       workspace_id: caller.workspace_id,
       thread_id,
       limit: max_messages,
-      max_bytes: LIMITS.page_bytes * 16,
+      max_bytes: LIMITS.summary_bytes,
     };
     const page = await deps.store.tail(query);
     return summarize(admit(page.located, caller), page.entries, deps.prose, signal);

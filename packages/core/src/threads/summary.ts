@@ -1,7 +1,7 @@
-import { knownEvent, type OutputOf } from '@parley/protocol';
+import { type EventType, knownEvent, type OutputOf } from '@parley/protocol';
 
 import type { Entry } from '../entry.ts';
-import { excerpt, type Finding, findTarget, toFinding } from './findings.ts';
+import { excerpt, type Finding, toFinding } from './findings.ts';
 import type { ThreadState } from './state.ts';
 
 type Summary = OutputOf<'summarize_thread'>;
@@ -15,13 +15,17 @@ export type Prose = (
 ) => Promise<string | undefined>;
 
 interface Course {
-  reported: Finding[];
-  verified: Finding[];
-  rejected: Finding[];
-  commits: string[];
+  reported: number;
+  reportedBySeverity: Map<string, number>;
+  verified: number;
+  rejected: number;
+  commits: Set<string>;
   files: Set<string>;
   requests: Entry[];
 }
+
+/** How many unanswered requests are followed: the newest of them. */
+const MAX_REQUESTS = 500;
 
 /** What happened, what is open, who spoke last: the same for the same log, with or without a model. */
 export async function summarize(
@@ -31,7 +35,7 @@ export async function summarize(
   signal: AbortSignal,
 ): Promise<Summary> {
   const messages = entries.filter((entry) => entry.type === 'message');
-  const course = followCourse(messages);
+  const course = await followCourse(messages);
   const open_items = [
     ...state.findings.filter((finding) => !finding.rejected).map(findingItem),
     ...course.requests.map(requestItem),
@@ -48,53 +52,70 @@ export async function summarize(
   };
 }
 
-function followCourse(messages: readonly Entry[]): Course {
+/** A long log is followed in short runs, so that other calls get their turn in between. */
+const RUN = 250;
+
+async function followCourse(messages: readonly Entry[]): Promise<Course> {
   const course: Course = {
-    reported: [],
-    verified: [],
-    rejected: [],
-    commits: [],
+    reported: 0,
+    reportedBySeverity: new Map(),
+    verified: 0,
+    rejected: 0,
+    commits: new Set(),
     files: new Set(),
     requests: [],
   };
-  for (const entry of messages) {
-    course.requests = course.requests.filter((request) => !answers(entry, request));
-    const event = knownEvent(entry.kind, entry.metadata);
-    if (event === undefined) continue;
-    collectWork(course, entry);
-    if (event === 'finding_reported') course.reported.push(toFinding(entry));
-    if (event === 're_review_requested') course.requests.push(entry);
-    if (event === 'finding_verified' || event === 'finding_rejected') {
-      const settled = event === 'finding_verified' ? course.verified : course.rejected;
-      const open = course.reported.filter(
-        (finding) => !course.verified.includes(finding) && !course.rejected.includes(finding),
-      );
-      settled.push(findTarget(open, entry) ?? toFinding(entry));
-    }
+  for (const [i, entry] of messages.entries()) {
+    if (i % RUN === RUN - 1) await new Promise((resolve) => setImmediate(resolve));
+    follow(course, entry);
   }
   return course;
 }
 
+function follow(course: Course, entry: Entry): void {
+  const event = knownEvent(entry.kind, entry.metadata);
+  if (entry.in_reply_to !== undefined || (event !== undefined && SETTLING.has(event))) {
+    course.requests = course.requests.filter((request) => !answers(entry, event, request));
+  }
+  if (event === undefined) return;
+  collectWork(course, entry);
+  if (event === 'finding_reported') {
+    course.reported++;
+    const { severity } = entry.metadata ?? {};
+    if (typeof severity === 'string')
+      course.reportedBySeverity.set(severity, (course.reportedBySeverity.get(severity) ?? 0) + 1);
+  }
+  if (event === 're_review_requested') {
+    course.requests.push(entry);
+    if (course.requests.length > MAX_REQUESTS) course.requests.shift();
+  }
+  if (event === 'finding_verified') course.verified++;
+  if (event === 'finding_rejected') course.rejected++;
+}
+
 function collectWork(course: Course, { metadata = {} }: Entry): void {
   const { commit, file, files } = metadata;
-  if (typeof commit === 'string' && commit !== '' && !course.commits.includes(commit))
-    course.commits.push(commit);
+  if (typeof commit === 'string' && commit !== '') course.commits.add(commit);
   for (const name of [file, ...(Array.isArray(files) ? files : [])])
     if (typeof name === 'string') course.files.add(name);
 }
 
+/** The events that can answer requests they do not reply to. */
+const SETTLING: ReadonlySet<EventType> = new Set(['finding_verified', 'finding_rejected', 'thread_resolved']);
+
 /** A request is answered by a reply of someone else, or by someone else's verdict on what it asked for. */
-function answers(entry: Entry, request: Entry): boolean {
+function answers(entry: Entry, event: EventType | undefined, request: Entry): boolean {
   if (entry.sender_agent_id === request.sender_agent_id) return false;
   if (entry.in_reply_to === request.message_id) return true;
-  const event = knownEvent(entry.kind, entry.metadata);
   if (event === 'thread_resolved') return true;
   if (event !== 'finding_verified' && event !== 'finding_rejected') return false;
-  return ['finding_id', 'task_id'].every((key) => {
-    const asked = request.metadata?.[key];
-    const answered = entry.metadata?.[key];
-    return asked === undefined || answered === undefined || asked === answered;
-  });
+  return agrees(request, entry, 'finding_id') && agrees(request, entry, 'task_id');
+}
+
+function agrees(request: Entry, answer: Entry, key: string): boolean {
+  const asked = request.metadata?.[key];
+  const answered = answer.metadata?.[key];
+  return asked === undefined || answered === undefined || asked === answered;
 }
 
 function describe(
@@ -107,12 +128,12 @@ function describe(
     `“${state.title}” (${state.type}) is ${state.status}; ${count(messages.length, 'message')} read of ${state.last_seq}.`,
   ];
   const told: string[] = [];
-  if (course.reported.length > 0)
-    told.push(`${count(course.reported.length, 'finding')} reported${severities(course.reported)}`);
-  if (course.verified.length > 0) told.push(`${course.verified.length} verified`);
-  if (course.rejected.length > 0) told.push(`${course.rejected.length} rejected`);
+  if (course.reported > 0)
+    told.push(`${count(course.reported, 'finding')} reported${severities(course.reportedBySeverity)}`);
+  if (course.verified > 0) told.push(`${course.verified} verified`);
+  if (course.rejected > 0) told.push(`${course.rejected} rejected`);
   if (told.length > 0) lines.push(`${told.join(', ')}.`);
-  if (course.commits.length > 0) lines.push(`Commits: ${shortList(course.commits)}.`);
+  if (course.commits.size > 0) lines.push(`Commits: ${shortList([...course.commits])}.`);
   if (course.files.size > 0) lines.push(`Files: ${shortList([...course.files])}.`);
   lines.push(
     open.length === 0
@@ -130,11 +151,8 @@ function describe(
   return lines.join(' ');
 }
 
-function severities(findings: readonly Finding[]): string {
-  const named = new Map<string, number>();
-  for (const { severity } of findings)
-    if (severity !== undefined) named.set(severity, (named.get(severity) ?? 0) + 1);
-  return named.size === 0 ? '' : ` (${[...named].map(([name, n]) => `${n} ${name}`).join(', ')})`;
+function severities(counts: ReadonlyMap<string, number>): string {
+  return counts.size === 0 ? '' : ` (${shortList([...counts].map(([name, n]) => `${n} ${name}`))})`;
 }
 
 function shortList(items: readonly string[], separator = ', '): string {

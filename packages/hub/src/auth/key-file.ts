@@ -46,13 +46,18 @@ export function readKeyFile(folder: string): KeyFile {
   const text = readPrivateFile(keyFilePath(folder));
   if (text === undefined) return { keys: [], revoked: [] };
   try {
-    return KeyFile.parse(JSON.parse(text));
+    return parseKeyFile(text);
   } catch {
     throw new ParleyError(
       'UNAVAILABLE',
       `${keyFilePath(folder)} cannot be read as a key file; restore it from a backup`,
     );
   }
+}
+
+/** The content of a key file; throws on anything else. */
+export function parseKeyFile(text: string): KeyFile {
+  return KeyFile.parse(JSON.parse(text));
 }
 
 /** Changes the file under a lock that the kernel releases; nothing is written when the change throws. */

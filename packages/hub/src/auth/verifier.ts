@@ -18,6 +18,12 @@ import { keyFilePath, type KeyRecord, MAX_KEY_AGE_MS, readKeyFile, WARN_KEY_AGE_
 /** Longest token that is looked at. */
 const MAX_TOKEN = 8_192;
 
+/** How long a look at the key file holds. */
+const LOOK_AGAIN_MS = 2;
+
+/** Headers by which a token would choose the key it is checked with. */
+const OWN_KEY_HEADERS = ['jku', 'jwk', 'x5u', 'x5c'];
+
 /** A refusal whose cause goes to the log and never to the caller. */
 export class TokenRefused extends ParleyError {
   readonly reason: string;
@@ -30,7 +36,7 @@ export class TokenRefused extends ParleyError {
 
 interface Verified {
   claims: Claims;
-  kid: string | undefined;
+  kid: string;
   /** Wall-clock moment after which the token or its key is no longer good. */
   until: number;
 }
@@ -59,15 +65,15 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   const warned = new Set<string>();
   const issuers = auth.issuers.map((issuer) => ({ ...issuer, keys: keySet(issuer.jwks) }));
   let version = '';
-  let checked = false;
+  let checkedAt = -Infinity;
   let keysById = new Map<string, KeyRecord>();
   let revoked = new Set<string>();
 
-  /** Re-reads the key file when it has changed; looks at most once per turn of the event loop. */
+  /** Re-reads the key file when it has changed; looks at it again after a moment shorter than a command line takes to end. */
   function refresh(): void {
-    if (checked) return;
-    checked = true;
-    setImmediate(() => (checked = false));
+    const moment = performance.now();
+    if (moment - checkedAt < LOOK_AGAIN_MS) return;
+    checkedAt = moment;
     const stat = statSync(keyFilePath(data), { bigint: true, throwIfNoEntry: false });
     const current = stat === undefined ? 'none' : `${stat.ino} ${stat.mtimeNs} ${stat.size}`;
     if (current === version) return;
@@ -92,12 +98,16 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   }
 
   async function check(token: string): Promise<Verified> {
-    const { kid, alg } = decodeProtectedHeader(token);
-    const key = kid === undefined ? undefined : keysById.get(kid);
+    const header = decodeProtectedHeader(token);
+    const { kid } = header;
+    if (typeof kid !== 'string') throw new TokenRefused('no kid');
+    const brought = OWN_KEY_HEADERS.find((name) => Object.hasOwn(header, name));
+    if (brought !== undefined) throw new TokenRefused(`brings its own key (${brought})`);
+    const key = keysById.get(kid);
     if (key !== undefined) return withRecord(token, key);
     const { iss } = decodeJwt(token);
     const issuer = issuers.find((candidate) => candidate.issuer === iss);
-    if (issuer === undefined) throw new TokenRefused(`unknown key (kid ${String(kid)}, alg ${String(alg)})`);
+    if (issuer === undefined) throw new TokenRefused(`unknown key (kid ${kid.slice(0, 64)})`);
     const { payload } = await jwtVerify(
       token,
       issuer.keys,
@@ -150,11 +160,10 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     known,
     recheck(claims) {
       refresh();
-      const { kid, until } = originByClaims.get(claims) ?? { kid: undefined, until: 0 };
-      const key = kid === undefined ? undefined : keysById.get(kid);
+      const { kid, until } = originByClaims.get(claims) ?? { kid: '', until: 0 };
       if (until <= now()) throw new TokenRefused('expired');
       if (revoked.has(claims.jti)) throw new TokenRefused('revoked');
-      if (key?.retired_at !== undefined) throw new TokenRefused('the key is retired');
+      if (keysById.get(kid)?.retired_at !== undefined) throw new TokenRefused('the key is retired');
     },
     async verify(token) {
       const hit = known(token);

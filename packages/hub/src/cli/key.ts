@@ -30,6 +30,7 @@ export function addKeyCommands(program: Command): void {
     .option('--public <file>', 'PEM or JWK file with a public key; - reads standard input')
     .option('--kid <id>', 'name of the key')
     .option('--workspace <id>', 'accept its tokens for this workspace only')
+    .addHelpText('after', '\nExample:\n  parley key add --public platform.pem --kid platform-2026')
     .action(async (options: AddOptions, command: Command) => {
       const { config, json } = settingsOf(command);
       prepareFolder(config.data);
@@ -43,7 +44,8 @@ export function addKeyCommands(program: Command): void {
     });
   key
     .command('list')
-    .description('show all keys')
+    .description('show all keys, their state and their age')
+    .addHelpText('after', '\nExample:\n  parley key list --json')
     .action((_options: unknown, command: Command) => {
       const { config, json } = settingsOf(command);
       const rows = readKeyFile(config.data).keys.map(toRow);
@@ -54,6 +56,7 @@ export function addKeyCommands(program: Command): void {
   key
     .command('retire <kid>')
     .description('refuse the tokens of a key from the next request on')
+    .addHelpText('after', '\nExample:\n  parley key retire platform-2026')
     .action(async (kid: string, _options: unknown, command: Command) => {
       const { config, json } = settingsOf(command);
       prepareFolder(config.data);

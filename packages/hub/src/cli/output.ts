@@ -1,5 +1,7 @@
 import { type ErrorCode, ParleyError } from '@parley/protocol';
 
+import { harmlessJson, harmlessLines } from './harmless.ts';
+
 /** Exit codes, as gh has them and a few more; `parley help exit-codes` prints them. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, notFound: 3, auth: 4, unreachable: 5, denied: 6 } as const;
 
@@ -15,18 +17,17 @@ export function handleBrokenPipe(): void {
 
 /** Prints data: one JSON document with --json, else the lines made for people. */
 export function print(options: { json?: boolean | undefined }, data: unknown, lines: () => string[]): void {
-  process.stdout.write(
-    options.json === true
-      ? `${JSON.stringify(data)}\n`
-      : lines()
-          .map((line) => `${line}\n`)
-          .join(''),
-  );
+  printLines(options.json === true ? [harmlessJson(data)] : lines());
+}
+
+/** Prints lines as they come; what others wrote in them must have been made harmless. */
+export function printLines(lines: readonly string[]): void {
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
 /** Says something to the person, beside the data. */
 export function tell(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${harmlessLines(text).join('\n')}\n`);
 }
 
 const EXIT_BY_CODE: Partial<Record<ErrorCode, number>> = {
@@ -36,15 +37,22 @@ const EXIT_BY_CODE: Partial<Record<ErrorCode, number>> = {
   FORBIDDEN: EXIT.denied,
   INSUFFICIENT_AUTHORITY: EXIT.denied,
   OUT_OF_SCOPE_WORKSPACE: EXIT.denied,
+  CLAIM_MISMATCH: EXIT.denied,
 };
 
 /** Prints an error in the way the caller reads and ends with its exit code. */
 export function fail(error: unknown, json: boolean): never {
   const code = error instanceof ParleyError ? error.code : 'INTERNAL';
   const message = error instanceof Error ? error.message : String(error);
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
-  else tell(`parley: ${message}`);
-  process.exit(error instanceof UnreachableError ? EXIT.unreachable : (EXIT_BY_CODE[code] ?? EXIT.failure));
+  const { request_id, details } = error as { request_id?: string; details?: unknown };
+  if (json) printLines([harmlessJson({ error: { code, message, request_id, details } })]);
+  else tell(`parley: ${message}${request_id === undefined ? '' : ` (${request_id})`}`);
+  process.exit(isUnreachable(error) ? EXIT.unreachable : (EXIT_BY_CODE[code] ?? EXIT.failure));
+}
+
+function isUnreachable(error: unknown): boolean {
+  if (error instanceof UnreachableError) return true;
+  return error instanceof ParleyError && error.name === 'ClientError' && !('status' in error && error.status);
 }
 
 /** No hub answers where one was expected. */

@@ -1,22 +1,58 @@
 import { Command } from 'commander';
 
 import { VERSION } from '../version.ts';
+import { addBackupCommand } from './backup.ts';
+import { addConfigCommands } from './config.ts';
+import { addDemoCommand } from './demo.ts';
+import { addDoctorCommand } from './doctor.ts';
+import { addExitCodesTopic } from './exit-codes.ts';
+import { addExportCommand } from './export.ts';
 import { addKeyCommands } from './key.ts';
+import { addMcpCommand } from './mcp.ts';
+import { addPostCommand } from './post.ts';
+import { addReadCommand } from './read.ts';
+import { addSearchCommand } from './search.ts';
 import { addServeCommand } from './serve.ts';
+import { addSessionsCommand } from './sessions.ts';
+import { addStatusCommand } from './status.ts';
+import { addTailCommand } from './tail.ts';
+import { addThreadCommands } from './thread.ts';
 import { addTokenCommands } from './token.ts';
+import { addWhyCommand } from './why.ts';
 
 /** The command line: every command in its own file, in the order a newcomer meets them. */
 export function createProgram(): Command {
   const program = new Command('parley')
     .description('The record that coding agents talk through, and the desk from which a person steers them.')
     .version(VERSION)
+    .exitOverride()
     .showHelpAfterError('(see parley --help)')
     .configureHelp({ showGlobalOptions: true })
     .option('--data <folder>', 'folder that holds all state')
     .option('--config <file>', 'configuration file (TOML)')
-    .option('--json', 'print data as JSON');
+    .option('--json', 'print data as JSON')
+    .option('--no-color', 'print without colour; so does NO_COLOR')
+    .addHelpText('after', '\nWithout a command it serves. Exit codes: parley help exit-codes');
+  program.commandsGroup('Run:');
   addServeCommand(program);
+  addMcpCommand(program);
+  addDemoCommand(program);
+  addStatusCommand(program);
+  addDoctorCommand(program);
+  program.commandsGroup('Talk:');
+  addThreadCommands(program);
+  addPostCommand(program);
+  addReadCommand(program);
+  addTailCommand(program);
+  addSearchCommand(program);
+  addWhyCommand(program);
+  addSessionsCommand(program);
+  program.commandsGroup('Operate:');
   addTokenCommands(program);
   addKeyCommands(program);
+  addConfigCommands(program);
+  addExportCommand(program);
+  addBackupCommand(program);
+  addExitCodesTopic(program);
   return program;
 }

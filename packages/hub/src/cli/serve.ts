@@ -1,10 +1,13 @@
 import { type Command, Option } from 'commander';
 
-import { createLogger } from '../logger.ts';
-import { start } from '../start.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { RunningHub } from '../start.ts';
 import { VERSION } from '../version.ts';
-import { EXIT, tell } from './output.ts';
+import { EXIT, printLines, tell } from './output.ts';
+import { ownCommand } from './own-command.ts';
 import { settingsOf } from './settings.ts';
+import { painter } from './style.ts';
+import { table } from './table.ts';
 
 interface ServeOptions {
   port?: string;
@@ -16,8 +19,8 @@ interface ServeOptions {
 /** `parley serve`: runs the hub until it is told to stop. */
 export function addServeCommand(program: Command): void {
   program
-    .command('serve', { isDefault: true })
-    .description('run the hub')
+    .command('serve')
+    .description('run the hub until it is told to stop')
     .option('--port <port>', 'port to listen on; 0 takes a free one')
     .option('--host <address>', 'address to listen on')
     .addOption(
@@ -31,18 +34,22 @@ export function addServeCommand(program: Command): void {
       ]),
     )
     .option('--set <key=value...>', 'set any configuration value')
+    .addHelpText('after', '\nExample:\n  parley serve --port 8621 --set quota.messages_per_minute=600')
     .action((options: ServeOptions, command: Command) => serve(options, command));
 }
 
 async function serve(options: ServeOptions, command: Command): Promise<void> {
   const further = Object.fromEntries((options.set ?? []).map(splitSetting));
-  const { config, json } = settingsOf(command, {
+  const settings = settingsOf(command, {
     port: options.port,
     host: options.host,
     'log.level': options.logLevel,
     ...further,
   });
-  const { log, flush } = createLogger(config.log.level);
+  const { config, json } = settings;
+  const { createLogger } = await import('../logger.ts');
+  const { start } = await import('../start.ts');
+  const { log, flush } = createLogger(json ? config.log.level : calmLevel(settings));
   const hub = await start(config, log);
   let stopping = false;
   const stop = (signal: string): void => {
@@ -60,10 +67,10 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
       },
     );
   };
+  // Whoever reads the ready line may stop the hub at once.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal));
-  // Whoever reads that the hub is ready may stop it in the same moment.
-  if (json) process.stdout.write(`${JSON.stringify({ ready: true, url: hub.url, pid: process.pid })}\n`);
-  else greet(hub.url, config.data);
+  if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid })]);
+  else greet(hub, settings, command);
 }
 
 function splitSetting(text: string): [string, string] {
@@ -71,15 +78,26 @@ function splitSetting(text: string): [string, string] {
   return mark < 0 ? [text, ''] : [text.slice(0, mark), text.slice(mark + 1)];
 }
 
-function greet(url: string, data: string): void {
-  process.stdout.write(
-    [
-      `parley ${VERSION}  ·  data ${data}  ·  SQLite WAL ok`,
-      `  HTTP    ${url}/v1      (described at ${url}/v1/openapi.json)`,
-      `  MCP     ${url}/mcp`,
-      `  Next    parley demo                         watch two agents work through a review`,
-      `          parley token issue --agent alice    a token for your first agent`,
-      '',
-    ].join('\n'),
-  );
+/** A person at a terminal hears only of trouble, unless more was asked for. */
+function calmLevel({ config, origins }: LoadedConfig): string {
+  return process.stderr.isTTY && origins.get('log.level') === 'default' ? 'warn' : config.log.level;
+}
+
+function greet({ url }: RunningHub, settings: LoadedConfig, command: Command): void {
+  const paint = painter(command);
+  const typed = ownCommand(settings);
+  const next = [
+    ['demo', 'watch two agents work through a review'],
+    ['thread new "Hello"', 'start a thread of your own'],
+    ['token issue --agent alice', 'a token for your first agent'],
+    ['--help', 'everything else'],
+  ];
+  printLines([
+    `${paint('bold', `parley ${VERSION}`)}  ·  data ${settings.config.data}  ·  SQLite WAL ok`,
+    `  HTTP    ${url}/v1   (described at ${url}/v1/openapi.json)`,
+    `  MCP     ${url}/mcp  (or on stdio: ${typed} mcp)`,
+    `  Next, in another terminal${typed.startsWith('npx') ? ' in this folder' : ''}:`,
+    ...table(next.map(([line, what = '']) => [`    ${typed} ${line}`, paint('dim', what)])),
+    '  Stop with Ctrl-C.',
+  ]);
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 
 /** The options every command takes. */
-export interface GlobalOptions {
+interface GlobalOptions {
   data?: string;
   config?: string;
   json?: boolean;

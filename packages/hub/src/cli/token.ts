@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 
-import { issueToken } from '../auth/issue-token.ts';
 import { changeKeyFile, revokeToken } from '../auth/key-file.ts';
 import { prepareFolder } from '../data-folder.ts';
 import { parseDuration } from './duration.ts';
@@ -26,9 +25,11 @@ export function addTokenCommands(program: Command): void {
     .option('--role <role>', 'operator, orchestrator, worker or observer', 'worker')
     .option('--session <id>', 'session id')
     .option('--ttl <duration>', 'lifetime, such as 12h or 7d', '7d')
+    .addHelpText('after', '\nExample:\n  export PARLEY_TOKEN=$(parley token issue --agent alice)')
     .action(async (options: IssueOptions, command: Command) => {
       const { config, json } = settingsOf(command);
       prepareFolder(config.data);
+      const { issueToken } = await import('../auth/issue-token.ts');
       const issued = await issueToken(
         config,
         {
@@ -44,7 +45,8 @@ export function addTokenCommands(program: Command): void {
     });
   token
     .command('revoke <jti>')
-    .description('refuse a token from the next request on')
+    .description('refuse a token from the next request on; token issue --json prints its jti')
+    .addHelpText('after', '\nExample:\n  parley token revoke tok_1f0c…')
     .action(async (jti: string, _options: unknown, command: Command) => {
       const { config, json } = settingsOf(command);
       prepareFolder(config.data);

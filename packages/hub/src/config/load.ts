@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { type Config, ConfigSchema } from './schema.ts';
 
 /** Where a value came from, for `parley config`. */
-export type Origin = 'default' | 'file' | 'env' | 'flag';
+type Origin = 'default' | 'file' | 'env' | 'flag';
 
 export interface LoadedConfig {
   config: Config;
@@ -17,7 +17,8 @@ export interface LoadedConfig {
   file: string | undefined;
 }
 
-interface Leaf {
+/** One setting as the reference tells it. */
+export interface Leaf {
   path: string;
   type: string | undefined;
   description: string;
@@ -112,9 +113,17 @@ function fromText(leaves: readonly Leaf[], path: string, value: unknown): unknow
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   if (type === 'array')
     return value.trimStart().startsWith('[')
-      ? JSON.parse(value)
+      ? parseList(path, value)
       : value.split(',').filter((item) => item !== '');
   return value;
+}
+
+function parseList(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ParleyError('VALIDATION_ERROR', `configuration: ${path}: is no JSON list`);
+  }
 }
 
 function configFile(env: NodeJS.ProcessEnv): string | undefined {
@@ -124,8 +133,13 @@ function configFile(env: NodeJS.ProcessEnv): string | undefined {
       throw new ParleyError('NOT_FOUND', `the configuration file ${named} is not there`);
     return named;
   }
-  const usual = join(env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'parley', 'config.toml');
+  const usual = usualConfigFile(env);
   return existsSync(usual) ? usual : undefined;
+}
+
+/** Where the configuration file is looked for when none is named. */
+export function usualConfigFile(env: NodeJS.ProcessEnv): string {
+  return join(env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'parley', 'config.toml');
 }
 
 function readFile(path: string): Tree {
@@ -155,6 +169,8 @@ function put(tree: Tree, path: string, value: unknown): void {
   let at = tree;
   for (const name of names) {
     if (!Object.hasOwn(at, name)) at[name] = {};
+    if (at[name] === null || typeof at[name] !== 'object')
+      throw new ParleyError('VALIDATION_ERROR', `configuration: ${path}: ${name} is a single value`);
     at = at[name] as Tree;
   }
   at[last] = value;

@@ -52,7 +52,7 @@ export const ConfigSchema = z.strictObject({
   limits: group({
     request_bytes: whole(131_072, 1_024, 'size of a request body'),
     json_depth: z.number().int().min(8).max(256).default(64).describe('how deep JSON may be nested'),
-    json_keys: whole(10_000, 100, 'how many keys one JSON document may have'),
+    json_items: whole(20_000, 100, 'how many keys and array items one JSON document may have'),
     queue: whole(4_096, 16, 'how many writes may wait for the disk before callers are told to come back'),
     batch: whole(512, 1, 'how many writes share one fsync at most'),
   }),
@@ -64,7 +64,7 @@ export const ConfigSchema = z.strictObject({
       1,
       'refused tokens per address and minute before the address is slowed down',
     ),
-    bad_tokens_burst: whole(100, 1, 'refused tokens per address at once'),
+    bad_tokens_burst: whole(300, 1, 'refused tokens per address at once'),
   }),
   idempotency: group({
     window_ms: ms(86_400_000, 'how long an idempotency key binds'),

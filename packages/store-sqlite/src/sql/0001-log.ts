@@ -5,13 +5,19 @@ CREATE TABLE threads (
   thread_id TEXT NOT NULL UNIQUE,
   workspace_id TEXT NOT NULL,
   status TEXT NOT NULL,
-  updated_at TEXT NOT NULL,
-  last_seq INTEGER NOT NULL,
-  head TEXT NOT NULL,
   state TEXT NOT NULL,
   sum TEXT NOT NULL
 ) STRICT;
-CREATE INDEX threads_by_activity ON threads (workspace_id, updated_at, thread_id);
+CREATE INDEX threads_by_workspace ON threads (workspace_id);
+
+-- What every entry moves stands apart from what few entries change, so that a post rewrites little.
+CREATE TABLE heads (
+  thread INTEGER PRIMARY KEY REFERENCES threads (id),
+  last_seq INTEGER NOT NULL,
+  updated_at TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  sum TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE participants (
   workspace_id TEXT NOT NULL,
@@ -53,13 +59,12 @@ CREATE TABLE sessions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency (
-  id INTEGER PRIMARY KEY,
-  digest TEXT NOT NULL UNIQUE,
+  name TEXT PRIMARY KEY,
   fingerprint TEXT NOT NULL,
   at INTEGER NOT NULL,
   result TEXT NOT NULL,
   sum TEXT NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE followers (
   name TEXT PRIMARY KEY,

@@ -1,7 +1,8 @@
 import type { Hub, Log } from '@parley/core';
-import { type Claims, CONTRACTS, isOperation, type OperationName, ParleyError } from '@parley/protocol';
+import { type Claims, CONTRACTS, isOperation, decodeJson } from '@parley/protocol';
 
-import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
+import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
+import { redact } from '../../logger.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
 import { openApiDocument } from './openapi.ts';
@@ -25,16 +26,7 @@ export function createV1Face(options: V1Options): Face {
   const { hub, authenticate, limits } = options;
   const resources = createResourceRoutes();
   const openApi = JSON.stringify(openApiDocument(options.version));
-
-  async function call(
-    exchange: Exchange,
-    name: OperationName,
-    input: unknown,
-    claims: Claims,
-  ): Promise<void> {
-    const result = await answer(hub.call(claims, name, input, requestContext(exchange)));
-    sendJson(exchange, 200, JSON.stringify(result));
-  }
+  const waiting = new Set<AbortController>();
 
   return {
     claims: (path) => path.startsWith(PREFIX) || path === '/v1',
@@ -50,7 +42,9 @@ export function createV1Face(options: V1Options): Face {
         allow(request.method, ['POST']);
         const known = authenticate(request);
         const claims = known instanceof Promise ? await known : known;
-        await call(exchange, name, await readJsonBody(exchange, limits), claims);
+        const input = decodeJson(await readJsonText(exchange, limits.bytes), limits);
+        const result = await hub.call(claims, name, input, requestContext(exchange, waiting));
+        sendJson(exchange, 200, JSON.stringify(result));
         return;
       }
       const match = resources(path);
@@ -58,16 +52,23 @@ export function createV1Face(options: V1Options): Face {
         throw new HttpRefusal(
           404,
           'NOT_FOUND',
-          `there is nothing at ${path.slice(0, 200)}; see /v1/openapi.json`,
+          `there is nothing at ${redact(path.slice(0, 200))}; see /v1/openapi.json`,
         );
       allow(request.method, ['GET']);
       const claims = await authenticate(request);
       const input = { ...readQuery(CONTRACTS[match.name].input, exchange.query), ...match.fields };
       if (match.name === 'read_messages' && request.headers.accept?.includes('text/event-stream') === true) {
-        await streamMessages(exchange, options, claims, input);
+        await streamMessages(exchange, options, claims, input, waiting);
         return;
       }
-      await call(exchange, match.name, input, claims);
+      sendJson(
+        exchange,
+        200,
+        JSON.stringify(await hub.call(claims, match.name, input, requestContext(exchange, waiting))),
+      );
+    },
+    async close() {
+      for (const ending of waiting) ending.abort();
     },
   };
 }
@@ -76,16 +77,3 @@ function allow(method: string | undefined, allowed: string[]): void {
   if (method !== undefined && allowed.includes(method)) return;
   throw new HttpRefusal(405, 'NOT_FOUND', `use ${allowed.join(' or ')} here`, { allow: allowed.join(', ') });
 }
-
-/** Errors of the gate were logged there; the mark keeps them from being logged twice. */
-async function answer<T>(running: Promise<T>): Promise<T> {
-  try {
-    return await running;
-  } catch (error) {
-    if (error instanceof ParleyError) loggedAtGate.add(error);
-    throw error;
-  }
-}
-
-/** Errors that the gate has already put on record. */
-export const loggedAtGate = new WeakSet<ParleyError>();

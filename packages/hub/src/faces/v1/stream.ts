@@ -24,9 +24,10 @@ export async function streamMessages(
   options: V1Options,
   claims: Claims,
   input: Record<string, unknown>,
+  waiting: Set<AbortController>,
 ): Promise<void> {
   const { request, response } = exchange;
-  const { signal } = requestContext(exchange);
+  const { signal } = requestContext(exchange, waiting);
   const threadId = String(input['thread_id']);
   const after = startAfter(request.headers['last-event-id'], input['since_seq']);
   // Refused before the stream begins: the same checks, the same words as a page of one.

@@ -1,0 +1,98 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const BIN = fileURLToPath(new URL('../packages/hub/bin/parley.mjs', import.meta.url));
+
+export interface HubProcess {
+  url: string;
+  port: number;
+  pid: number;
+  data: string;
+  token(agent: string): string;
+  call<T = Record<string, unknown>>(token: string, operation: string, input: unknown): Promise<T>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** A fresh data folder outside memory file systems. */
+export function freshFolder(): string {
+  return mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'parley-bench-'));
+}
+
+/** Removes a folder made for a run. */
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Starts the built hub as a user would, with its log lines going nowhere. */
+export async function startHub(
+  data: string,
+  settings: Record<string, string | number> = {},
+  prefix: string[] = [],
+): Promise<HubProcess> {
+  const set = Object.entries({
+    'quota.messages_per_minute': 100_000_000,
+    'quota.messages_burst': 10_000_000,
+    ...settings,
+  });
+  const args = [
+    BIN,
+    'serve',
+    '--json',
+    '--data',
+    data,
+    '--port',
+    '0',
+    ...set.flatMap(([key, value]) => ['--set', `${key}=${value}`]),
+  ];
+  const [command = process.execPath, ...before] = prefix.length === 0 ? [process.execPath] : prefix;
+  const child = spawn(command, [...before, ...args], {
+    stdio: ['ignore', 'pipe', process.env['BENCH_LOG'] === undefined ? 'ignore' : 'inherit'],
+  });
+  const line = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('\n')) resolve(text);
+    });
+    child.once('exit', (code) => reject(new Error(`the hub ended with code ${code}`)));
+  });
+  const { url, pid } = JSON.parse(line) as { url: string; pid: number };
+  return {
+    url,
+    pid,
+    data,
+    port: Number(new URL(url).port),
+    token: (agent) => {
+      const out = execFileSync(process.execPath, [
+        BIN,
+        'token',
+        'issue',
+        '--data',
+        data,
+        '--agent',
+        agent,
+        '--role',
+        'orchestrator',
+        '--json',
+      ]);
+      return (JSON.parse(out.toString()) as { token: string }).token;
+    },
+    async call<T>(token: string, operation: string, input: unknown) {
+      const response = await fetch(`${url}/v1/${operation}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(input),
+      });
+      if (!response.ok) throw new Error(`${operation}: ${response.status} ${await response.text()}`);
+      return (await response.json()) as T;
+    },
+    stop: (signal = 'SIGTERM') =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        process.kill(pid, signal);
+      }),
+  };
+}

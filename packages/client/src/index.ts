@@ -1,0 +1,5 @@
+export { ParleyError } from '@parley/protocol';
+export { type Call, type Client, createClient } from './client.ts';
+export { ClientError, isClientError } from './client-error.ts';
+export type { FollowOptions } from './follow.ts';
+export type { CallOptions, ClientOptions, Token } from './transport.ts';

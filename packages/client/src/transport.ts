@@ -1,0 +1,75 @@
+import { type ClientError, noAnswer, toClientError } from './client-error.ts';
+
+/** A token, or a function that brings a fresh one whenever it is asked. */
+export type Token = string | (() => string | Promise<string>);
+
+export interface ClientOptions {
+  /** Where the hub listens, such as http://127.0.0.1:8620. */
+  url: string;
+  token: Token;
+  /** Another fetch than the global one. */
+  fetch?: typeof fetch;
+  /** How long one try may take before its outcome counts as unknown; 30 s when left out. */
+  timeoutMs?: number;
+  /** How long all tries of one call may take together; 60 s when left out. */
+  patienceMs?: number;
+}
+
+export interface CallOptions {
+  /** Gives the call up; what it did at the hub is then unknown. */
+  signal?: AbortSignal;
+}
+
+/** One request and the answer to it, with the token and the errors seen to. */
+export type Transport = (path: string, init: RequestInit) => Promise<Response>;
+
+/** Sends requests with the token; an answer that is not 2xx becomes a ClientError, as does none at all. */
+export function createTransport(options: ClientOptions): Transport {
+  const base = options.url.replace(/\/+$/, '');
+  const send = options.fetch ?? ((input: string, init: RequestInit) => fetch(input, init));
+  const takeToken = (): string | Promise<string> =>
+    typeof options.token === 'string' ? options.token : options.token();
+
+  async function attempt(path: string, init: RequestInit, token: string): Promise<Response> {
+    let response: Response;
+    try {
+      response = await send(`${base}${path}`, {
+        ...init,
+        headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` },
+        // A redirect would carry the token elsewhere.
+        redirect: 'error',
+      });
+      if (response.ok) return response;
+      throw toClientError(response.status, await response.text(), response.headers);
+    } catch (error) {
+      throw asClientError(error, base);
+    }
+  }
+
+  return async (path, init) => {
+    const token = await takeToken();
+    try {
+      return await attempt(path, init, token);
+    } catch (error) {
+      if ((error as ClientError).status !== 401) throw error;
+      const fresh = await takeToken();
+      if (fresh === token) throw error;
+      return attempt(path, init, fresh);
+    }
+  };
+}
+
+/** What broke on the way, as a ClientError whose outcome is unknown. */
+export function asClientError(error: unknown, url: string): ClientError {
+  if (error instanceof Error && error.name === 'ClientError') return error as ClientError;
+  return noAnswer(url, reasonOf(error));
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'it took too long';
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  const code = (cause as Error & { code?: unknown }).code;
+  return cause.message !== '' ? cause.message : typeof code === 'string' ? code : error.message;
+}

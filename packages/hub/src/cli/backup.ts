@@ -1,0 +1,83 @@
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+import { ParleyError } from '@parley/protocol';
+import { backupRecord, checkRecord, DATABASE_FILE } from '@parley/store-sqlite';
+import type { Command } from 'commander';
+
+import { keyFilePath } from '../auth/key-file.ts';
+import { syncFolder } from '../data-folder.ts';
+import { print } from './output.ts';
+import { settingsOf } from './settings.ts';
+
+/** `parley backup`: a data folder of its own, checked and durable, from which a hub can be started. */
+export function addBackupCommand(program: Command): void {
+  program
+    .command('backup <folder>')
+    .description('copy the record and the keys into a new folder; works while the hub writes')
+    .addHelpText(
+      'after',
+      '\nExample:\n  parley backup ~/parley-backup && parley serve --data ~/parley-backup',
+    )
+    .action((target: string, _options: unknown, command: Command) => {
+      const { config, json } = settingsOf(command);
+      const folder = resolve(target);
+      const { counts } = backUp(config.data, folder);
+      print({ json }, { folder, counts }, () => [
+        `${folder}: ${counts.threads} threads, ${counts.messages} messages, checked`,
+        'It holds the signing keys: keep it as private as the data folder.',
+      ]);
+    });
+}
+
+/** Builds the copy beside its place and renames it there: the backup is whole or not there. */
+function backUp(source: string, target: string) {
+  if (!existsSync(join(source, DATABASE_FILE)))
+    throw new ParleyError('NOT_FOUND', `there is no record in ${source}`);
+  if (existsSync(target)) throw new ParleyError('CONFLICT', `${target} is there already`);
+  const parent = dirname(target);
+  if (!existsSync(parent)) throw new ParleyError('NOT_FOUND', `${parent} is not there`);
+  const temporary = join(parent, `.${basename(target)}.${process.pid}.new`);
+  process.umask(0o077);
+  mkdirSync(temporary, { mode: 0o700 });
+  try {
+    const files = [backupRecord(source, temporary)];
+    if (existsSync(keyFilePath(source))) {
+      copyFileSync(keyFilePath(source), keyFilePath(temporary));
+      files.push(keyFilePath(temporary));
+    }
+    const report = checkRecord(temporary);
+    if (!report.ok)
+      throw new ParleyError(
+        'INTERNAL',
+        `the copy is not sound: ${report.problems[0] ?? 'see parley doctor'}`,
+      );
+    files.forEach(makeDurable);
+    syncFolder(temporary);
+    renameSync(temporary, target);
+    syncFolder(parent);
+    return report;
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+function makeDurable(path: string): void {
+  chmodSync(path, 0o600);
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,88 @@
+import { checkRecord, type RecordReport, sqliteVersion } from '@parley/store-sqlite';
+
+import type { Config } from '../config/schema.ts';
+import { VERSION } from '../version.ts';
+import { checkDisk, checkFiles } from './examine-folder.ts';
+import { checkHub } from './examine-hub.ts';
+import { checkKeys } from './examine-keys.ts';
+import { checkPrograms } from './examine-programs.ts';
+
+/** One thing that was looked at; `ok` is false only for what needs someone's hand. */
+export interface Check {
+  name: string;
+  ok: boolean;
+  detail: string;
+}
+
+export interface DoctorReport extends Pick<
+  RecordReport,
+  'integrity' | 'chain' | 'index' | 'counts' | 'problems'
+> {
+  ok: boolean;
+  version: string;
+  data: string;
+  checks: Check[];
+}
+
+/** The oldest Node the hub runs on. */
+const OLDEST_NODE = [20, 20] as const;
+
+/** Looks at everything once and changes nothing. */
+export async function examine(config: Config): Promise<DoctorReport> {
+  // The files come first: reading some of them would close their modes.
+  const files = checkFiles(config.data);
+  const record = checkRecord(config.data);
+  const checks = [
+    checkNode(),
+    { name: 'sqlite', ok: true, detail: sqliteVersion() },
+    ...files,
+    checkDisk(config.data),
+    ...checkKeys(config.data, Date.now()),
+    ...recordChecks(record),
+    await checkHub(config),
+    ...(await checkPrograms()),
+  ];
+  const { integrity, chain, index, counts, problems } = record;
+  return {
+    ok: checks.every((check) => check.ok),
+    integrity,
+    chain,
+    index,
+    counts,
+    problems,
+    version: VERSION,
+    data: config.data,
+    checks,
+  };
+}
+
+function checkNode(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const ok = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+  return { name: 'node', ok, detail: ok ? process.version : `${process.version}; 20.20 or newer is needed` };
+}
+
+function recordChecks({ integrity, chain, index, counts, problems }: RecordReport): Check[] {
+  const first = problems[0] ?? '';
+  const bad = (word: string): string => `${word}: ${first}`;
+  return [
+    {
+      name: 'integrity',
+      ok: integrity === 'ok',
+      detail: integrity === 'ok' ? 'SQLite finds no damage' : bad(integrity),
+    },
+    {
+      name: 'chain',
+      ok: chain === 'ok',
+      detail:
+        chain === 'ok'
+          ? `${counts.entries} entries in ${counts.threads} threads, every hash and seq right`
+          : bad(chain),
+    },
+    {
+      name: 'index',
+      ok: index === 'ok',
+      detail: index === 'ok' ? 'states folded anew from the log equal the live ones' : bad(index),
+    },
+  ];
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { ParleyError } from '@parley/protocol';
+
+import type { Config } from '../config/schema.ts';
+import { prepareFolder, readPrivateFile } from '../data-folder.ts';
+import type { Logger } from '../logger.ts';
+import { type RunningHub, start } from '../start.ts';
+import { openRequest } from './open-request.ts';
+import { UnreachableError } from './output.ts';
+
+/** The hub to talk to: where it is now, and what to do when it has gone. */
+export interface NearbyHub {
+  url(): Promise<string>;
+  /** Called when the hub at this address no longer answers. */
+  lost(url: string): void;
+  close(): Promise<void>;
+}
+
+/** A hub at a fixed address, run by someone else. */
+export function hubAt(url: string): NearbyHub {
+  return { url: async () => url.replace(/\/+$/, ''), lost: () => {}, close: async () => {} };
+}
+
+const PATIENCE_MS = 15_000;
+const PAUSE_MS = 100;
+
+/** The hub of a data folder: the one that runs, or else one in this very process, which others then find. */
+export function hubOfFolder(config: Config, log: Logger): NearbyHub {
+  let known: Promise<string> | undefined;
+  let embedded: RunningHub | undefined;
+  let closed = false;
+
+  async function find(): Promise<string> {
+    prepareFolder(config.data);
+    const until = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const running = await runningHub(config.data);
+      if (running !== undefined) return running;
+      try {
+        embedded = await start({ ...config, port: 0 }, log);
+        return embedded.url;
+      } catch (error) {
+        // Another process holds the folder: its hub is starting or stopping.
+        const isHeld = error instanceof ParleyError && error.code === 'CONFLICT';
+        if (!isHeld) throw error;
+      }
+      if (closed || performance.now() > until)
+        throw new UnreachableError(`no hub answers for ${config.data}, yet one holds it`);
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  return {
+    url() {
+      if (known === undefined) {
+        known = find();
+        known.catch(() => (known = undefined));
+      }
+      return known;
+    },
+    lost(url) {
+      if (embedded?.url !== url) known = undefined;
+    },
+    async close() {
+      closed = true;
+      await known?.catch(() => {});
+      await embedded?.close();
+    },
+  };
+}
+
+async function runningHub(folder: string): Promise<string | undefined> {
+  let record: { url?: unknown; pid?: unknown };
+  try {
+    record = JSON.parse(readPrivateFile(join(folder, 'hub.json')) ?? '{}') as typeof record;
+  } catch {
+    return undefined;
+  }
+  const { url, pid } = record;
+  if (typeof url !== 'string' || typeof pid !== 'number' || !isAlive(pid)) return undefined;
+  return (await answers(url)) ? url : undefined;
+}
+
+/** A record that outlived its hub must not lead to whoever has the port now. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function answers(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = openRequest(`${url}/healthz`, { timeout: 2_000 });
+    probe.on('response', (response) => {
+      response.resume();
+      resolve(true);
+    });
+    probe.on('error', () => resolve(false));
+    probe.on('timeout', () => probe.destroy());
+    probe.end();
+  });
+}

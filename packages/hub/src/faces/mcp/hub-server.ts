@@ -1,0 +1,98 @@
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import { isOperation } from '@parley/protocol';
+
+import {
+  asParleyError,
+  callContext,
+  type Connection,
+  noSuchResource,
+  protocolError,
+  requestIdOf,
+} from './connection.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import { listThreadResources, readThreadResource } from './resources.ts';
+import { addSubscriptions } from './subscriptions.ts';
+import { safeLine } from './safe-json.ts';
+import { THREAD_URI_TEMPLATE, threadOfUri } from './thread-uri.ts';
+import { toolError, toolResult } from './tool-result.ts';
+import { listTools, type Profile } from './tools.ts';
+
+/** Makes the servers of the hub: a fresh one for each request or connection, over one tool list. */
+export function createServerFactory(options: {
+  profile: Profile;
+  version: string;
+}): (connection: Connection) => Server {
+  const tools = listTools(options.profile);
+  const info = { name: 'parley', title: 'Parley', version: options.version };
+  return (connection) => {
+    const server = new Server(info, {
+      capabilities: { tools: {}, resources: { subscribe: true } },
+      instructions: INSTRUCTIONS,
+      cacheHints: CACHE_HINTS,
+    });
+    server.setRequestHandler('tools/list', () => ({ tools }));
+    server.setRequestHandler('tools/call', ({ params }, ctx) => callTool(connection, params, ctx));
+    addResources(server, connection);
+    addSubscriptions(server, connection);
+    return server;
+  };
+}
+
+const CACHE_HINTS = {
+  'tools/list': { ttlMs: 3_600_000, cacheScope: 'public' },
+  'resources/templates/list': { ttlMs: 3_600_000, cacheScope: 'public' },
+} as const;
+
+async function callTool(
+  connection: Connection,
+  params: { name: string; arguments?: Record<string, unknown> | undefined },
+  ctx: ServerContext,
+) {
+  const { name, arguments: input = {} } = params;
+  if (!isOperation(name))
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${safeLine(name, 128)}`);
+  const context = callContext(connection, ctx);
+  try {
+    return toolResult(name, await connection.hub(ctx).call(name, input, context));
+  } catch (thrown) {
+    const error = asParleyError(thrown);
+    return toolError(error, requestIdOf(error, context.request_id));
+  }
+}
+
+function addResources(server: Server, connection: Connection): void {
+  const answer = async <T>(
+    ctx: ServerContext,
+    uri: string | undefined,
+    run: () => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await run();
+    } catch (error) {
+      throw protocolError(error, connection.requestId(ctx), uri);
+    }
+  };
+  server.setRequestHandler('resources/list', ({ params }, ctx) =>
+    answer(ctx, undefined, () =>
+      listThreadResources(connection.hub(ctx), params?.cursor, callContext(connection, ctx)),
+    ),
+  );
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [
+      {
+        uriTemplate: THREAD_URI_TEMPLATE,
+        name: 'thread',
+        title: 'A thread',
+        description: 'A thread with its newest messages. Subscribe to hear when it grows.',
+        mimeType: 'application/json',
+      },
+    ],
+  }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }, ctx) =>
+    answer(ctx, uri, () => {
+      const threadId = threadOfUri(uri);
+      if (threadId === undefined) throw noSuchResource(uri);
+      return readThreadResource(connection.hub(ctx), threadId, callContext(connection, ctx));
+    }),
+  );
+}

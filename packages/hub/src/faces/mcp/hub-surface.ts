@@ -1,0 +1,37 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { Hub, Log } from '@parley/core';
+
+import { hubOf } from './caller-hub.ts';
+import { requestAuth } from './request-auth.ts';
+import { createServerFactory } from './hub-server.ts';
+import { watchWanted } from './listen.ts';
+import type { Surface } from './surface.ts';
+import type { Profile } from './tools.ts';
+
+/** The hub itself, each request with the claims of its own token. */
+export function createHubSurface(options: {
+  hub: Hub;
+  log: Log;
+  profile: Profile;
+  version: string;
+}): Surface {
+  const { hub, log } = options;
+  const serverFor = createServerFactory(options);
+  return {
+    server: ({ pushable }) =>
+      serverFor({
+        pushable,
+        hub: (ctx: ServerContext) => hubOf(hub, log, requestAuth(ctx).claims),
+        requestId: (ctx) => requestAuth(ctx).request_id,
+      }),
+    listen(message, { claims, request_id, signal, publish, end }) {
+      return watchWanted(message, {
+        hub: hubOf(hub, log, claims),
+        context: { request_id, signal },
+        signal,
+        publish: (uri) => publish({ kind: 'resource_updated', uri }),
+        onEnd: end,
+      });
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+
+/** The built program, as a stranger runs it. */
+export const PARLEY = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import.meta.url));
+
+export interface Ran {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  input?: string;
+  cwd?: string;
+  script?: string;
+}
+
+/** An environment without anything of the person who runs the tests. */
+export function bareEnvironment(extra: Record<string, string> = {}): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: emptyHome(), TZ: 'UTC', ...extra };
+}
+
+/** Runs one command line to its end. */
+export async function parley(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const child = spawn(process.execPath, [options.script ?? PARLEY, ...args], {
+    env: bareEnvironment(options.env),
+    cwd: options.cwd,
+  });
+  const ran: Ran = { code: null, stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (ran.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (ran.stderr += text));
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input ?? '');
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { ...ran, code };
+}
+
+/** Runs a command line that must succeed and gives back its JSON document. */
+export async function parleyJson<T>(args: readonly string[], options: RunOptions = {}): Promise<T> {
+  const { code, stdout, stderr } = await parley([...args, '--json'], options);
+  if (code !== 0) throw new Error(`parley ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+export interface TestHub {
+  url: string;
+  pid: number;
+  data: string;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+const running = new Set<TestHub>();
+const folders: string[] = [];
+afterAll(async () => {
+  for (const hub of running) await hub.stop('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A path that is not there yet, in a folder that goes away after the tests of the file. */
+export function freshPath(name = 'data'): string {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-test-'));
+  folders.push(folder);
+  return join(folder, name);
+}
+
+let home: string | undefined;
+function emptyHome(): string {
+  home ??= freshPath('.');
+  return home;
+}
+
+/** Starts a hub and waits for its ready line. */
+export async function startHub(data = freshPath(), args: readonly string[] = []): Promise<TestHub> {
+  const child = spawn(process.execPath, [PARLEY, 'serve', '--data', data, '--port', '0', '--json', ...args], {
+    env: bareEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-10_000)));
+  const closed = once(child, 'close');
+  const line = await Promise.race([
+    once(createInterface(child.stdout), 'line').then(([text]) => String(text)),
+    closed.then(([code]) => Promise.reject(new Error(`the hub ended with ${String(code)}: ${stderr}`))),
+  ]);
+  const { url, pid } = JSON.parse(line) as { url: string; pid: number };
+  const hub: TestHub = {
+    url,
+    pid,
+    data,
+    async stop(signal = 'SIGTERM') {
+      running.delete(hub);
+      child.kill(signal);
+      await closed;
+    },
+  };
+  running.add(hub);
+  return hub;
+}
+
+/** A token from the data folder. */
+export async function issueToken(data: string, agent: string, role = 'worker'): Promise<string> {
+  const args = ['token', 'issue', '--data', data, '--agent', agent, '--role', role];
+  return (await parleyJson<{ token: string }>(args)).token;
+}

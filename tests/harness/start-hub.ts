@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The real binary, as people start it. */
+export const PARLEY = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import.meta.url));
+
+export interface HubOptions {
+  /** The data folder; a fresh one when left out. */
+  data?: string;
+  /** Configuration by its dotted names. */
+  settings?: Record<string, string | number | boolean>;
+  flags?: readonly string[];
+  env?: Record<string, string>;
+  /** A command that runs the hub: faketime, strace, setpriv … */
+  wrapper?: readonly string[];
+  readyMs?: number;
+}
+
+/** A running hub of its own process, and what it said. */
+export interface HubProcess {
+  url: string;
+  /** Of the hub itself, also under a wrapper. */
+  pid: number;
+  data: string;
+  stderr(): string;
+  ended(): boolean;
+  /** Asks it to stop and waits; the exit code. */
+  stop(): Promise<number | null>;
+  /** Ends it without warning and waits. */
+  kill(): Promise<void>;
+}
+
+/** An empty data folder that does not exist yet, inside a fresh folder. */
+export function freshFolder(): string {
+  return join(mkdtempSync(join(tmpdir(), 'parley-test-')), 'data');
+}
+
+/** The environment of a hub: nothing of the tester's own configuration leaks in. */
+export function cleanEnv(data: string, extra: Record<string, string> = {}): Record<string, string> {
+  const { PATH = '' } = process.env;
+  return { PATH, HOME: join(data, '..'), NODE_NO_WARNINGS: '1', ...extra };
+}
+
+/** Hubs that run; a test that fails halfway leaves none behind. */
+const running = new Set<number>();
+process.once('exit', () => {
+  for (const pid of running) signal(pid, 'SIGKILL');
+});
+
+/** Starts `parley serve` on a free port and waits for its ready line; throws what it said when it does not come up. */
+export async function startHub(options: HubOptions = {}): Promise<HubProcess> {
+  const {
+    data = freshFolder(),
+    settings = {},
+    flags = [],
+    env = {},
+    wrapper = [],
+    readyMs = 20_000,
+  } = options;
+  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${String(value)}`]);
+  const serve = [PARLEY, 'serve', '--json', '--port', '0', '--data', data, ...flags, ...set];
+  const [command = '', ...args] = [...wrapper, process.execPath, ...serve];
+  const child = spawn(command, args, {
+    env: cleanEnv(data, env),
+    cwd: join(data, '..'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const exit = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  const ready = await readyLine(child, exit, readyMs, () => stderr);
+  running.add(ready.pid);
+  void exit.then(() => running.delete(ready.pid));
+  return {
+    url: ready.url,
+    pid: ready.pid,
+    data,
+    stderr: () => stderr,
+    ended: () => child.exitCode !== null || child.signalCode !== null,
+    async stop() {
+      signal(ready.pid, 'SIGTERM');
+      return exit;
+    },
+    async kill() {
+      signal(ready.pid, 'SIGKILL');
+      await exit;
+    },
+  };
+}
+
+interface Ready {
+  url: string;
+  pid: number;
+}
+
+function readyLine(
+  child: ChildProcess,
+  exit: Promise<number | null>,
+  timeoutMs: number,
+  stderr: () => string,
+): Promise<Ready> {
+  return new Promise((resolve, reject) => {
+    let stdout = '';
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`the hub was not ready in ${timeoutMs} ms: ${stdout}${stderr()}`));
+    }, timeoutMs);
+    child.once('error', reject);
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      if (!stdout.includes('\n')) return;
+      const line = JSON.parse(stdout.slice(0, stdout.indexOf('\n'))) as Ready & { ready?: boolean };
+      if (line.ready !== true) return;
+      clearTimeout(timer);
+      resolve(line);
+    });
+    void exit.then((code) => {
+      clearTimeout(timer);
+      reject(new HubRefused(code, stdout, stderr()));
+    });
+  });
+}
+
+/** The hub ended instead of becoming ready. */
+export class HubRefused extends Error {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+
+  constructor(code: number | null, stdout: string, stderr: string) {
+    super(`the hub ended with ${code}: ${stdout}${stderr}`);
+    this.code = code;
+    this.stdout = stdout;
+    this.stderr = stderr;
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

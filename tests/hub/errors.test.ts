@@ -1,0 +1,189 @@
+import { Agent, request } from 'node:http';
+
+import { ERROR_CODES, HTTP_STATUS } from '@parley/protocol';
+import { expect, test } from 'vitest';
+
+import { send, type SendOptions } from '../harness/send.ts';
+import { useHub } from '../harness/use-hub.ts';
+
+const scene = useHub();
+
+/** A request that must be refused in the envelope, with a request id that stands in the log. */
+async function refusal(
+  path: string,
+  options: SendOptions = {},
+): Promise<{ status: number; code: string; headers: Record<string, unknown> }> {
+  const alice = scene.as('alice');
+  const { status, headers, text } = await send(`${scene.hub.url}${path}`, {
+    ...options,
+    headers: { authorization: `Bearer ${alice.token}`, ...options.headers },
+  });
+  const body = JSON.parse(text) as { error: { code: string; message: string; request_id: string } };
+  expect(Object.keys(body)).toEqual(['error']);
+  expect(Object.keys(body.error).filter((key) => key !== 'details')).toEqual([
+    'code',
+    'message',
+    'request_id',
+  ]);
+  expect(body.error.request_id).toBe(headers['x-request-id']);
+  expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  scene.ledger.refusals.push(body.error);
+  return { status, code: body.error.code, headers };
+}
+
+test('[HUB-V1] JSON in, JSON out, under /v1', async () => {
+  const alice = scene.as('alice');
+  const { status, headers, text } = await send(`${scene.hub.url}/v1/create_thread`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${alice.token}` },
+    body: '{"title":"x"}',
+  });
+  expect(status).toBe(200);
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  expect(JSON.parse(text)).toMatchObject({ status: 'active' });
+  expect((await refusal('/create_thread', { method: 'POST', body: '{"title":"x"}' })).status).toBe(404);
+});
+
+test('[HUB-V1] every operation is described, and reads have a resource-style path beside it', async () => {
+  const { status, text } = await send(`${scene.hub.url}/v1/openapi.json`);
+  expect(status).toBe(200);
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, unknown>> };
+  const alice = scene.as('alice');
+  const thread_id = await alice.thread();
+  const { message_id } = await alice.say(thread_id, 'hello');
+  const headers = { authorization: `Bearer ${alice.token}` };
+  const gets = Object.keys(paths).filter((path) => 'get' in (paths[path] ?? {}));
+  expect(gets.length).toBeGreaterThanOrEqual(6);
+  for (const path of gets) {
+    const filled = path.replace('{thread_id}', thread_id).replace('{message_id}', message_id);
+    const reply = await send(`${scene.hub.url}${filled}${path.includes('search') ? '?query=hello' : ''}`, {
+      headers,
+    });
+    expect([path, reply.status]).toEqual([path, 200]);
+  }
+  const read = await send(`${scene.hub.url}/v1/threads/${thread_id}/messages?since_seq=0&limit=1`, {
+    headers,
+  });
+  expect(JSON.parse(read.text)).toEqual(
+    await alice.ok('read_messages', { thread_id, since_seq: 0, limit: 1 }),
+  );
+});
+
+test('[HUB-R4] [C-HUB-23] an unknown path is NOT_FOUND in the envelope', async () => {
+  const paths = [
+    '/',
+    '/v1',
+    '/v1/',
+    '/v2/create_thread',
+    '/v1/nothing',
+    '/v1/threads/a/b/c',
+    '/V1/create_thread',
+    '//v1/create_thread',
+    '/v1/create_thread/',
+    '/v1/../v1/nothing',
+    '/v1/%63reate_thread',
+    '/v1/constructor',
+    '/v1/__proto__',
+    '/favicon.ico',
+  ];
+  await scene.unchanged(async () => {
+    for (const path of paths) {
+      for (const method of ['GET', 'POST']) {
+        const { status, code } = await refusal(path, { method });
+        expect([path, status, code]).toEqual([path, 404, 'NOT_FOUND']);
+      }
+    }
+  });
+});
+
+test('[HUB-R4] [C-HUB-23] a wrong verb is refused and told the right one', async () => {
+  const thread_id = await scene.as('alice').thread();
+  await scene.unchanged(async () => {
+    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND']) {
+      const { status, code, headers } = await refusal('/v1/create_thread', { method });
+      expect([method, status, code, headers['allow']]).toEqual([method, 405, 'NOT_FOUND', 'POST']);
+    }
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      const { status, headers } = await refusal(`/v1/threads/${thread_id}`, { method });
+      expect([method, status, headers['allow']]).toEqual([method, 405, 'GET']);
+    }
+  });
+});
+
+test('[C-HUB-23] refusals leave the connection open for the next call', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ports = new Set<number | undefined>();
+  for (const [path, body] of [
+    ['/v1/nothing', ''],
+    ['/v1/nothing', '{"title":"x"}'],
+    ['/v1/list_threads', '{}'],
+    ['/v1/list_threads', '{'],
+    ['/v1/list_threads', '{}'],
+  ] as const) {
+    await new Promise<void>((resolve, reject) => {
+      const outgoing = request(`${scene.hub.url}${path}`, { method: 'POST', agent }, (response) => {
+        response.resume().once('end', resolve);
+      });
+      outgoing.once('error', reject);
+      outgoing.once('socket', (socket) => {
+        if (socket.localPort !== undefined) ports.add(socket.localPort);
+        else socket.once('connect', () => ports.add(socket.localPort));
+      });
+      outgoing.end(body);
+    });
+  }
+  expect(ports.size).toBe(1);
+  agent.destroy();
+});
+
+test('[HUB-R4] the codes and their statuses do not drift', () => {
+  expect(ERROR_CODES.map((code) => [code, HTTP_STATUS[code]])).toEqual([
+    ['UNAUTHORIZED', 401],
+    ['FORBIDDEN', 403],
+    ['OUT_OF_SCOPE_WORKSPACE', 403],
+    ['NOT_FOUND', 404],
+    ['CONFLICT', 409],
+    ['RATE_LIMITED', 429],
+    ['VALIDATION_ERROR', 400],
+    ['WAKE_FAILED', 502],
+    ['UNMANAGED_RUNTIME', 409],
+    ['HUMAN_INPUT_COLLISION', 409],
+    ['CLAIM_MISMATCH', 403],
+    ['INSUFFICIENT_AUTHORITY', 403],
+    ['IDEMPOTENCY_CONFLICT', 409],
+    ['UNAVAILABLE', 503],
+    ['INTERNAL', 500],
+  ]);
+});
+
+test('[HUB-R4] a foreign Host or Origin is refused before anything else', async () => {
+  await scene.unchanged(async () => {
+    for (const headers of [
+      { host: 'evil.example' },
+      { host: '127.0.0.1.evil.example' },
+      { host: 'localhost:1' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: 'http://127.0.0.1' },
+    ]) {
+      const { status, code } = await refusal('/v1/list_threads', { method: 'POST', body: '{}', headers });
+      expect([headers, status, code]).toEqual([headers, 403, 'FORBIDDEN']);
+    }
+  });
+  const { port } = new URL(scene.hub.url);
+  for (const headers of [
+    { host: `localhost:${port}` },
+    { host: `127.0.0.1:${port}`, origin: `http://localhost:${port}` },
+  ]) {
+    const { token } = scene.as('alice');
+    const reply = await send(`${scene.hub.url}/v1/threads`, {
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    });
+    expect(reply.status).toBe(200);
+    expect(reply.headers).not.toHaveProperty('access-control-allow-origin');
+  }
+});
