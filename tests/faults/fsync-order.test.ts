@@ -9,16 +9,14 @@ import { connect, createThread, ok, post } from './hub-client.ts';
 
 const WRITERS = 8;
 const POSTS = 25;
+const CALLS = 'pwrite64,pwritev,pwritev2,fsync,fdatasync,write,writev,sendto,sendmsg';
 
 describeWith(['strace'], 'fsync before the answer', ({ strace }) => {
   test('[C-DUR-01] [R1] each of 200 answers leaves after an fsync that covers its record', async () => {
     const scratch = temporaryFolder();
     const trace = join(scratch, 'trace');
     const hub = await startHub(join(scratch, 'data'), {
-      inside: [
-        ...[strace, '-f', '--seccomp-bpf', '-y', '-s', '8192', '-o', trace],
-        ...['-e', 'trace=pwrite64,pwritev,pwritev2,fsync,fdatasync,write,writev,sendto,sendmsg'],
-      ],
+      inside: `${strace} -f --seccomp-bpf -y -s 8192 -e trace=${CALLS} -o`.split(' ').concat(trace),
     });
     const agents = Array.from({ length: WRITERS }, (_, i) => `writer-${i}`);
     const clients = await Promise.all(agents.map((agent) => connect(hub, agent)));
@@ -62,7 +60,7 @@ function followTrace(text: string): Course {
     if (call.startsWith('pwrite') && call.includes('parley.db-wal'))
       for (const seq of seqsIn(call)) written.add(seq);
     if (isSync && call.includes('parley.db-wal')) syncing.set(tid, [...written]);
-    if (isSync && / = 0$/.test(call)) {
+    if (isSync && call.endsWith(' = 0')) {
       const covered = syncing.get(tid);
       syncing.delete(tid);
       if (covered === undefined) continue;

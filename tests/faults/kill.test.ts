@@ -21,12 +21,12 @@ test('[C-DUR-03] [R1] [R2] [R3] [R9] twenty kills under eight writers lose nothi
   const acks: Ack[] = [];
   const unexpected: unknown[] = [];
   let retries = 0;
-  let stopped = false;
+  const enough = new AbortController();
 
   async function write(agent: string, token: string): Promise<void> {
     let client = clientOf(hub.url, agent, token);
     let url = hub.url;
-    for (let i = 0; !stopped; i++) {
+    for (let i = 0; !enough.signal.aborted; i++) {
       const entry = { agent, key: `k${i}`, body: `${agent} ${i}` };
       for (;;) {
         try {
@@ -56,7 +56,7 @@ test('[C-DUR-03] [R1] [R2] [R3] [R9] twenty kills under eight writers lose nothi
     restarts.push(hub.startedInMs);
   }
   await sleep(100);
-  stopped = true;
+  enough.abort();
   await writing;
 
   expect(unexpected).toEqual([]);

@@ -22,9 +22,9 @@ test('[C-HUB-13] [R2] [R3] [R4] 100 writers with 100 posts each make one linear 
   const acks: Ack[] = [];
   const appends: Appended[] = [];
   const reads: Seen[] = [];
-  let writing = true;
+  const written = new AbortController();
   const watching = (async () => {
-    while (writing) {
+    while (!written.signal.aborted) {
       const from = performance.now();
       const { last_seq } = ok(await reader.call<{ last_seq: number }>('get_thread', { thread_id: thread }));
       reads.push({ from, to: performance.now(), last: last_seq });
@@ -41,7 +41,7 @@ test('[C-HUB-13] [R2] [R3] [R4] 100 writers with 100 posts each make one linear 
       }
     }),
   );
-  writing = false;
+  written.abort();
   await watching;
   for (const client of clients) client.close();
   await hub.end('SIGKILL');

@@ -23,11 +23,11 @@ describeWith(['strace'], 'faults while the hub starts', ({ strace }) => {
   function under(folder: string, log: string, calls: string, fault?: string): string[] {
     // The faster way of tracing cannot send signals.
     const fast = fault?.startsWith('signal') === true ? [] : ['--seccomp-bpf'];
-    return [
-      ...[strace, '-f', ...fast, '-s', '0', '-o', log, '-e', `trace=${calls}`],
-      ...FILES.flatMap((file) => ['-P', join(folder, file)]),
-      ...(fault === undefined ? [] : ['-e', `inject=${calls}:${fault}`]),
-    ];
+    return [strace, '-f', '-s', '0', '-o', log, '-e', `trace=${calls}`].concat(
+      fast,
+      FILES.flatMap((file) => ['-P', join(folder, file)]),
+      fault === undefined ? [] : ['-e', `inject=${calls}:${fault}`],
+    );
   }
 
   /** How often a start makes each call in the thread that makes it most: the range to sweep. */
@@ -43,6 +43,17 @@ describeWith(['strace'], 'faults while the hub starts', ({ strace }) => {
         Math.max(0, ...[...counts].filter(([key]) => key.startsWith(`${call} `)).map(([, count]) => count)),
       ]),
     );
+  }
+
+  /** Starts a hub that meets the fault, in its start or in what it does next, and sees it end. */
+  async function startUnder(folder: string, log: string, call: string, fault: string): Promise<void> {
+    const kills = fault.startsWith('signal');
+    const hub = await tryHub(folder, { inside: under(folder, log, call, fault) });
+    if ('url' in hub && kills) expect(await hub.ended, `${call} ${fault}`).toMatchObject(KILLED);
+    else if ('url' in hub) {
+      await expect.poll(() => readFileSync(log, 'utf8'), { timeout: 5_000 }).toContain('INJECTED');
+      await hub.end('SIGKILL');
+    } else expect(hub, `${call} ${fault}`).toMatchObject(kills ? KILLED : REFUSED);
   }
 
   /** Points of the sweep: first, last and between, each with the next kind of fault in turn. */
@@ -81,13 +92,7 @@ describeWith(['strace'], 'faults while the hub starts', ({ strace }) => {
       const folder = join(scratch, String(i));
       const log = join(scratch, `${i}.log`);
       cpSync(crashed, folder, { recursive: true });
-      const second = await tryHub(folder, { inside: under(folder, log, call, fault) });
-      if ('url' in second) {
-        expect(fault).not.toMatch(/^signal/);
-        await second.end('SIGKILL');
-      } else expect(second, `${call} ${fault}`).toMatchObject(fault.startsWith('signal') ? KILLED : REFUSED);
-      if (fault.startsWith('error'))
-        expect(readFileSync(log, 'utf8'), `${call} ${fault}`).toContain('INJECTED');
+      await startUnder(folder, log, call, fault);
 
       const third = await startHub(folder);
       expectHonestLog(await readAll(clientOf(third.url, 'alice', token), thread), acks);
@@ -105,8 +110,7 @@ describeWith(['strace'], 'faults while the hub starts', ({ strace }) => {
       for (const at of [1, 2, Math.ceil(count / 2), count - 1, count]) {
         const folder = join(scratch, `${call}-${at}`);
         const fault = FAULTS.kill.replace('N', String(at));
-        const first = await tryHub(folder, { inside: under(folder, `${folder}.log`, call, fault) });
-        expect(first).toMatchObject(KILLED);
+        await startUnder(folder, `${folder}.log`, call, fault);
 
         const second = await startHub(folder);
         const alice = clientOf(second.url, 'alice', await tokenFor(folder, 'alice'));

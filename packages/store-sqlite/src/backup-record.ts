@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
@@ -18,6 +18,13 @@ export function backupRecord(folder: string, target: string): string {
     db.prepare('VACUUM INTO ?').run(path);
   } finally {
     db.close();
+  }
+  // A power loss may bring back a name that was removed: the copy's rollback journal would undo the copy.
+  const folderHandle = openSync(target, 'r');
+  try {
+    fsyncSync(folderHandle);
+  } finally {
+    closeSync(folderHandle);
   }
   return path;
 }

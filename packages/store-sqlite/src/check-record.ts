@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { CHAIN_START, type Entry, evolve, link, type ThreadState } from '@parley/core';
-import { canonicalJson } from '@parley/protocol';
+import { canonicalJson, seqOfMessageId } from '@parley/protocol';
 
-import { number, openReader } from './open-database.ts';
+import { checkRows } from './check-rows.ts';
+import { number } from './number.ts';
+import { closeReader, openReader } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import type { DatabaseSync } from './sqlite.ts';
-import { readState } from './thread-record.ts';
+import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { checkWal } from './wal-check.ts';
 
 /** What a full reading of the record found. */
@@ -41,14 +43,16 @@ export function checkRecord(folder: string): RecordReport {
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error));
   }
-  const db = openReader(path);
+  let db: DatabaseSync | undefined;
   try {
+    db = openReader(path);
     db.exec('BEGIN');
     const damaged = (db.prepare('PRAGMA integrity_check(20)').all() as Record<string, unknown>[])
       .map((row) => String(Object.values(row)[0]))
       .filter((text) => text !== 'ok');
     const integrity = damaged.length > 0 || problems.length > 0 ? 'damaged' : 'ok';
     const { chain, index } = checkThreads(db);
+    index.push(...checkRows(db));
     problems.push(...damaged, ...chain, ...index);
     return {
       ok: problems.length === 0,
@@ -64,36 +68,38 @@ export function checkRecord(folder: string): RecordReport {
     const said = `the record cannot be read: ${error instanceof Error ? error.message : String(error)}`;
     return { ...emptyReport(), ok: false, integrity: 'damaged', problems: [...problems, said] };
   } finally {
-    db.close();
+    if (db !== undefined) closeReader(db);
   }
 }
 
 function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   const chain: string[] = [];
   const index: string[] = [];
-  const entries = db.prepare('SELECT seq, hash, json FROM entries WHERE thread = ? ORDER BY seq');
+  const entries = db.prepare('SELECT seq, reply_to, hash, json FROM entries WHERE thread = ? ORDER BY seq');
   const threads = db.prepare(
-    'SELECT t.id, t.thread_id, h.hash, h.last_seq, h.updated_at, t.state FROM threads t JOIN heads h ON h.thread = t.id ORDER BY t.id',
+    `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id ORDER BY t.id`,
   );
-  for (const row of threads.iterate() as Iterable<{
-    id: number;
-    thread_id: string;
-    hash: string;
-    last_seq: number;
-    updated_at: string;
-    state: string;
-  }>) {
+  for (const row of threads.iterate() as unknown as Iterable<ThreadRecord>) {
     let head = CHAIN_START;
     let seq = 0;
     let state: ThreadState | undefined;
-    for (const entry of entries.iterate(row.id) as Iterable<{ seq: number; hash: string; json: string }>) {
+    for (const entry of entries.iterate(row.id) as Iterable<{
+      seq: number;
+      reply_to: number | null;
+      hash: string;
+      json: string;
+    }>) {
       if (entry.seq !== seq || link(head, entry.json) !== entry.hash) {
         chain.push(
           `${row.thread_id}: the chain breaks at seq ${seq}${entry.seq === seq ? '' : ` (found ${entry.seq})`}`,
         );
         break;
       }
-      state = evolve(state, JSON.parse(entry.json) as Entry);
+      const parsed = JSON.parse(entry.json) as Entry;
+      const replyTo = parsed.in_reply_to === undefined ? null : (seqOfMessageId(parsed.in_reply_to) ?? null);
+      if (entry.reply_to !== replyTo)
+        index.push(`${row.thread_id}: seq ${seq} is indexed as a reply to another`);
+      state = evolve(state, parsed);
       head = entry.hash;
       seq++;
     }
@@ -108,9 +114,9 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   return { chain, index };
 }
 
-function parseState(row: { state: string; last_seq: number; updated_at: string }): unknown {
+function parseState(row: ThreadRecord): unknown {
   try {
-    return readState(row);
+    return readThread(row).state;
   } catch {
     return undefined;
   }

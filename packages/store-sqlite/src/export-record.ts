@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 
-import { number, openReader } from './open-database.ts';
+import { CHAIN_START, link } from '@parley/core';
+
+import { number } from './number.ts';
+import { closeReader, openReader } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 
 /** Every line of the record as JSON, all of one moment, in the order the hub accepted it; the log may grow meanwhile. */
@@ -15,13 +18,19 @@ export function* exportRecord(folder: string): Generator<string> {
       schema_version: number(db, 'PRAGMA user_version'),
       entries,
     });
-    const log = db.prepare('SELECT pos, hash, json FROM entries ORDER BY pos');
-    for (const { pos, hash, json } of log.iterate() as Iterable<{
+    const log = db.prepare('SELECT pos, thread, hash, json FROM entries ORDER BY pos');
+    const heads = new Map<number, string>();
+    for (const { pos, thread, hash, json } of log.iterate() as Iterable<{
       pos: number;
+      thread: number;
       hash: string;
       json: string;
     }>) {
-      yield `{"type":"entry","pos":${pos},"hash":${JSON.stringify(hash)},"entry":${json}}`;
+      const sound = link(heads.get(thread) ?? CHAIN_START, json) === hash;
+      heads.set(thread, hash);
+      // Damage is handed out as what it is, so that the rest can still be saved.
+      if (!sound) yield JSON.stringify({ type: 'damaged', pos, hash, text: json });
+      else yield `{"type":"entry","pos":${pos},"hash":${JSON.stringify(hash)},"entry":${json}}`;
     }
     const cursors = db.prepare(
       'SELECT t.thread_id, c.agent_id, c.last_read_seq, c.last_acked_message_id, c.updated_at FROM cursors c JOIN threads t ON t.id = c.thread ORDER BY t.id, c.agent_id',
@@ -31,6 +40,6 @@ export function* exportRecord(folder: string): Generator<string> {
     for (const { json } of sessions.iterate() as Iterable<{ json: string }>)
       yield `{"type":"session","session":${json}}`;
   } finally {
-    db.close();
+    closeReader(db);
   }
 }

@@ -2,6 +2,8 @@ import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 
+import { checkRows } from './check-rows.ts';
+import { number } from './number.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
 import { type DatabaseSync, sqliteModule } from './sqlite.ts';
 import { checkWal } from './wal-check.ts';
@@ -12,19 +14,27 @@ const APPLICATION_ID = 0x5041_524c;
 /** Beyond this size the full check at start is left to `parley doctor`; the log's own chain is checked on every read. */
 const CHECKED_AT_START = 64 * 1024 * 1024;
 
-/** Opens the writer's connection: durable settings, integrity, version, migrations, in this order. */
-export function openWriter(path: string): DatabaseSync {
-  checkWal(path);
+const MAX_WARNINGS = 20;
+
+/**
+ * Opens the writer's connection: identity, durable settings, integrity, migrations, in this order. `warn` hears of
+ * damage that leaves the rest usable.
+ */
+export function openWriter(path: string, warn: (problem: string) => void): DatabaseSync {
+  const torn = checkWal(path);
+  if (torn !== undefined) warn(torn);
   const db = new (sqliteModule().DatabaseSync)(path, { timeout: 5_000 });
+  checkIdentity(db);
   db.exec(
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY',
   );
   db.exec(
-    'PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384',
+    'PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384',
   );
-  checkIdentity(db);
-  if (statSync(path).size <= CHECKED_AT_START) checkIntegrity(db);
+  const checked = statSync(path).size <= CHECKED_AT_START;
+  if (checked) checkIntegrity(db);
   migrate(db);
+  if (checked) for (const problem of checkRows(db).slice(0, MAX_WARNINGS)) warn(problem);
   settleWal(db, path);
   assertDurable(db);
   return db;
@@ -37,10 +47,15 @@ export function openReader(path: string): DatabaseSync {
   return db;
 }
 
-/** One number out of a pragma or a counting query. */
-export function number(db: DatabaseSync, sql: string): number {
-  const row = db.prepare(sql).get() as Record<string, unknown> | undefined;
-  return Number(row === undefined ? 0 : Object.values(row)[0]);
+/** Closes a reader; its moment ends here and not when its statements are collected, so that it stands in nobody's way. */
+export function closeReader(db: DatabaseSync): void {
+  try {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  } catch {
+    // A damaged database may not even let go; closing does.
+  } finally {
+    db.close();
+  }
 }
 
 function checkIdentity(db: DatabaseSync): void {
@@ -59,7 +74,7 @@ function checkIdentity(db: DatabaseSync): void {
 }
 
 function checkIntegrity(db: DatabaseSync): void {
-  const rows = db.prepare('PRAGMA quick_check(1)').all() as Record<string, unknown>[];
+  const rows = db.prepare('PRAGMA integrity_check(1)').all() as Record<string, unknown>[];
   const said = String(Object.values(rows[0] ?? { ok: 'ok' })[0]);
   if (said !== 'ok')
     throw new ParleyError(

@@ -1,4 +1,5 @@
 import {
+  CHAIN_START,
   type Entry,
   isForeign,
   link,
@@ -12,10 +13,11 @@ import {
   type ThreadsPage,
   type ThreadsQuery,
 } from '@parley/core';
-import { type Cursor, ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
+import { type Cursor, type ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
 
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
-import { readState } from './thread-record.ts';
+import { type CursorColumns, damaged, rowSum, sumOfCursor } from './row-sum.ts';
+import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { matchExpression, snippet } from './search-query.ts';
 
 interface EntryRow {
@@ -24,7 +26,19 @@ interface EntryRow {
   json: string;
 }
 
-/** Answers questions from one connection; every entry is checked against its hash chain before it is served. */
+/** An entry with the hash before it, which is all it takes to check it alone. */
+interface LinkedRow extends EntryRow {
+  thread_id: string;
+  before: string | null;
+}
+
+type CursorRecord = CursorColumns & { sum: string };
+
+/** A thread with the caller's cursor in it, whose columns are null where there is none. */
+type ListedRow = ThreadRecord &
+  Omit<CursorColumns, 'updated_at'> & { read_at: string; read_sum: string | null };
+
+/** Answers questions from one connection; nothing is served before its hash chain or its sum was checked. */
 export class Reader {
   readonly #db: DatabaseSync;
   readonly #sql: ReturnType<typeof prepareStatements>;
@@ -59,14 +73,19 @@ export class Reader {
   }
 
   cursors(threadId: string): Cursor[] {
-    return this.#sql.cursors.all(threadId);
+    const rows = this.#sql.cursors.all(threadId) as unknown as CursorRecord[];
+    return rows.map((row) => {
+      checkCursor(row, threadId);
+      const { agent_id, last_read_seq, last_acked_message_id, updated_at } = row;
+      return { thread_id: threadId, agent_id, last_read_seq, last_acked_message_id, updated_at };
+    });
   }
 
   references(threadId: string, messageId: string): string[] {
     const seq = seqOfMessageId(messageId);
     if (seq === undefined) return [];
-    const rows = this.#sql.references.all(threadId, seq) as { json: string }[];
-    return rows.map(({ json }) => (JSON.parse(json) as Entry).message_id);
+    const rows = this.#sql.references.all(threadId, seq) as unknown as LinkedRow[];
+    return rows.map((row) => checkedEntry(row).message_id);
   }
 
   threads(query: ThreadsQuery): ThreadsPage {
@@ -80,7 +99,8 @@ export class Reader {
       ...(query.unread ? ['h.last_seq > coalesce(c.last_read_seq, 0)'] : []),
       ...(before === undefined ? [] : ['(h.updated_at, t.thread_id) < (:updated_at, :thread_id)']),
     ];
-    const sql = `SELECT t.state, h.last_seq, h.updated_at, coalesce(c.last_read_seq, 0) AS last_read_seq FROM ${from}
+    const sql = `SELECT ${THREAD_COLUMNS}, c.thread, c.agent_id, c.last_read_seq, c.last_acked_message_id,
+      c.updated_at AS read_at, c.sum AS read_sum FROM ${from}
       JOIN heads h ON h.thread = t.id
       LEFT JOIN cursors c ON c.thread = t.id AND c.agent_id = :reader
       WHERE ${conditions.join(' AND ')} ORDER BY h.updated_at DESC, t.thread_id DESC LIMIT :limit`;
@@ -91,21 +111,30 @@ export class Reader {
       ...(participant === undefined ? {} : { participant }),
       ...(query.status === undefined ? {} : { status: query.status }),
       ...before,
-    }) as Iterable<{ state: string; last_seq: number; updated_at: string; last_read_seq: number }>;
+    }) as unknown as Iterable<ListedRow>;
     const rows: ThreadRow[] = [];
     let bytes = 0;
     for (const row of found) {
       bytes += row.state.length;
       if (rows.length === limit || (rows.length > 0 && bytes > query.max_bytes))
         return { rows, has_more: true };
-      rows.push({ state: readState(row), last_read_seq: row.last_read_seq });
+      rows.push({ state: readThread(row).state, last_read_seq: lastRead(row) });
     }
     return { rows, has_more: false };
   }
 
   sessions(workspaceId: string): Session[] {
-    const rows = this.#sql.sessions.all(workspaceId) as { json: string }[];
-    return rows.map(({ json }) => JSON.parse(json) as Session);
+    const rows = this.#sql.sessions.all(workspaceId) as {
+      agent_id: string;
+      session_id: string;
+      json: string;
+      sum: string;
+    }[];
+    return rows.map(({ agent_id, session_id, json, sum }) => {
+      if (rowSum(workspaceId, agent_id, session_id, json) !== sum)
+        throw damaged(`session ${session_id} of ${agent_id}`);
+      return JSON.parse(json) as Session;
+    });
   }
 
   search(query: SearchQuery): SearchResult {
@@ -118,19 +147,17 @@ export class Reader {
       participant: query.participant ?? null,
       thread: query.thread_id ?? null,
       limit: query.limit,
-    }) as { json: string }[];
-    const hits = rows.map(({ json }) => {
-      const entry = JSON.parse(json) as Entry;
+    }) as unknown as LinkedRow[];
+    const hits = rows.map((row) => {
+      const entry = checkedEntry(row);
       return { entry, snippet: snippet(entry.body, query.text) };
     });
     return { hits, complete };
   }
 
   #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
-    const row = this.#sql.thread.get(threadId) as
-      | { id: number; state: string; last_seq: number; updated_at: string }
-      | undefined;
-    if (row !== undefined) return { id: row.id, located: { thread: readState(row) } };
+    const row = this.#sql.thread.get(threadId) as ThreadRecord | undefined;
+    if (row !== undefined) return { id: row.id, located: { thread: readThread(row).state } };
     const foreign = isForeign(
       this.#sql.anyThreadOf.get(workspaceId) !== undefined,
       this.#sql.anyThread.get() !== undefined,
@@ -146,7 +173,7 @@ export class Reader {
       const row = rows[i];
       const seq = after + i;
       if (row?.seq !== seq || link(rows[i - 1]?.hash ?? '', row.json) !== row.hash)
-        throw damaged(thread.thread_id, seq);
+        throw damagedEntry(thread.thread_id, seq);
       bytes += row.json.length;
       if (i > 1 && bytes > maxBytes) break;
       entries.push(JSON.parse(row.json) as Entry);
@@ -155,19 +182,35 @@ export class Reader {
   }
 }
 
-function damaged(threadId: string, seq: number): ParleyError {
-  return new ParleyError(
-    'INTERNAL',
-    `the record of ${threadId} is damaged at seq ${seq}; run \`parley doctor\``,
-    { thread_id: threadId, seq },
-  );
+function lastRead(row: ListedRow): number {
+  const { read_at, read_sum } = row;
+  if (read_sum === null) return 0;
+  checkCursor({ ...row, updated_at: read_at, sum: read_sum }, row.thread_id);
+  return row.last_read_seq;
 }
+
+function checkCursor(row: CursorRecord, threadId: string): void {
+  if (sumOfCursor(row) !== row.sum)
+    throw damaged(`the cursor of ${row.agent_id} in ${threadId}`, { thread_id: threadId });
+}
+
+function checkedEntry({ thread_id, seq, before, hash, json }: LinkedRow): Entry {
+  if (link(before ?? CHAIN_START, json) !== hash) throw damagedEntry(thread_id, seq);
+  return JSON.parse(json) as Entry;
+}
+
+function damagedEntry(threadId: string, seq: number): ParleyError {
+  return damaged(`${threadId} at seq ${seq}`, { thread_id: threadId, seq });
+}
+
+const LINKED =
+  't.thread_id, e.seq, e.hash, e.json, (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before';
 
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
     thread: prepare(
-      'SELECT t.id, t.state, h.last_seq, h.updated_at FROM threads t JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?',
+      `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?`,
     ),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
@@ -178,17 +221,19 @@ function prepareStatements(db: DatabaseSync) {
       'SELECT octet_length(json) AS size FROM entries WHERE thread = ? AND seq > 0 ORDER BY seq DESC LIMIT ?',
     ),
     cursors: prepare(
-      'SELECT t.thread_id, c.agent_id, c.last_read_seq, c.last_acked_message_id, c.updated_at FROM cursors c JOIN threads t ON t.id = c.thread WHERE t.thread_id = ? ORDER BY c.agent_id',
+      'SELECT c.* FROM cursors c JOIN threads t ON t.id = c.thread WHERE t.thread_id = ? ORDER BY c.agent_id',
     ),
     references: prepare(
-      'SELECT e.json FROM entries e JOIN threads t ON t.id = e.thread WHERE t.thread_id = ? AND e.reply_to = ? ORDER BY e.seq LIMIT 1000',
+      `SELECT ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread WHERE t.thread_id = ? AND e.reply_to = ? ORDER BY e.seq LIMIT 1000`,
     ),
-    sessions: prepare('SELECT json FROM sessions WHERE workspace_id = ? ORDER BY agent_id, session_id'),
+    sessions: prepare(
+      'SELECT agent_id, session_id, json, sum FROM sessions WHERE workspace_id = ? ORDER BY agent_id, session_id',
+    ),
     searchLag: prepare(
       "SELECT coalesce((SELECT max(pos) FROM entries), 0) - coalesce((SELECT pos FROM followers WHERE name = 'search'), 0) AS lag",
     ),
     search: prepare(
-      `SELECT e.json FROM search s JOIN entries e ON e.pos = s.rowid JOIN threads t ON t.id = e.thread
+      `SELECT ${LINKED} FROM search s JOIN entries e ON e.pos = s.rowid JOIN threads t ON t.id = e.thread
        WHERE s.search MATCH :match AND t.workspace_id = :workspace AND (:thread IS NULL OR t.thread_id = :thread)
        AND (:participant IS NULL OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id))
        ORDER BY s.rank, e.pos DESC LIMIT :limit`,

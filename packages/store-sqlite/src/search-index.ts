@@ -1,8 +1,16 @@
-import type { Entry } from '@parley/core';
+import { CHAIN_START, type Entry, link } from '@parley/core';
 
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
 
 const STEP = 100;
+
+interface Row {
+  pos: number;
+  seq: number;
+  before: string | null;
+  hash: string;
+  json: string;
+}
 
 /** A durable follower of the log that keeps the full-text index; it works in small steps while nobody writes. */
 export class SearchIndex {
@@ -14,7 +22,11 @@ export class SearchIndex {
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#next = db.prepare('SELECT pos, seq, json FROM entries WHERE pos > ? ORDER BY pos LIMIT ?');
+    this.#next = db.prepare(
+      `SELECT e.pos, e.seq, e.hash, e.json,
+       (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before
+       FROM entries e WHERE e.pos > ? ORDER BY e.pos LIMIT ?`,
+    );
     this.#add = db.prepare('INSERT INTO search (rowid, body) VALUES (?, ?)');
     this.#move = db.prepare("INSERT OR REPLACE INTO followers (name, pos) VALUES ('search', ?)");
     const row = db.prepare("SELECT pos FROM followers WHERE name = 'search'").get() as
@@ -23,18 +35,20 @@ export class SearchIndex {
     this.#position = row?.pos ?? 0;
   }
 
-  /** Indexes a few more entries; false once it has caught up. */
-  step(): boolean {
-    const rows = this.#next.all(this.#position, STEP) as { pos: number; seq: number; json: string }[];
+  /** Indexes a few more entries and says whether there are more; a damaged one is told of and left out. */
+  step(): { more: boolean; damaged: number[] } {
+    const rows = this.#next.all(this.#position, STEP) as unknown as Row[];
     const last = rows.at(-1);
-    if (last === undefined) return false;
+    if (last === undefined) return { more: false, damaged: [] };
+    const damaged: number[] = [];
     this.#db.exec('BEGIN IMMEDIATE');
-    for (const { pos, seq, json } of rows) {
-      if (seq > 0) this.#add.run(pos, (JSON.parse(json) as Entry).body);
+    for (const { pos, seq, before, hash, json } of rows) {
+      if (link(before ?? CHAIN_START, json) !== hash) damaged.push(pos);
+      else if (seq > 0) this.#add.run(pos, (JSON.parse(json) as Entry).body);
     }
     this.#move.run(last.pos);
     this.#db.exec('COMMIT');
     this.#position = last.pos;
-    return rows.length === STEP;
+    return { more: rows.length === STEP, damaged };
   }
 }

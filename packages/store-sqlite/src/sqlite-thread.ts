@@ -5,7 +5,7 @@ import { ParleyError } from '@parley/protocol';
 
 import { openReader, openWriter } from './open-database.ts';
 import { Reader } from './reader.ts';
-import type { Reply, ThreadStart } from './thread-protocol.ts';
+import type { Opening, Reply, ThreadStart } from './thread-protocol.ts';
 import { Writer } from './writer.ts';
 
 /** How long nobody must have written before the writer does what can wait. */
@@ -15,21 +15,20 @@ const start = workerData as ThreadStart;
 const port = requirePort();
 
 try {
-  if (start.role === 'writer') serveWriter();
-  else serveReader();
-  port.postMessage('ready');
+  const warnings = start.role === 'writer' ? serveWriter() : serveReader();
+  say({ ready: true, warnings });
 } catch (error) {
-  port.postMessage(
-    JSON.stringify({
-      message: error instanceof Error ? error.message : String(error),
-      ours: error instanceof ParleyError,
-    }),
-  );
+  const message = error instanceof Error ? error.message : String(error);
+  say({ ready: false, message, ours: error instanceof ParleyError });
 }
 
-function serveWriter(): void {
-  const db = openWriter(start.path);
-  const writer = new Writer(db);
+function say(opening: Opening): void {
+  port.postMessage(JSON.stringify(opening));
+}
+
+function serveWriter(): string[] {
+  const warnings: string[] = [];
+  const writer = new Writer(openWriter(start.path, (problem) => warnings.push(problem)));
   let quiet: NodeJS.Timeout | undefined;
   const rest = (delay: number): void => {
     clearTimeout(quiet);
@@ -43,7 +42,7 @@ function serveWriter(): void {
   port.on('message', (batch: string) => {
     if (batch === 'close') {
       clearTimeout(quiet);
-      db.close();
+      writer.close();
       port.postMessage('closed');
       port.close();
       return;
@@ -51,11 +50,12 @@ function serveWriter(): void {
     port.postMessage(JSON.stringify(writer.run(JSON.parse(batch) as Command[])));
     rest(QUIET_MS);
   });
+  return warnings;
 }
 
 type Question = { [K in keyof Reader]: [name: K, ...args: Parameters<Reader[K]>] }[keyof Reader];
 
-function serveReader(): void {
+function serveReader(): string[] {
   const db = openReader(start.path);
   const reader = new Reader(db);
   const ask = ([name, ...args]: Question): Reply => {
@@ -89,6 +89,7 @@ function serveReader(): void {
     db.exec('COMMIT');
     port.postMessage(JSON.stringify(replies));
   });
+  return [];
 }
 
 function requirePort(): MessagePort {

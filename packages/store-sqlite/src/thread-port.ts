@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 import { ParleyError } from '@parley/protocol';
 
-import type { Notice, Reply, ThreadStart } from './thread-protocol.ts';
+import type { Notice, Opening, Reply, ThreadStart } from './thread-protocol.ts';
 
 interface Waiting {
   text: string;
@@ -47,12 +47,15 @@ export class ThreadPort {
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
       worker.once('message', (message: string) => {
-        if (message === 'ready') resolve();
-        else {
-          const { message: text, ours } = JSON.parse(message) as { message: string; ours: boolean };
-          reject(new ParleyError('UNAVAILABLE', ours ? text : `the log cannot be opened: ${text}`));
-          void worker.terminate();
+        const opening = JSON.parse(message) as Opening;
+        if (opening.ready) {
+          for (const warning of opening.warnings) options.onFault(warning, false);
+          resolve();
+          return;
         }
+        const { message: text, ours } = opening;
+        reject(new ParleyError('UNAVAILABLE', ours ? text : `the log cannot be opened: ${text}`));
+        void worker.terminate();
       });
     });
     worker.removeAllListeners('error');

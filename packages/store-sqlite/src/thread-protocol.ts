@@ -7,6 +7,11 @@ export interface ThreadStart {
   idempotencyWindowMs: number;
 }
 
+/** The first word of a store thread: it has opened its database, or why it could not. */
+export type Opening =
+  | { ready: true; /** Damage found on the way that leaves the rest usable. */ warnings: string[] }
+  | { ready: false; message: string; /** The message was written for people. */ ours: boolean };
+
 /** The answer to one call of a batch; batches cross as one JSON text each way. */
 export interface Reply {
   ok?: unknown;

@@ -1,6 +1,30 @@
 import type { ThreadState } from '@parley/core';
 
-/** The live state of a thread, put together from its own row and its head. */
-export function readState(row: { state: string; last_seq: number; updated_at: string }): ThreadState {
-  return { ...(JSON.parse(row.state) as ThreadState), last_seq: row.last_seq, updated_at: row.updated_at };
+import { damaged, sumOfHead, sumOfThread, type ThreadColumns } from './row-sum.ts';
+
+/** A thread as it stands in its two rows; what the head's row holds is null where that row is missing. */
+export interface ThreadRecord extends ThreadColumns {
+  id: number;
+  sum: string;
+  last_seq: number | null;
+  updated_at: string | null;
+  hash: string | null;
+  head_sum: string | null;
+}
+
+/** What is selected for a thread record. */
+export const THREAD_COLUMNS =
+  't.id, t.thread_id, t.workspace_id, t.status, t.state, t.sum, h.last_seq, h.updated_at, h.hash, h.sum AS head_sum';
+
+/** The live state of a thread and the hash of its newest entry, put together from both rows; throws when either is damaged. */
+export function readThread(row: ThreadRecord): { state: ThreadState; head: string } {
+  const { id, thread_id, last_seq, updated_at, hash } = row;
+  const whole = last_seq !== null && updated_at !== null && hash !== null;
+  if (
+    !whole ||
+    sumOfThread(row) !== row.sum ||
+    sumOfHead({ thread: id, last_seq, updated_at, hash }) !== row.head_sum
+  )
+    throw damaged(`the state of ${thread_id}`, { thread_id });
+  return { state: { ...(JSON.parse(row.state) as ThreadState), last_seq, updated_at }, head: hash };
 }

@@ -7,6 +7,7 @@ import {
   type Decision,
   type Entry,
   isForeign,
+  link,
   type Loaded,
   type Located,
   seal,
@@ -15,9 +16,11 @@ import {
 import { decide, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
 import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
-import { assertDurable, number } from './open-database.ts';
+import { number } from './number.ts';
+import { assertDurable } from './open-database.ts';
+import { type CursorColumns, damaged, rowSum, sumOfCursor, sumOfHead, sumOfThread } from './row-sum.ts';
 import { SearchIndex } from './search-index.ts';
-import { readState } from './thread-record.ts';
+import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
 import type { Notice, Reply } from './thread-protocol.ts';
 
@@ -76,17 +79,37 @@ export class Writer {
     if (this.#failure !== undefined) return { more: false };
     try {
       this.#purgeKeys(now - windowMs);
-      return { more: this.#search.step() };
+      const { more, damaged: positions } = this.#search.step();
+      if (positions.length === 0) return { more };
+      return {
+        more,
+        notice: { fault: `damaged entries at positions ${positions.join(', ')}`, fatal: false },
+      };
     } catch (error) {
       const { fault, fatal } = this.#abandon(error);
       return { more: false, notice: { fault: fault ?? '', fatal: fatal === true } };
     }
   }
 
+  /** Folds the WAL into the one file, where nobody reads it and no fault forbids it, and lets go of both. */
+  close(): void {
+    try {
+      if (this.#failure === undefined)
+        this.#db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    } finally {
+      this.#db.close();
+    }
+  }
+
   /** Forgets a few keys that no longer bind; the sweep walks round the table. */
   #purgeKeys(before: number): void {
     const rows = this.#sql.someKeys.all(this.#swept) as { name: string; at: number }[];
-    for (const { name, at } of rows) if (at < before) this.#sql.dropKey.run(name);
+    const expired = rows.filter(({ at }) => at < before);
+    if (expired.length > 0) {
+      this.#db.exec('BEGIN IMMEDIATE');
+      for (const { name } of expired) this.#sql.dropKey.run(name);
+      this.#db.exec('COMMIT');
+    }
     this.#swept = rows.at(-1)?.name ?? '';
   }
 
@@ -124,7 +147,15 @@ export class Writer {
     this.#apply(decision);
     const { thread, result } = decision;
     if (idempotency !== undefined && name !== undefined) {
-      this.#sql.putKey.run(name, idempotency.fingerprint, command.now, JSON.stringify(result));
+      const { fingerprint } = idempotency;
+      const text = JSON.stringify(result);
+      this.#sql.putKey.run(
+        name,
+        fingerprint,
+        command.now,
+        text,
+        rowSum(name, fingerprint, command.now, text),
+      );
     }
     return thread === undefined
       ? { result, replayed: false }
@@ -132,13 +163,13 @@ export class Writer {
   }
 
   #record(name: string): IdempotencyRecord | undefined {
-    const row = this.#sql.getKey.get(name) as { fingerprint: string; at: number; result: string } | undefined;
+    const row = this.#sql.getKey.get(name) as
+      | { fingerprint: string; at: number; result: string; sum: string }
+      | undefined;
     if (row === undefined) return undefined;
-    return {
-      fingerprint: row.fingerprint,
-      at: row.at,
-      result: JSON.parse(row.result) as Record<string, unknown>,
-    };
+    const { fingerprint, at, result, sum } = row;
+    if (rowSum(name, fingerprint, at, result) !== sum) throw damaged(`the idempotency key ${name}`);
+    return { fingerprint, at, result: JSON.parse(result) as Record<string, unknown> };
   }
 
   /** Keys of one sender in one place stand together in their own order, so that a batch touches few pages. */
@@ -163,7 +194,7 @@ export class Writer {
     if (cached === undefined) return { located, entry: undefined, cursor: undefined };
     return {
       located,
-      entry: entry_seq === undefined ? undefined : this.#entry(cached.id, entry_seq),
+      entry: entry_seq === undefined ? undefined : this.#entry(cached, entry_seq),
       cursor: cursor === true ? this.#cursor(cached, command.caller.agent_id) : undefined,
     };
   }
@@ -173,8 +204,8 @@ export class Writer {
     if (cached !== undefined) return cached;
     const row = this.#sql.getThread.get(threadId) as ThreadRecord | undefined;
     if (row === undefined) return undefined;
-    const state = readState(row);
-    return this.#remember({ id: row.id, state, head: row.hash, dirty: false, stored: state });
+    const { state, head } = readThread(row);
+    return this.#remember({ id: row.id, state, head, dirty: false, stored: state });
   }
 
   #remember(thread: CachedThread): CachedThread {
@@ -198,37 +229,41 @@ export class Writer {
     };
   }
 
-  #entry(thread: number, seq: number): Entry | undefined {
-    const row = this.#sql.getEntry.get(thread, seq) as { json: string } | undefined;
-    return row === undefined ? undefined : (JSON.parse(row.json) as Entry);
+  #entry({ id, state: { thread_id } }: CachedThread, seq: number): Entry | undefined {
+    const row = this.#sql.getEntry.get(id, seq) as { hash: string; json: string } | undefined;
+    if (row === undefined) return undefined;
+    const before = this.#sql.getEntry.get(id, seq - 1) as { hash: string } | undefined;
+    if (link(before?.hash ?? CHAIN_START, row.json) !== row.hash)
+      throw damaged(`${thread_id} at seq ${seq}`, { thread_id, seq });
+    return JSON.parse(row.json) as Entry;
   }
 
   #cursor(thread: CachedThread, agentId: string): Cursor | undefined {
-    const row = this.#sql.getCursor.get(thread.id, agentId) as
-      | Omit<Cursor, 'thread_id' | 'agent_id'>
-      | undefined;
-    return row === undefined ? undefined : { thread_id: thread.state.thread_id, agent_id: agentId, ...row };
+    const row = this.#sql.getCursor.get(thread.id, agentId) as (CursorColumns & { sum: string }) | undefined;
+    if (row === undefined) return undefined;
+    const { thread_id } = thread.state;
+    if (sumOfCursor(row) !== row.sum)
+      throw damaged(`the cursor of ${agentId} in ${thread_id}`, { thread_id });
+    const { last_read_seq, last_acked_message_id, updated_at } = row;
+    return { thread_id, agent_id: agentId, last_read_seq, last_acked_message_id, updated_at };
   }
 
   #apply({ entries, thread, cursor, session }: Decision): void {
     if (thread !== undefined) this.#append(thread, entries);
     if (cursor !== undefined) {
-      const { id } = this.#threads.get(cursor.thread_id) ?? {};
-      this.#sql.putCursor.run(
-        id ?? 0,
-        cursor.agent_id,
-        cursor.last_read_seq,
-        cursor.last_acked_message_id,
-        cursor.updated_at,
-      );
+      const { id = 0 } = this.#threads.get(cursor.thread_id) ?? {};
+      const { agent_id, last_read_seq, last_acked_message_id, updated_at } = cursor;
+      const sum = sumOfCursor({ ...cursor, thread: id });
+      this.#sql.putCursor.run(id, agent_id, last_read_seq, last_acked_message_id, updated_at, sum);
     }
     if (session !== undefined) {
-      this.#sql.putSession.run(
+      const row = [
         session.workspace_id,
         session.agent_id,
         session.session_id,
         JSON.stringify(session),
-      );
+      ] as const;
+      this.#sql.putSession.run(...row, rowSum(...row));
     }
   }
 
@@ -259,10 +294,13 @@ export class Writer {
   /** A thread's head is written once per batch, however many entries the batch gave it; its state when it changed. */
   #flushThreads(): void {
     for (const thread of this.#touched) {
-      const { id, state, stored } = thread;
-      this.#sql.putHead.run(id, state.last_seq, state.updated_at, thread.head);
+      const { id, state, stored, head } = thread;
+      const { last_seq, updated_at } = state;
+      const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head });
+      this.#sql.putHead.run(id, last_seq, updated_at, head, sum);
       if (stored === undefined || !sameButForHead(state, stored)) {
-        this.#sql.putThread.run(state.status, JSON.stringify(state), id);
+        const text = JSON.stringify(state);
+        this.#sql.putThread.run(state.status, text, sumOfThread({ ...state, state: text }), id);
         this.#putParticipants(id, state, stored?.participants ?? []);
       }
       thread.stored = state;
@@ -318,14 +356,6 @@ function failed(message: string): Reply {
   };
 }
 
-interface ThreadRecord {
-  id: number;
-  state: string;
-  last_seq: number;
-  updated_at: string;
-  hash: string;
-}
-
 /** True when two states differ in nothing but what every entry moves. */
 function sameButForHead(a: ThreadState, b: ThreadState): boolean {
   return (
@@ -342,34 +372,38 @@ function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
     getThread: prepare(
-      'SELECT t.id, t.state, h.last_seq, h.updated_at, h.hash FROM threads t JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?',
+      `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?`,
     ),
     anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
     anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
-    addThread: prepare("INSERT INTO threads (thread_id, workspace_id, status, state) VALUES (?, ?, '', '')"),
-    putThread: prepare('UPDATE threads SET status = ?, state = ? WHERE id = ?'),
-    putHead: prepare('INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash) VALUES (?, ?, ?, ?)'),
+    addThread: prepare(
+      "INSERT INTO threads (thread_id, workspace_id, status, state, sum) VALUES (?, ?, '', '', '')",
+    ),
+    putThread: prepare('UPDATE threads SET status = ?, state = ?, sum = ? WHERE id = ?'),
+    putHead: prepare(
+      'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum) VALUES (?, ?, ?, ?, ?)',
+    ),
     addParticipant: prepare(
       'INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)',
     ),
     dropParticipant: prepare(
       'DELETE FROM participants WHERE workspace_id = ? AND agent_id = ? AND thread = ?',
     ),
-    getEntry: prepare('SELECT json FROM entries WHERE thread = ? AND seq = ?'),
+    getEntry: prepare('SELECT hash, json FROM entries WHERE thread = ? AND seq = ?'),
     addEntry: prepare(
       'INSERT INTO entries (pos, thread, seq, reply_to, hash, json) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    getCursor: prepare(
-      'SELECT last_read_seq, last_acked_message_id, updated_at FROM cursors WHERE thread = ? AND agent_id = ?',
-    ),
+    getCursor: prepare('SELECT * FROM cursors WHERE thread = ? AND agent_id = ?'),
     putCursor: prepare(
-      'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at) VALUES (?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at, sum) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     putSession: prepare(
-      'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json) VALUES (?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json, sum) VALUES (?, ?, ?, ?, ?)',
     ),
-    getKey: prepare('SELECT fingerprint, at, result FROM idempotency WHERE name = ?'),
-    putKey: prepare('INSERT OR REPLACE INTO idempotency (name, fingerprint, at, result) VALUES (?, ?, ?, ?)'),
+    getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE name = ?'),
+    putKey: prepare(
+      'INSERT OR REPLACE INTO idempotency (name, fingerprint, at, result, sum) VALUES (?, ?, ?, ?, ?)',
+    ),
     someKeys: prepare('SELECT name, at FROM idempotency WHERE name > ? ORDER BY name LIMIT 500'),
     dropKey: prepare('DELETE FROM idempotency WHERE name = ?'),
   };

@@ -90,7 +90,8 @@ function findSigningKey(file: KeyFile, now: number): KeyRecord | undefined {
     (key) =>
       key.private !== undefined &&
       key.retired_at === undefined &&
-      now - Date.parse(key.created_at) < ROTATE_KEY_AGE_MS,
+      // A key from the future was made under a wrong clock: it would outlive its age.
+      Math.abs(now - Date.parse(key.created_at)) < ROTATE_KEY_AGE_MS,
   );
 }
 

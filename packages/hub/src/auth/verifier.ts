@@ -120,7 +120,8 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   async function withRecord(token: string, key: KeyRecord): Promise<Verified> {
     const created = Date.parse(key.created_at);
     if (key.retired_at !== undefined) throw new TokenRefused('the key is retired');
-    if (now() - created > MAX_KEY_AGE_MS) throw new TokenRefused('the key is older than 90 days');
+    if (Math.abs(now() - created) > MAX_KEY_AGE_MS)
+      throw new TokenRefused('the key is older than 90 days, or from as far in the future');
     const { payload } = await jwtVerify(
       token,
       await importJWK(key.public, 'EdDSA'),

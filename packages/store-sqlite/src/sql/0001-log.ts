@@ -1,11 +1,12 @@
-/** The log, the states folded from it, and what is kept beside it. */
+/** The log, the states folded from it, and what is kept beside it; `sum` covers the rest of its row. */
 export const sql = `
 CREATE TABLE threads (
   id INTEGER PRIMARY KEY,
   thread_id TEXT NOT NULL UNIQUE,
   workspace_id TEXT NOT NULL,
   status TEXT NOT NULL,
-  state TEXT NOT NULL
+  state TEXT NOT NULL,
+  sum TEXT NOT NULL
 ) STRICT;
 CREATE INDEX threads_by_workspace ON threads (workspace_id);
 
@@ -14,7 +15,8 @@ CREATE TABLE heads (
   thread INTEGER PRIMARY KEY REFERENCES threads (id),
   last_seq INTEGER NOT NULL,
   updated_at TEXT NOT NULL,
-  hash TEXT NOT NULL
+  hash TEXT NOT NULL,
+  sum TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE participants (
@@ -43,6 +45,7 @@ CREATE TABLE cursors (
   last_read_seq INTEGER NOT NULL,
   last_acked_message_id TEXT,
   updated_at TEXT NOT NULL,
+  sum TEXT NOT NULL,
   PRIMARY KEY (thread, agent_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -51,6 +54,7 @@ CREATE TABLE sessions (
   agent_id TEXT NOT NULL,
   session_id TEXT NOT NULL,
   json TEXT NOT NULL,
+  sum TEXT NOT NULL,
   PRIMARY KEY (workspace_id, agent_id, session_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -58,7 +62,8 @@ CREATE TABLE idempotency (
   name TEXT PRIMARY KEY,
   fingerprint TEXT NOT NULL,
   at INTEGER NOT NULL,
-  result TEXT NOT NULL
+  result TEXT NOT NULL,
+  sum TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE followers (

@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+
+import { ParleyError } from '@parley/protocol';
+
+/** The columns of a thread's row that its sum covers. */
+export interface ThreadColumns {
+  thread_id: string;
+  workspace_id: string;
+  status: string;
+  state: string;
+}
+
+/** The columns of a thread's head that its sum covers. */
+export interface HeadColumns {
+  thread: number;
+  last_seq: number;
+  updated_at: string;
+  hash: string;
+}
+
+/** The columns of a cursor's row that its sum covers. */
+export interface CursorColumns {
+  thread: number;
+  agent_id: string;
+  last_read_seq: number;
+  last_acked_message_id: string | null;
+  updated_at: string;
+}
+
+/** The sum of a thread's row. */
+export function sumOfThread({ thread_id, workspace_id, status, state }: ThreadColumns): string {
+  return rowSum(thread_id, workspace_id, status, state);
+}
+
+/** The sum of a thread's head. */
+export function sumOfHead(head: HeadColumns): string {
+  return rowSum(head.thread, head.last_seq, head.updated_at, head.hash);
+}
+
+/** The sum of a cursor's row. */
+export function sumOfCursor(cursor: CursorColumns): string {
+  const { thread, agent_id, last_read_seq, last_acked_message_id, updated_at } = cursor;
+  return rowSum(thread, agent_id, last_read_seq, last_acked_message_id, updated_at);
+}
+
+/** What the hash chain is to the log, this is to every row beside it: a flipped bit is seen before it is served. */
+export function rowSum(...values: (string | number | null)[]): string {
+  return hash('sha256', values.join('\n'), 'base64url').slice(0, 22);
+}
+
+/** The refusal to serve what is not as it was written; the place is named, for the caller and for the log. */
+export function damaged(place: string, details: Record<string, unknown> = {}): ParleyError {
+  return new ParleyError('INTERNAL', `the record is damaged: ${place}; run \`parley doctor\``, details);
+}

@@ -1,0 +1,91 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { checkRecord } from '@parley/store-sqlite';
+import { expect, test } from 'vitest';
+
+import { type CrashHub, startHub, temporaryFolder, tokenFor, tryHub } from './crash-hub.ts';
+import { clientOf, createThread, type HubClient, ok, post } from './hub-client.ts';
+
+const MESSAGES = 30;
+const DAMAGED = 17;
+
+/** A hub with a thread of thirty messages, one of which can be found in the file by its text. */
+async function hubWithThread(): Promise<{ hub: CrashHub; thread: string; token: string }> {
+  const folder = temporaryFolder();
+  const hub = await startHub(folder);
+  const token = await tokenFor(folder, 'alice');
+  const alice = clientOf(hub.url, 'alice', token);
+  const thread = await createThread(alice);
+  for (let seq = 1; seq <= MESSAGES; seq++) ok(await post(alice, thread, `unmistakable ${seq};`, `k${seq}`));
+  const search = () =>
+    alice.call<{ hits: unknown[] }>('search_messages', { query: `unmistakable ${MESSAGES}` });
+  await expect.poll(async () => ok(await search()).hits.length).toBe(1);
+  return { hub, thread, token };
+}
+
+function flip(path: string, find: (bytes: Buffer) => number): void {
+  const bytes = readFileSync(path);
+  const at = find(bytes);
+  expect(at).toBeGreaterThanOrEqual(0);
+  bytes[at]! ^= 1;
+  writeFileSync(path, bytes);
+}
+
+function readFrom(client: HubClient, thread: string, since: number, limit: number) {
+  return client.call<{ messages: unknown[] }>('read_messages', {
+    thread_id: thread,
+    since_seq: since,
+    limit,
+  });
+}
+
+test('[C-DUR-08] [R11] a flipped bit in a stored message: the place is named, the message is not served, the others are', async () => {
+  const { hub, thread, token } = await hubWithThread();
+  await hub.end('SIGTERM');
+  flip(join(hub.folder, 'parley.db'), (bytes) => bytes.indexOf(`unmistakable ${DAMAGED};`));
+
+  const { ok: sound, problems } = checkRecord(hub.folder);
+  expect({ sound, problems }).toEqual({
+    sound: false,
+    problems: expect.arrayContaining([
+      expect.stringContaining(`${thread}: the chain breaks at seq ${DAMAGED}`),
+    ]),
+  });
+  const revived = await startHub(hub.folder);
+  const alice = clientOf(revived.url, 'alice', token);
+  const place = { code: 'INTERNAL', details: { thread_id: thread, seq: DAMAGED } };
+  expect((await readFrom(alice, thread, 0, 200)).body).toMatchObject({ error: place });
+  expect((await readFrom(alice, thread, DAMAGED - 1, 1)).body).toMatchObject({ error: place });
+  const search = await alice.call('search_messages', { query: `unmistakable ${DAMAGED}` });
+  expect(search.body).toMatchObject({ error: place });
+  expect(ok(await readFrom(alice, thread, 0, DAMAGED - 1)).messages).toHaveLength(DAMAGED - 1);
+  expect(ok(await readFrom(alice, thread, DAMAGED, 200)).messages).toHaveLength(MESSAGES - DAMAGED);
+  expect((await revived.end('SIGTERM')).stderr).toContain(`${thread} at seq ${DAMAGED}`);
+});
+
+test('[C-DUR-08] [R11] a flipped bit in the structure of a page: the hub says so and does not start', async () => {
+  const { hub } = await hubWithThread();
+  await hub.end('SIGTERM');
+  // The first byte of the page that holds the message says what kind of page it is.
+  flip(
+    join(hub.folder, 'parley.db'),
+    (bytes) => Math.floor(bytes.indexOf(`unmistakable ${DAMAGED};`) / 4_096) * 4_096,
+  );
+  expect(await tryHub(hub.folder)).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/damaged|malformed/),
+  });
+  expect(checkRecord(hub.folder)).toMatchObject({ ok: false, integrity: 'damaged' });
+});
+
+test('[C-DUR-08] [R11] a flipped bit in the write-ahead log: the frame is named and nothing is dropped in silence', async () => {
+  const { hub } = await hubWithThread();
+  await hub.end('SIGKILL');
+  flip(join(hub.folder, 'parley.db-wal'), (bytes) => bytes.indexOf(`unmistakable ${DAMAGED};`));
+  const refused = { code: 1, stdout: expect.stringMatching(/write-ahead log is damaged at frame \d+/) };
+  expect(await tryHub(hub.folder)).toMatchObject(refused);
+  // Refusing has not destroyed what an expert may still need.
+  expect(await tryHub(hub.folder)).toMatchObject(refused);
+  expect(checkRecord(hub.folder)).toMatchObject({ ok: false });
+});
