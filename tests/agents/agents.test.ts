@@ -14,6 +14,10 @@ const CLIENTS: [name: string, run: (task: AgentTask) => Promise<AgentRun>][] = [
   ['Claude Code', runClaude],
   ['Codex 0.153.4', (task) => runCodex('codex-0153', task)],
   ['the newest Codex', (task) => runCodex('codex', task)],
+  [
+    'the newest Codex on MCP 2026-07-28',
+    (task) => runCodex('codex', { ...task, features: { mcp_2026_07_28: true } }),
+  ],
 ];
 
 const field = (result: ToolResult | undefined, name: string): unknown => result?.structured?.[name];

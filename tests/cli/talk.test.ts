@@ -125,6 +125,34 @@ test('read pages over more than one answer, and tells how to go on', async () =>
   ).toEqual([204, 205]);
 });
 
+test('thread ls gives as many as are asked for, over more than one page', async () => {
+  const token = await issueToken(hub.data, 'maker');
+  const made: string[] = [];
+  for (let i = 0; i < 203; i++) {
+    const response = await fetch(`${hub.url}/v1/create_thread`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ title: `thread ${i}` }),
+    });
+    made.push(((await response.json()) as { thread_id: string }).thread_id);
+  }
+  const list = (limit: string) =>
+    json<{ threads: { thread_id: string }[]; next_before: string | null }>([
+      'thread',
+      'ls',
+      '--as',
+      'maker',
+      '-n',
+      limit,
+    ]);
+  const all = await list('1000');
+  expect(all.threads.map((row) => row.thread_id).toSorted()).toEqual(made.toSorted());
+  expect(all.next_before).toBeNull();
+  const some = await list('201');
+  expect(some.threads).toEqual(all.threads.slice(0, 201));
+  expect(some.next_before).not.toBeNull();
+});
+
 test('search finds a message, sessions lists a heartbeat, thread ls counts the unread', async () => {
   const thread = await newThread('--with', 'alice');
   await json(['post', thread, 'a rare zanzibar word']);

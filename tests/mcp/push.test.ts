@@ -97,6 +97,21 @@ describe.each(['modern', 'legacy'] as const)('push in the %s era', (era) => {
   });
 });
 
+test('a call that waits ends when its token is revoked, in both eras', async () => {
+  const issued = await issueToken({ agent: 'finn', workspace: 'w1' }, { data: scene.hub.data });
+  const thread_id = await scene.as('finn').thread();
+  const params = { name: 'wait_for_messages', arguments: { thread_id, timeout_ms: 300_000 } };
+  const session = await openLegacy(scene.hub.url, issued.token);
+  const waiting = Promise.all([
+    modern(scene.hub.url, issued.token, 'tools/call', params),
+    session.request('tools/call', params),
+  ]);
+  await runJson(['token', 'revoke', issued.jti], { data: scene.hub.data });
+  const [inModern, inLegacy] = await waiting;
+  expect([inModern.status, inModern.answer?.error?.data?.['code']]).toEqual([401, 'UNAUTHORIZED']);
+  expect(inLegacy.messages).toEqual([]);
+});
+
 test('2025-11-25: what happened before the GET stream was opened is told once it is', async () => {
   const alice = scene.as('alice');
   const thread_id = await alice.thread();

@@ -19,13 +19,17 @@ export interface Log {
 export function createLog(store: Store, feed: Feed): Log {
   const readsByQuery = new Map<string, Promise<Page>>();
 
-  /** Followers of one thread wake together and ask for the same page: it is read once. */
+  /**
+   * Followers of one thread wake together and ask for the same page: it is read once. A page that is already under
+   * way is not shared: it may be of a moment before what the caller has seen acknowledged.
+   */
   function read(query: PageQuery): Promise<Page> {
     const key = `${query.workspace_id} ${query.thread_id} ${query.after} ${query.limit} ${query.max_bytes}`;
-    const running = readsByQuery.get(key);
-    if (running !== undefined) return running;
-    const page = store.page(query).finally(() => readsByQuery.delete(key));
+    const asked = readsByQuery.get(key);
+    if (asked !== undefined) return asked;
+    const page = store.page(query);
     readsByQuery.set(key, page);
+    queueMicrotask(() => readsByQuery.delete(key));
     return page;
   }
 

@@ -152,8 +152,10 @@ class Scanner {
   #string(): string {
     const start = ++this.#at;
     const text = this.#text;
+    let quote = -1;
     for (;;) {
-      const quote = text.indexOf('"', this.#at);
+      // Neither is looked for again before it is passed, or a string of escapes would cost its square.
+      if (quote < this.#at) quote = text.indexOf('"', this.#at);
       if (quote < 0) throw invalid('the JSON is malformed');
       if (this.#backslash < this.#at) this.#backslash = nextOf(text, '\\', this.#at);
       if (quote < this.#backslash) {
@@ -201,13 +203,13 @@ class Scanner {
   }
 }
 
-function nextOf(text: string, part: string, from: number): number {
-  const at = text.indexOf(part, from);
-  return at < 0 ? text.length : at;
-}
-
 function hexDigit(c: number): number {
   if (c >= 0x30 && c <= 0x39) return c - 0x30;
   const lower = c | 0x20;
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : Number.NaN;
+}
+
+function nextOf(text: string, part: string, from: number): number {
+  const at = text.indexOf(part, from);
+  return at < 0 ? text.length : at;
 }

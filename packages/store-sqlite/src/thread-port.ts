@@ -42,12 +42,8 @@ export class ThreadPort {
   /** Starts a thread and waits until it has opened its database. */
   static async open(start: ThreadStart, options: PortOptions): Promise<ThreadPort> {
     const source = import.meta.url.endsWith('.ts');
-    const file = new URL(source ? './sqlite-thread.ts' : './sqlite-thread.js', import.meta.url);
-    const worker = new Worker(file, {
-      workerData: start,
-      stderr: false,
-      ...(source ? { execArgv: ['--import', 'tsx'] } : {}),
-    });
+    const file = source ? './sqlite-thread-source.mjs' : './sqlite-thread.js';
+    const worker = new Worker(new URL(file, import.meta.url), { workerData: start });
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
       worker.once('message', (message: string) => {

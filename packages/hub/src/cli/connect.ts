@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
 import { type Client, createClient, type Token } from '@parley/client';
@@ -6,6 +5,7 @@ import { ParleyError } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import type { LoadedConfig } from '../config/load.ts';
+import { checkAddress, readTokenFile } from './credentials.ts';
 import { findHub } from './find-hub.ts';
 import { UnreachableError } from './output.ts';
 import { ownCommand } from './own-command.ts';
@@ -57,7 +57,7 @@ export async function connect(command: Command, patienceMs = PATIENCE_MS): Promi
   const url = (address ?? found?.url)?.replace(/\/+$/, '');
   const program = ownCommand(settings);
   if (url === undefined) throw new UnreachableError(noHub(settings.config.data, program));
-  if (address !== undefined) checkUrl(url);
+  if (address !== undefined) checkAddress(url);
   const given = givenToken(options);
   const token = given ?? (await mint(settings, options, url === found?.url));
   return {
@@ -81,16 +81,6 @@ function repeated({ url, as, workspace }: ConnectOptions): string[] {
   );
 }
 
-function checkUrl(url: string): void {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(parsed?.hostname ?? '');
-  if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && loopback)) return;
-  throw new ParleyError(
-    'VALIDATION_ERROR',
-    `${url} is no address for a token to go to: use https://, or http:// on this machine`,
-  );
-}
-
 function givenToken({ tokenFile, as }: ConnectOptions): string | undefined {
   const { PARLEY_TOKEN, PARLEY_TOKEN_FILE } = process.env;
   const file = tokenFile ?? (PARLEY_TOKEN ? undefined : PARLEY_TOKEN_FILE);
@@ -99,14 +89,6 @@ function givenToken({ tokenFile, as }: ConnectOptions): string | undefined {
   if (as !== undefined)
     throw new ParleyError('VALIDATION_ERROR', '--as: a token is given, and it says already who you are');
   return token.trim();
-}
-
-function readTokenFile(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new ParleyError('NOT_FOUND', `the token file ${path} is not there`);
-  if (stat.isFile() && (stat.mode & 0o077) !== 0)
-    throw new ParleyError('UNAUTHORIZED', `others can read ${path}; close it with: chmod 600 ${path}`);
-  return readFileSync(path, 'utf8');
 }
 
 /** Short-lived tokens from the data folder's own key, for its own hub and no other. */

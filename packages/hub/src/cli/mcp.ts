@@ -11,6 +11,7 @@ import type { Command } from 'commander';
 import { createServerFactory } from '../faces/mcp/hub-server.ts';
 import { createLogger } from '../logger.ts';
 import { VERSION } from '../version.ts';
+import { checkAddress } from './credentials.ts';
 import { hubAt, hubOfFolder } from './nearby-hub.ts';
 import { EXIT } from './output.ts';
 import { givenToken, ownTokens } from './own-token.ts';
@@ -53,6 +54,7 @@ async function serveMcp(options: McpOptions, command: Command): Promise<void> {
   const url = env['PARLEY_URL'];
   if (url !== undefined && given === undefined)
     throw new ParleyError('UNAUTHORIZED', 'PARLEY_URL needs a token: set PARLEY_TOKEN or --token-file');
+  if (url !== undefined) checkAddress(url);
   const hub = url === undefined ? hubOfFolder(config, log) : hubAt(url);
   let clientName: string | undefined;
   const identity = {

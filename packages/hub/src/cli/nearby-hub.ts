@@ -1,12 +1,12 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ParleyError } from '@parley/protocol';
 
 import type { Config } from '../config/schema.ts';
-import { prepareFolder, readPrivateFile } from '../data-folder.ts';
+import { prepareFolder } from '../data-folder.ts';
 import type { Logger } from '../logger.ts';
 import { type RunningHub, start } from '../start.ts';
+import { findHub } from './find-hub.ts';
 import { openRequest } from './open-request.ts';
 import { UnreachableError } from './output.ts';
 
@@ -71,26 +71,10 @@ export function hubOfFolder(config: Config, log: Logger): NearbyHub {
   };
 }
 
+/** The hub that holds the folder, unless it is on its way out. */
 async function runningHub(folder: string): Promise<string | undefined> {
-  let record: { url?: unknown; pid?: unknown };
-  try {
-    record = JSON.parse(readPrivateFile(join(folder, 'hub.json')) ?? '{}') as typeof record;
-  } catch {
-    return undefined;
-  }
-  const { url, pid } = record;
-  if (typeof url !== 'string' || typeof pid !== 'number' || !isAlive(pid)) return undefined;
-  return (await answers(url)) ? url : undefined;
-}
-
-/** A record that outlived its hub must not lead to whoever has the port now. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const found = findHub(folder);
+  return found !== undefined && (await answers(found.url)) ? found.url : undefined;
 }
 
 function answers(url: string): Promise<boolean> {

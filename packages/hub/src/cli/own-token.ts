@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-
-import { ParleyError } from '@parley/protocol';
 
 import { issueToken } from '../auth/issue-token.ts';
 import type { Config } from '../config/schema.ts';
 import { prepareFolder } from '../data-folder.ts';
+import { readTokenFile } from './credentials.ts';
 
 /** Where the token of each call comes from; it never stands on a command line. */
 export interface TokenSource {
@@ -16,17 +14,9 @@ export interface TokenSource {
 
 /** A token that someone else has issued; a file is read anew each time, so that it can be replaced. */
 export function givenToken(token: string | undefined, file: string | undefined): TokenSource | undefined {
-  if (file !== undefined) return { get: async () => readToken(file), refused: () => false };
+  if (file !== undefined) return { get: async () => readTokenFile(file), refused: () => false };
   if (token !== undefined) return { get: async () => token, refused: () => false };
   return undefined;
-}
-
-function readToken(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    throw new ParleyError('UNAUTHORIZED', `the token file ${file} cannot be read`);
-  }
 }
 
 export interface Identity {

@@ -1,4 +1,5 @@
-import type { InputOf, Thread } from '@parley/protocol';
+import type { Client } from '@parley/client';
+import { LIMITS, type OutputOf, type Thread } from '@parley/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { addConnectOptions, connect } from './connect.ts';
@@ -32,13 +33,10 @@ function addList(thread: Command): void {
     .option('--unread', 'only threads with messages you have not acknowledged')
     .option('-n, --limit <count>', 'how many', wholeNumber, 50)
     .addHelpText('after', '\nExample:\n  parley thread ls --status blocked')
-    .action(async (options: { status?: Status; unread?: boolean; limit: number }, command: Command) => {
+    .action(async (options: ListOptions, command: Command) => {
       const { client, json, typed } = await connect(command);
       const paint = painter(command);
-      const input: InputOf<'list_threads'> = { limit: options.limit };
-      if (options.status !== undefined) input.status = options.status;
-      if (options.unread === true) input.unread = true;
-      const page = await client.list_threads(input);
+      const page = await readPages(client, options);
       print({ json }, page, () =>
         table(
           page.threads.map((row) => [
@@ -55,6 +53,29 @@ function addList(thread: Command): void {
         tell(`No threads. Start one with: ${typed('thread new "a title" --with alice,bob')}`);
       else if (page.next_before !== null) tell(`There are more; show them with --limit.`);
     });
+}
+
+interface ListOptions {
+  status?: Status;
+  unread?: boolean;
+  limit: number;
+}
+
+/** As many threads as were asked for, over as many pages as that takes. */
+async function readPages(client: Client, { status, unread, limit }: ListOptions) {
+  const threads: OutputOf<'list_threads'>['threads'] = [];
+  let next_before: string | null = null;
+  do {
+    const page: OutputOf<'list_threads'> = await client.list_threads({
+      limit: Math.min(limit - threads.length, LIMITS.page_max),
+      ...(status === undefined ? {} : { status }),
+      ...(unread === true ? { unread } : {}),
+      ...(next_before === null ? {} : { before: next_before }),
+    });
+    threads.push(...page.threads);
+    ({ next_before } = page);
+  } while (next_before !== null && threads.length < limit);
+  return { threads, next_before };
 }
 
 function addNew(thread: Command): void {

@@ -1,5 +1,5 @@
 import type { Hub, Log } from '@parley/core';
-import { isLegacyRequest } from '@modelcontextprotocol/server';
+import { isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { type Claims, ParleyError } from '@parley/protocol';
 
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody } from '../../exchange.ts';
@@ -57,7 +57,8 @@ export async function openMcpFace(options: McpOptions): Promise<Face> {
         const web = toWebRequest(exchange, ending.signal);
         const auth = { claims, request_id };
         const call = { exchange, web, body, auth, authInfo: toAuthInfo(auth), ending };
-        await ((await isLegacyRequest(web, body)) ? legacy.answer(call) : modern.answer(call));
+        const isModern = claimsRevision(body) || !(await isLegacyRequest(web, body));
+        await (isModern ? modern : legacy).answer(call);
       } finally {
         leave();
       }
@@ -73,6 +74,18 @@ async function chooseSurface(options: McpOptions): Promise<Surface> {
   if (!options.conformance) return createHubSurface(options);
   const { createConformanceSurface } = await import('./conformance/surface.ts');
   return createConformanceSurface(options);
+}
+
+/** True for what only the newest revision sends: it needs no second look at the whole message to be told apart. */
+function claimsRevision(body: unknown): boolean {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { _meta?: unknown } };
+  const { _meta: meta } = params ?? {};
+  return (
+    method !== 'initialize' &&
+    meta !== null &&
+    typeof meta === 'object' &&
+    Object.hasOwn(meta, PROTOCOL_VERSION_META_KEY)
+  );
 }
 
 /** One JSON-RPC message, decoded as strictly as everything that reaches the log. */

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 
 import {
   isInitializeRequest,
@@ -14,6 +12,7 @@ import {
 import type { Claims } from '@parley/protocol';
 
 import type { McpRequest } from './modern.ts';
+import { openPush, pushable, type PushStream } from './push-stream.ts';
 import { noSuchSession, RpcRefusal } from './rpc-error.ts';
 import type { Surface } from './surface.ts';
 import { sendWebResponse } from './web-bridge.ts';
@@ -33,12 +32,6 @@ interface Session {
   push: PushStream;
   /** Ids of our own requests that the client has yet to answer. */
   asked: Set<string | number>;
-}
-
-/** Where notifications go: the one GET stream, once the client has opened it. */
-interface PushStream {
-  response: ServerResponse | undefined;
-  onOpen: Set<() => void>;
 }
 
 /** The revisions with sessions: each session belongs to the principal that began it and to nobody else. */
@@ -186,33 +179,4 @@ function noteQuestions(
       asked.delete(message.params?.['requestId'] as string | number);
     return send(message, options);
   };
-}
-
-function openPush(push: PushStream, response: ServerResponse): void {
-  push.response = response;
-  for (const opened of push.onOpen) opened();
-  push.onOpen.clear();
-}
-
-/** Waits for the GET stream to be there, and for its reader to keep up. */
-async function pushable(push: PushStream, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const { response } = push;
-    if (response === undefined || response.destroyed) await opening(push, signal);
-    else if (response.writableNeedDrain)
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    else return;
-  }
-}
-
-function opening(push: PushStream, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      push.onOpen.delete(done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    push.onOpen.add(done);
-    signal.addEventListener('abort', done);
-  });
 }

@@ -5,6 +5,7 @@ import { type AuthInfo, createMcpHandler, InMemoryServerEventBus } from '@modelc
 import type { Exchange } from '../../exchange.ts';
 import { isListen, type ListenMessage } from './listen.ts';
 import type { RequestAuth } from './request-auth.ts';
+import { tokenEnded } from './rpc-error.ts';
 import type { Surface } from './surface.ts';
 import { sendWebResponse } from './web-bridge.ts';
 
@@ -63,6 +64,7 @@ export function createModern(surface: Surface, onerror: (error: Error) => void) 
       if (isListen(request.body)) return listen(request, request.body);
       const { exchange, web, body, authInfo, ending } = request;
       const answer = await calls.fetch(web, { authInfo, parsedBody: body });
+      if (ending.signal.aborted && !exchange.response.destroyed) throw tokenEnded();
       await sendWebResponse(exchange, answer, ending.signal);
     },
   };

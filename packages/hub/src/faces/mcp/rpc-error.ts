@@ -47,6 +47,11 @@ export function noSuchSession(): RpcRefusal {
   return new RpcRefusal(404, -32_001, 'NOT_FOUND', 'Session not found: initialize again');
 }
 
+/** The token of a running call has ceased to be good. */
+export function tokenEnded(): RpcRefusal {
+  return new RpcRefusal(401, -32_000, 'UNAUTHORIZED', 'the token is no longer good');
+}
+
 /** Answers a refusal in JSON-RPC, with the same HTTP status and hints as on `/v1`. */
 export function sendRpcError(exchange: Exchange, error: ParleyError): void {
   const code = error instanceof RpcRefusal ? error.rpcCode : RPC_CODE[error.code];

@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { TRANSITIONS } from '@parley/core';
+import { CONTRACTS, EVENT_METADATA, HTTP_STATUS, LIMITS } from '@parley/protocol';
+import { expect, test } from 'vitest';
+
+import { parley } from '../cli/parley.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const documents = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** The rows of the table under a heading, cells without their code marks. */
+function tableUnder(text: string, heading: string): string[][] {
+  const section = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.replaceAll('`', '').trim()),
+    )
+    .slice(2);
+}
+
+test.each(documents)('%s: every link leads somewhere and every file it names is there', (path) => {
+  const text = read(path);
+  for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+    const [file = '', anchor] = target.split('#');
+    const place = file === '' ? path : join(dirname(path), file);
+    expect(existsSync(join(root, place)), target).toBe(true);
+    if (anchor === undefined) continue;
+    const headings = [...read(place).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title.toLowerCase().replaceAll(' ', '-'),
+    );
+    expect(headings, target).toContain(anchor);
+  }
+  for (const [, name = ''] of text.matchAll(
+    /`((?:packages|specs|tests|docs|examples|scripts|bench)\/[\w./-]+)`/g,
+  ))
+    if (path !== 'CONTRIBUTING.md') expect(existsSync(join(root, name)), name).toBe(true);
+});
+
+test('every command that a document types is there', async () => {
+  const help = (await parley(['--help'])).stdout;
+  const known = [...help.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
+  const all = documents.map(read).join('\n');
+  const typed = [...all.matchAll(/(?:^|`|\$\(|npx )parley ([a-z]+)/gm)].map(([, name]) => name);
+  for (const name of typed) expect(known).toContain(name);
+});
+
+test('the guide tells the statuses as the rules have them', () => {
+  const rows = tableUnder(read('docs/guide.md'), 'Statuses');
+  const columns = Object.keys(TRANSITIONS);
+  const told = rows.map(([from = '', ...cells]) => [
+    from,
+    Object.fromEntries(columns.flatMap((to, i) => (cells[i] === '' ? [] : [[to, cells[i]]]))),
+  ]);
+  expect(Object.fromEntries(told)).toEqual(TRANSITIONS);
+});
+
+test('the guide tells every error code with its HTTP status', () => {
+  const rows = tableUnder(read('docs/guide.md'), 'Errors');
+  expect(Object.fromEntries(rows.map(([code = '', status]) => [code, Number(status)]))).toEqual(HTTP_STATUS);
+});
+
+test('the guide tells every event and every limit', () => {
+  const guide = read('docs/guide.md');
+  expect(tableUnder(guide, 'Events').map(([name]) => name)).toEqual(Object.keys(EVENT_METADATA));
+  const numbers = tableUnder(guide, 'Limits').flatMap(([, bound = '']) => bound.match(/\d+/g) ?? []);
+  for (const [name, bound] of Object.entries(LIMITS)) expect(numbers, name).toContain(String(bound));
+});
+
+test('the page of the HTTP face tells every operation with its resource', () => {
+  const rows = tableUnder(read('docs/faces/http.md'), 'Call an operation');
+  const real = Object.values(CONTRACTS).map((contract) => [
+    contract.name,
+    'http' in contract ? `${contract.http.method} ${contract.http.path}` : '',
+  ]);
+  expect(rows).toEqual(real);
+});

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect, test } from 'vitest';
+
+import { bareEnvironment, freshPath, startHub } from '../cli/parley.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The shell blocks of a document from a heading on, as one script. */
+function scriptOf(path: string, heading: string): string {
+  const text = readFileSync(join(root, path), 'utf8').split(heading)[1] ?? '';
+  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join('\n');
+}
+
+/** Pastes a script into a shell in the clone, beside a hub that a newcomer has just started. */
+async function paste(script: string): Promise<{ code: number; output: string }> {
+  const home = freshPath('.');
+  const hub = await startHub(join(home, '.local/share/parley'));
+  const text = script.replaceAll('http://127.0.0.1:8620', hub.url);
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', text], {
+    cwd: root,
+    env: bareEnvironment({ HOME: home }),
+  });
+  let output = '';
+  for (const stream of [shell.stdout, shell.stderr])
+    stream.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+  const [code] = (await once(shell, 'close')) as [number];
+  await hub.stop();
+  return { code, output };
+}
+
+test('the first thread of the README works as it is pasted', async () => {
+  const { code, output } = await paste(scriptOf('README.md', '## A first thread in a minute'));
+  expect(code, output).toBe(0);
+  expect(output).toContain('resolved, nothing is open');
+  expect(output).toContain(
+    '[finding_reported high user_mapper.dart]  A user without a nickname becomes null',
+  );
+  expect(output).toContain('read     by bob');
+  expect(output).toContain('“Mapper review” (conversation) is active; 2 messages read of 2.');
+  expect(output).toContain('"title":"Mapper review"');
+});
+
+test('the calls on the page of the HTTP face work as they are pasted', async () => {
+  const { code, output } = await paste(scriptOf('docs/faces/http.md', '# HTTP face'));
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/"thread_id":"th_/);
+  expect(output).toContain('"seq":1,"thread_status":"active"');
+  expect(output).toContain(': stream\n\nid: 1\nevent: message\ndata: {"message_id"');
+});
