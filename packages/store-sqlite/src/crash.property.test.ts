@@ -43,9 +43,9 @@ test('[R1] [R2] [R3] whatever is asked and wherever it is killed, SQLite holds w
       const simulation = new Simulation();
       try {
         for (const { wishes, next } of steps) {
-          const batch = wishes.map((one) => simulation.toCommand(one));
-          if (typeof next === 'object') await simulation.tear(batch, next.tornAt);
-          await simulation.run(batch);
+          const ask = (): Command[] => wishes.map((one) => simulation.toCommand(one));
+          if (typeof next === 'object') await simulation.tear(ask(), next.tornAt);
+          await simulation.run(ask());
           if (next === 'idle') simulation.writer.idle(0, 0);
           if (next === 'kill') simulation.reopen();
           expect(await simulation.inSqlite()).toEqual(await simulation.inMemory());
