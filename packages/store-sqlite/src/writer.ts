@@ -20,9 +20,10 @@ import { number } from './number.ts';
 import { assertDurable } from './open-database.ts';
 import { type CursorColumns, damaged, rowSum, sumOfCursor, sumOfHead, sumOfThread } from './row-sum.ts';
 import { SearchIndex } from './search-index.ts';
-import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
-import { type DatabaseSync, sqliteCode, SQLITE_FULL, type StatementSync } from './sqlite.ts';
+import { readThread, type ThreadRecord } from './thread-record.ts';
+import { type DatabaseSync, sqliteCode, SQLITE_FULL } from './sqlite.ts';
 import type { Notice, Reply } from './thread-protocol.ts';
+import { prepareWriterStatements, type WriterStatements } from './writer-statements.ts';
 
 interface CachedThread {
   id: number;
@@ -39,7 +40,7 @@ const CACHED_THREADS = 2_000;
 /** Runs batches of commands, one transaction each, by the rules of the core; lives in the writer's thread. */
 export class Writer {
   readonly #db: DatabaseSync;
-  readonly #sql: Statements;
+  readonly #sql: WriterStatements;
   readonly #search: SearchIndex;
   readonly #threads = new Map<string, CachedThread>();
   readonly #touched = new Set<CachedThread>();
@@ -53,7 +54,7 @@ export class Writer {
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#sql = prepareStatements(db);
+    this.#sql = prepareWriterStatements(db);
     this.#search = new SearchIndex(db);
     this.#position = number(db, 'SELECT max(pos) FROM entries');
   }
@@ -364,47 +365,4 @@ function sameButForHead(a: ThreadState, b: ThreadState): boolean {
     a.participants === b.participants &&
     a.title === b.title
   );
-}
-
-type Statements = ReturnType<typeof prepareStatements>;
-
-function prepareStatements(db: DatabaseSync) {
-  const prepare = (sql: string): StatementSync => db.prepare(sql);
-  return {
-    getThread: prepare(
-      `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?`,
-    ),
-    anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
-    anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
-    addThread: prepare(
-      "INSERT INTO threads (thread_id, workspace_id, status, state, sum) VALUES (?, ?, '', '', '')",
-    ),
-    putThread: prepare('UPDATE threads SET status = ?, state = ?, sum = ? WHERE id = ?'),
-    putHead: prepare(
-      'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum) VALUES (?, ?, ?, ?, ?)',
-    ),
-    addParticipant: prepare(
-      'INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)',
-    ),
-    dropParticipant: prepare(
-      'DELETE FROM participants WHERE workspace_id = ? AND agent_id = ? AND thread = ?',
-    ),
-    getEntry: prepare('SELECT hash, json FROM entries WHERE thread = ? AND seq = ?'),
-    addEntry: prepare(
-      'INSERT INTO entries (pos, thread, seq, reply_to, hash, json) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    getCursor: prepare('SELECT * FROM cursors WHERE thread = ? AND agent_id = ?'),
-    putCursor: prepare(
-      'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at, sum) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    putSession: prepare(
-      'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json, sum) VALUES (?, ?, ?, ?, ?)',
-    ),
-    getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE name = ?'),
-    putKey: prepare(
-      'INSERT OR REPLACE INTO idempotency (name, fingerprint, at, result, sum) VALUES (?, ?, ?, ?, ?)',
-    ),
-    someKeys: prepare('SELECT name, at FROM idempotency WHERE name > ? ORDER BY name LIMIT 500'),
-    dropKey: prepare('DELETE FROM idempotency WHERE name = ?'),
-  };
 }

@@ -1,0 +1,47 @@
+import type { DatabaseSync, StatementSync } from './sqlite.ts';
+import { THREAD_COLUMNS } from './thread-record.ts';
+
+/** Every statement of the writer, prepared once. */
+export type WriterStatements = ReturnType<typeof prepareWriterStatements>;
+
+/** Prepares what the writer says to SQLite. */
+export function prepareWriterStatements(db: DatabaseSync) {
+  const prepare = (sql: string): StatementSync => db.prepare(sql);
+  return {
+    getThread: prepare(
+      `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?`,
+    ),
+    anyThread: prepare('SELECT 1 FROM threads LIMIT 1'),
+    anyThreadOf: prepare('SELECT 1 FROM threads WHERE workspace_id = ? LIMIT 1'),
+    addThread: prepare(
+      "INSERT INTO threads (thread_id, workspace_id, status, state, sum) VALUES (?, ?, '', '', '')",
+    ),
+    putThread: prepare('UPDATE threads SET status = ?, state = ?, sum = ? WHERE id = ?'),
+    putHead: prepare(
+      'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum) VALUES (?, ?, ?, ?, ?)',
+    ),
+    addParticipant: prepare(
+      'INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)',
+    ),
+    dropParticipant: prepare(
+      'DELETE FROM participants WHERE workspace_id = ? AND agent_id = ? AND thread = ?',
+    ),
+    getEntry: prepare('SELECT hash, json FROM entries WHERE thread = ? AND seq = ?'),
+    addEntry: prepare(
+      'INSERT INTO entries (pos, thread, seq, reply_to, hash, json) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    getCursor: prepare('SELECT * FROM cursors WHERE thread = ? AND agent_id = ?'),
+    putCursor: prepare(
+      'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at, sum) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    putSession: prepare(
+      'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json, sum) VALUES (?, ?, ?, ?, ?)',
+    ),
+    getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE name = ?'),
+    putKey: prepare(
+      'INSERT OR REPLACE INTO idempotency (name, fingerprint, at, result, sum) VALUES (?, ?, ?, ?, ?)',
+    ),
+    someKeys: prepare('SELECT name, at FROM idempotency WHERE name > ? ORDER BY name LIMIT 500'),
+    dropKey: prepare('DELETE FROM idempotency WHERE name = ?'),
+  };
+}
