@@ -5,6 +5,7 @@ import { type Deps, operation, stamp } from '../operation.ts';
 import { rateLimited } from '../quota.ts';
 import type { Page } from '../store.ts';
 import { admit, checkThreadScope } from '../threads/access.ts';
+import { findThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
 import { checkEvent } from './check-event.ts';
 
@@ -92,11 +93,7 @@ export const getMessage = operation('get_message', {
 export const searchMessages = operation('search_messages', {
   authority: 'look',
   async run(deps, caller, { query, thread_id, limit }) {
-    if (thread_id !== undefined) {
-      checkThreadScope(thread_id, caller);
-      const page = await deps.log.read(pageQuery(caller.workspace_id, thread_id, 0, 1));
-      admit(page.located, caller);
-    }
+    if (thread_id !== undefined) await findThread(deps, caller, thread_id);
     const { hits, complete } = await deps.store.search({
       workspace_id: caller.workspace_id,
       participant: mayOverride(caller) ? undefined : caller.agent_id,

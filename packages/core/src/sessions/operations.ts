@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
-import { admit, checkThreadScope } from '../threads/access.ts';
+import { findThread } from '../threads/find-thread.ts';
 
 export const heartbeatSession = operation('heartbeat_session', {
   authority: 'look',
@@ -33,15 +33,7 @@ export const listSessions = operation('list_sessions', {
 export const triggerParticipant = operation('trigger_participant', {
   authority: 'act',
   async run(deps, caller, { thread_id, target_agent_id, force, audit }) {
-    checkThreadScope(thread_id, caller);
-    const page = await deps.store.page({
-      workspace_id: caller.workspace_id,
-      thread_id,
-      after: 0,
-      limit: 0,
-      max_bytes: 0,
-    });
-    const thread = admit(page.located, caller);
+    const thread = await findThread(deps, caller, thread_id);
     if (!thread.participants.includes(target_agent_id)) {
       throw new ParleyError('NOT_FOUND', `${target_agent_id} is not a participant of this thread`, {
         field: 'target_agent_id',

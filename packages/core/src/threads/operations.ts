@@ -2,6 +2,7 @@ import { LIMITS, ParleyError, threadId, ulid } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
 import { admit, checkThreadScope, workspaceTag } from './access.ts';
+import { findThread } from './find-thread.ts';
 import { toThread } from './state.ts';
 import { mayOverride } from './status.ts';
 import { summarize } from './summary.ts';
@@ -25,15 +26,7 @@ export const createThread = operation('create_thread', {
 export const getThread = operation('get_thread', {
   authority: 'look',
   async run(deps, caller, { thread_id }) {
-    checkThreadScope(thread_id, caller);
-    const page = await deps.store.page({
-      workspace_id: caller.workspace_id,
-      thread_id,
-      after: 0,
-      limit: 0,
-      max_bytes: 0,
-    });
-    return toThread(admit(page.located, caller));
+    return toThread(await findThread(deps, caller, thread_id));
   },
 });
 
