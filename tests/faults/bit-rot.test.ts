@@ -61,7 +61,7 @@ test('[C-DUR-08] [R11] a flipped bit in a stored message: the place is named, th
   expect(search.body).toMatchObject({ error: place });
   expect(ok(await readFrom(alice, thread, 0, DAMAGED - 1)).messages).toHaveLength(DAMAGED - 1);
   expect(ok(await readFrom(alice, thread, DAMAGED, 200)).messages).toHaveLength(MESSAGES - DAMAGED);
-  expect((await revived.end('SIGTERM')).stderr).toContain(`${thread} at seq ${DAMAGED}`);
+  expect((await revived.end('SIGTERM')).stderr).toContain(`${thread} is damaged at seq ${DAMAGED}`);
 });
 
 test('[C-DUR-08] [R11] a flipped bit in the structure of a page: the hub says so and does not start', async () => {

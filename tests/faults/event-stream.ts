@@ -7,12 +7,14 @@ export interface Follower {
   messages: StoredMessage[];
   /** How often a stream was opened. */
   opened: number;
+  /** How much has come in all. */
+  bytes: number;
   close(): void;
 }
 
 /** Follows a thread as server-sent events; when a stream ends it comes back, at the URL of the day, with Last-Event-ID. */
 export function follow(url: () => string, token: string, thread: string): Follower {
-  const follower: Follower = { messages: [], opened: 0, close };
+  const follower: Follower = { messages: [], opened: 0, bytes: 0, close };
   let current: IncomingMessage | undefined;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -39,6 +41,7 @@ export function follow(url: () => string, token: string, thread: string): Follow
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
         text += chunk;
+        follower.bytes += Buffer.byteLength(chunk);
         const end = text.lastIndexOf('\n\n');
         if (end < 0) return;
         for (const [, data = ''] of text

@@ -106,7 +106,10 @@ export function openMemoryStore(): Store {
     transact: async (command) => transact(structuredClone(command)),
     page: async (query) => slice(query, query.after),
     tail: async (query) => slice(query, tailStart(query)),
-    cursors: async (threadId) => [...cursors.values()].filter((cursor) => cursor.thread_id === threadId),
+    cursors: async (threadId) =>
+      [...cursors.values()]
+        .filter((cursor) => cursor.thread_id === threadId)
+        .toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1)),
     references: async (threadId, messageId) =>
       (threads.get(threadId)?.sealed ?? [])
         .map(({ json }) => JSON.parse(json) as Entry)

@@ -139,13 +139,13 @@ const SWEEP_MS = 20;
 function closeServer(server: Server, connections: Connections, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    // A connection falls idle when its last answer is out, and only then can it be closed.
+    // A connection falls idle when its last answer is out, and only then can it be closed; the first sweep waits too,
+    // for requests that have arrived but were not read yet.
     const sweep = setInterval(() => connections.closeIdle(), SWEEP_MS);
     server.close(() => {
       clearTimeout(timer);
       clearInterval(sweep);
       resolve();
     });
-    connections.closeIdle();
   });
 }

@@ -13,10 +13,10 @@ import {
   type ThreadsPage,
   type ThreadsQuery,
 } from '@parley/core';
-import { type Cursor, type ParleyError, type Session, seqOfMessageId } from '@parley/protocol';
+import { type Cursor, type Session, seqOfMessageId } from '@parley/protocol';
 
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
-import { type CursorColumns, damaged, rowSum, sumOfCursor } from './row-sum.ts';
+import { type CursorColumns, damaged, damagedEntry, rowSum, sumOfCursor } from './row-sum.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { matchExpression, snippet } from './search-query.ts';
 
@@ -197,10 +197,6 @@ function checkCursor(row: CursorRecord, threadId: string): void {
 function checkedEntry({ thread_id, seq, before, hash, json }: LinkedRow): Entry {
   if (link(before ?? CHAIN_START, json) !== hash) throw damagedEntry(thread_id, seq);
   return JSON.parse(json) as Entry;
-}
-
-function damagedEntry(threadId: string, seq: number): ParleyError {
-  return damaged(`${threadId} at seq ${seq}`, { thread_id: threadId, seq });
 }
 
 const LINKED =

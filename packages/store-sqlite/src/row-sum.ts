@@ -51,6 +51,15 @@ export function rowSum(...values: (string | number | null)[]): string {
   return crc32(values.join('\n')).toString(36);
 }
 
+/** The refusal to serve an entry that is not what its hash chain says, or one across it. */
+export function damagedEntry(threadId: string, seq: number): ParleyError {
+  return new ParleyError(
+    'INTERNAL',
+    `the record of ${threadId} is damaged at seq ${seq}; run \`parley doctor\``,
+    { thread_id: threadId, seq },
+  );
+}
+
 /** The refusal to serve what is not as it was written; the place is named, for the caller and for the log. */
 export function damaged(place: string, details: Record<string, unknown> = {}): ParleyError {
   return new ParleyError('INTERNAL', `the record is damaged: ${place}; run \`parley doctor\``, details);

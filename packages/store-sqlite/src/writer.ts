@@ -18,7 +18,15 @@ import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
 import { number } from './number.ts';
 import { assertDurable } from './open-database.ts';
-import { type CursorColumns, damaged, rowSum, sumOfCursor, sumOfHead, sumOfThread } from './row-sum.ts';
+import {
+  type CursorColumns,
+  damaged,
+  damagedEntry,
+  rowSum,
+  sumOfCursor,
+  sumOfHead,
+  sumOfThread,
+} from './row-sum.ts';
 import { SearchIndex } from './search-index.ts';
 import { readThread, type ThreadRecord } from './thread-record.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL } from './sqlite.ts';
@@ -234,8 +242,7 @@ export class Writer {
     const row = this.#sql.getEntry.get(id, seq) as { hash: string; json: string } | undefined;
     if (row === undefined) return undefined;
     const before = this.#sql.getEntry.get(id, seq - 1) as { hash: string } | undefined;
-    if (link(before?.hash ?? CHAIN_START, row.json) !== row.hash)
-      throw damaged(`${thread_id} at seq ${seq}`, { thread_id, seq });
+    if (link(before?.hash ?? CHAIN_START, row.json) !== row.hash) throw damagedEntry(thread_id, seq);
     return JSON.parse(row.json) as Entry;
   }
 
