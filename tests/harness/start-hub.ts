@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+import { afterAll } from 'vitest';
 
 /** The real binary, as people start it. */
 export const PARLEY = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import.meta.url));
@@ -33,9 +35,19 @@ export interface HubProcess {
   kill(): Promise<void>;
 }
 
+/** What the tests of a file have made; one that fails halfway leaves nothing behind. */
+const folders: string[] = [];
+const running = new Set<number>();
+afterAll(() => {
+  for (const pid of running) signal(pid, 'SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** An empty data folder that does not exist yet, inside a fresh folder. */
 export function freshFolder(): string {
-  return join(mkdtempSync(join(tmpdir(), 'parley-hub-')), 'data');
+  const folder = mkdtempSync(join(tmpdir(), 'parley-hub-'));
+  folders.push(folder);
+  return join(folder, 'data');
 }
 
 /** The environment of a hub: nothing of the tester's own configuration leaks in. */
@@ -43,12 +55,6 @@ export function cleanEnv(data: string, extra: Record<string, string> = {}): Reco
   const { PATH = '' } = process.env;
   return { PATH, HOME: join(data, '..'), NODE_NO_WARNINGS: '1', ...extra };
 }
-
-/** Hubs that run; a test that fails halfway leaves none behind. */
-const running = new Set<number>();
-process.once('exit', () => {
-  for (const pid of running) signal(pid, 'SIGKILL');
-});
 
 /** Starts `parley serve` on a free port and waits for its ready line; throws what it said when it does not come up. */
 export async function startHub(options: HubOptions = {}): Promise<HubProcess> {

@@ -1,5 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync } from 'node:fs';
 
 import type { ErrorCode, ErrorEnvelope, InputOf, OperationName, OutputOf } from '@parley/protocol';
 import { checkRecord, type RecordReport } from '@parley/store-sqlite';
@@ -67,7 +66,6 @@ export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): 
     await vi.waitFor(() => expect(openDescriptors(pid) - descriptors).toBeLessThan(SPARE_DESCRIPTORS), 5_000);
     expect(await hub.stop()).toBe(0);
     checkEnded(hub, ledger, options);
-    rmSync(dirname(data), { recursive: true, force: true });
   });
 
   const scene: Scene = {

@@ -72,6 +72,8 @@ test('[C-AUTH-12] the hub’s own key is replaced and retired without a restart'
   await runJson(['key', 'add'], { data });
   const second = await issueToken({ agent: 'alice' }, { data });
   expect(kid(second.token)).not.toBe(kid(first.token));
+  // A name that began with a dash could not be given to the command line.
+  expect(kid(first.token)).toMatch(/^key_/);
   const current = scene.with('alice', second.token);
   await old.ok('list_threads', {});
   await current.ok('list_threads', {});

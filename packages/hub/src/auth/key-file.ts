@@ -100,7 +100,7 @@ export async function addOwnKey(file: KeyFile, now: number): Promise<KeyRecord> 
   const pair = await generateKeyPair('EdDSA', { extractable: true });
   const publicJwk = await exportJWK(pair.publicKey);
   const record: KeyRecord = {
-    kid: await calculateJwkThumbprint(publicJwk),
+    kid: await nameOf(publicJwk),
     created_at: new Date(now).toISOString(),
     public: { ...publicJwk },
     private: { ...(await exportJWK(pair.privateKey)) },
@@ -117,7 +117,7 @@ export async function addPublicKey(
   options: { kid?: string; workspace?: string },
 ): Promise<KeyRecord> {
   const jwk = await parsePublicKey(text);
-  const kid = options.kid ?? jwk.kid ?? (await calculateJwkThumbprint(jwk));
+  const kid = options.kid ?? jwk.kid ?? (await nameOf(jwk));
   if (file.keys.some((key) => key.kid === kid))
     throw new ParleyError('CONFLICT', `a key named ${kid} is there already`);
   const record: KeyRecord = {
@@ -128,6 +128,11 @@ export async function addPublicKey(
   };
   file.keys.push(record);
   return record;
+}
+
+/** A thumbprint alone may begin with a dash, and the command line would take it for an option. */
+async function nameOf(jwk: JWK): Promise<string> {
+  return `key_${await calculateJwkThumbprint(jwk)}`;
 }
 
 async function parsePublicKey(text: string): Promise<JWK> {
