@@ -3,7 +3,7 @@ import { createProofReporter } from './specs/proof-reporter.ts';
 
 export default defineConfig({
   test: {
-    reporters: ['default', createProofReporter({ full: process.env['PARLEY_TEST_RUN'] === 'full' })],
+    reporters: ['default', createProofReporter({ full: process.env['FULL_TEST_RUN'] === 'yes' })],
     projects: [
       {
         test: {

@@ -28,7 +28,7 @@ async function runAll(full, startedAt) {
 
   if (!(await installTools())) return false;
 
-  const env = { ...process.env, PARLEY_TEST_RUN: full ? 'full' : 'partial' };
+  const env = { ...process.env, FULL_TEST_RUN: full ? 'yes' : 'no' };
   const passed = run(['node_modules/vitest/vitest.mjs', 'run', ...args], env);
   const proved = !full || run(['--import', 'tsx', 'specs/check-proof.ts', '--since', String(startedAt)]);
   return passed && proved;

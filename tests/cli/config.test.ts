@@ -55,7 +55,6 @@ const faults: [string, string[], Record<string, string>, string][] = [
   ['an unknown group in the file', ['--config', configFile('[quotas]\nx = 1\n')], {}, 'quotas'],
   ['a wrong type in the file', ['--config', configFile('port = "x"\n')], {}, 'port'],
   ['a file that is no TOML', ['--config', configFile('port = = 1\n')], {}, 'config.toml'],
-  ['an unknown variable', [], { PARLEY_PROT: '1' }, 'PARLEY_PROT sets nothing'],
   ['a value out of range', [], { PARLEY_PORT: '70000' }, 'port'],
   ['a list that is no JSON', [], { PARLEY_HTTP_ALLOWED_HOSTS: '[x' }, 'http.allowed_hosts'],
 ];
@@ -64,6 +63,12 @@ test.each(faults)('%s is an error that names it', async (_what, args, env, named
   const { code, stderr, stdout } = await parley(['config', ...args], { env });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(named);
+});
+
+test('an unknown variable is told of, and nothing more: it may be meant for another program', async () => {
+  const { code, stderr } = await parley(['config'], { env: { PARLEY_PROT: '1' } });
+  expect(code).toBe(0);
+  expect(stderr).toContain('PARLEY_PROT sets nothing');
 });
 
 test('serve takes any setting as a flag and refuses one that is not there', async () => {

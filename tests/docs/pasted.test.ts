@@ -33,7 +33,7 @@ async function paste(script: string): Promise<{ code: number; output: string }> 
   return { code, output };
 }
 
-test('the first thread of the README works as it is pasted', async () => {
+test('the first thread of the README works as it is pasted', { timeout: 240_000 }, async () => {
   const { code, output } = await paste(scriptOf('README.md', '## A first thread in a minute'));
   expect(code, output).toBe(0);
   expect(output).toContain('resolved, nothing is open');
@@ -45,7 +45,7 @@ test('the first thread of the README works as it is pasted', async () => {
   expect(output).toContain('"title":"Mapper review"');
 });
 
-test('the calls on the page of the HTTP face work as they are pasted', async () => {
+test('the calls on the page of the HTTP face work as they are pasted', { timeout: 120_000 }, async () => {
   const { code, output } = await paste(scriptOf('docs/faces/http.md', '# HTTP face'));
   expect(code, output).toBe(0);
   expect(output).toMatch(/"thread_id":"th_/);

@@ -35,7 +35,7 @@ export interface HubProcess {
 
 /** An empty data folder that does not exist yet, inside a fresh folder. */
 export function freshFolder(): string {
-  return join(mkdtempSync(join(tmpdir(), 'parley-test-')), 'data');
+  return join(mkdtempSync(join(tmpdir(), 'parley-hub-')), 'data');
 }
 
 /** The environment of a hub: nothing of the tester's own configuration leaks in. */

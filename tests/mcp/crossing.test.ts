@@ -18,7 +18,7 @@ async function filled(who: Participant): Promise<{ thread_id: string; ids: strin
 
 type Ask = (id: number, params: Record<string, unknown>) => Promise<RpcReply>;
 
-test('[C-MCP-05] two clients with the same ids, 1,000 pairs at once, in both eras: no answer crosses', async () => {
+test('[C-MCP-05] [R12] two clients with the same ids, 1,000 pairs at once, in both eras: no answer crosses', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 48 });
   const clients = await Promise.all(
     ['alice', 'bob'].map(async (name) => {

@@ -51,7 +51,7 @@ export function prepareFolder(folder: string): void {
 }
 
 /** Refuses a path that is a link, shared with another name, or not a file at all. */
-export function checkPlainFile(path: string): void {
+function checkPlainFile(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isFile() || stat.nlink !== 1) {

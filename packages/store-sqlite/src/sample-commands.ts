@@ -4,7 +4,7 @@ import { type Caller, threadId, ulid } from '@parley/protocol';
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 
 /** The caller of a sample agent. */
-export function sampleCaller(agent: string): Caller {
+function sampleCaller(agent: string): Caller {
   return { agent_id: agent, workspace_id: 'w', role: 'worker', session_id: `${agent}-1` };
 }
 

@@ -26,7 +26,7 @@ export function checkThreadScope(threadId: string, caller: Caller): void {
 }
 
 /** The thread, if it is there and of the caller's workspace. */
-export function requireThread(located: Located, caller: Caller): ThreadState {
+function requireThread(located: Located, caller: Caller): ThreadState {
   const { thread } = located;
   if (thread === undefined) {
     if (located.foreign) throw outOfScope();

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { tell } from './output.ts';
 
 /** The options every command takes. */
 interface GlobalOptions {
@@ -16,5 +17,8 @@ export function settingsOf(
 ): LoadedConfig & { json: boolean } {
   const { data, config, json } = command.optsWithGlobals<GlobalOptions>();
   const env = config === undefined ? process.env : { ...process.env, PARLEY_CONFIG: config };
-  return { ...loadConfig({ data, ...flags }, env), json: json === true };
+  const loaded = loadConfig({ data, ...flags }, env);
+  for (const name of loaded.strangers)
+    tell(`parley: ${name} sets nothing that Parley knows (see parley config --doc)`);
+  return { ...loaded, json: json === true };
 }

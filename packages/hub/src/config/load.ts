@@ -15,6 +15,8 @@ export interface LoadedConfig {
   config: Config;
   origins: Map<string, Origin>;
   file: string | undefined;
+  /** Variables that look like ours and set nothing: a misspelling, or someone else's. */
+  strangers: string[];
 }
 
 /** One setting as the reference tells it. */
@@ -51,7 +53,8 @@ export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEn
   const file = configFile(env);
   for (const [path, value] of Object.entries(file === undefined ? {} : readFile(file)))
     set(path, value, 'file');
-  for (const [path, value] of readEnvironment(leaves, env)) set(path, value, 'env');
+  const { values, strangers } = readEnvironment(leaves, env);
+  for (const [path, value] of values) set(path, value, 'env');
   for (const [path, value] of Object.entries(flags))
     if (value !== undefined) set(path, fromText(leaves, path, value), 'flag');
   const parsed = ConfigSchema.safeParse(tree);
@@ -62,7 +65,7 @@ export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEn
       `configuration: ${path.join('.') || 'value'}: ${message} (see \`parley config --doc\`)`,
     );
   }
-  return { config: parsed.data, origins, file };
+  return { config: parsed.data, origins, file, strangers };
 }
 
 /** Every single setting with its type, default and sentence. */
@@ -92,18 +95,17 @@ export function variableOf(path: string): string {
   return `PARLEY_${path.replaceAll('.', '_').toUpperCase()}`;
 }
 
-function readEnvironment(leaves: readonly Leaf[], env: NodeJS.ProcessEnv): [string, unknown][] {
+function readEnvironment(leaves: readonly Leaf[], env: NodeJS.ProcessEnv) {
   const pathByVariable = new Map(leaves.map(({ path }) => [variableOf(path), path]));
-  return Object.entries(env).flatMap(([name, value]): [string, unknown][] => {
-    if (!name.startsWith('PARLEY_') || CLIENT_VARIABLES.has(name) || value === undefined) return [];
+  const values: [path: string, value: unknown][] = [];
+  const strangers: string[] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('PARLEY_') || CLIENT_VARIABLES.has(name) || value === undefined) continue;
     const path = pathByVariable.get(name);
-    if (path === undefined)
-      throw new ParleyError(
-        'VALIDATION_ERROR',
-        `${name} sets nothing that Parley knows (see \`parley config --doc\`)`,
-      );
-    return [[path, fromText(leaves, path, value)]];
-  });
+    if (path === undefined) strangers.push(name);
+    else values.push([path, fromText(leaves, path, value)]);
+  }
+  return { values, strangers };
 }
 
 function fromText(leaves: readonly Leaf[], path: string, value: unknown): unknown {
