@@ -84,7 +84,10 @@ describe('[R11] damage is reported and never served', { timeout: PATIENCE_MS }, 
   ])('%s: nothing at or across the damage is given out', async (thread, sql) => {
     tamper(folder, 'DROP TRIGGER IF EXISTS entries_never_change; DROP TRIGGER IF EXISTS entries_never_go');
     tamper(folder, sql);
-    const named = { code: 'INTERNAL', message: expect.stringMatching(`${thread} is damaged at seq 3`) as string };
+    const named = {
+      code: 'INTERNAL',
+      message: expect.stringMatching(`${thread} is damaged at seq 3`) as string,
+    };
     await expect(read(thread, 0, 10)).rejects.toMatchObject(named);
     await expect(read(thread, 2, 1)).rejects.toMatchObject(named);
     expect(faults.at(-1)).toMatch(`seq 3`);
