@@ -10,9 +10,10 @@ import { bareEnvironment, freshPath, startHub } from '../cli/parley.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The shell blocks of a document from a heading on, as one script. */
+/** The shell blocks of a document from a heading on to the next second-level one where it is such, as one script. */
 function scriptOf(path: string, heading: string): string {
-  const text = readFileSync(join(root, path), 'utf8').split(heading)[1] ?? '';
+  const rest = readFileSync(join(root, path), 'utf8').split(heading)[1] ?? '';
+  const text = heading.startsWith('## ') ? (rest.split(/^## /m)[0] ?? '') : rest;
   return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join('\n');
 }
 

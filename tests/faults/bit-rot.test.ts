@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { checkRecord } from '@parley/store-sqlite';
 import { expect, test } from 'vitest';
 
+import { runCli } from '../harness/run-cli.ts';
 import { type CrashHub, startHub, temporaryFolder, tokenFor, tryHub } from './crash-hub.ts';
 import { clientOf, createThread, type HubClient, ok, post } from './hub-client.ts';
 
@@ -32,6 +32,13 @@ function flip(path: string, find: (bytes: Buffer) => number): void {
   writeFileSync(path, bytes);
 }
 
+/** What `parley doctor` says; it ends with 1 when something is wrong. */
+async function examine(folder: string): Promise<unknown> {
+  const { code, stdout } = await runCli(['doctor', '--json'], { data: folder });
+  expect(code).toBe(1);
+  return JSON.parse(stdout);
+}
+
 function readFrom(client: HubClient, thread: string, since: number, limit: number) {
   return client.call<{ messages: unknown[] }>('read_messages', {
     thread_id: thread,
@@ -45,13 +52,19 @@ test('[C-DUR-08] [R11] a flipped bit in a stored message: the place is named, th
   await hub.end('SIGTERM');
   flip(join(hub.folder, 'parley.db'), (bytes) => bytes.indexOf(`unmistakable ${DAMAGED};`));
 
-  const { ok: sound, problems } = checkRecord(hub.folder);
-  expect({ sound, problems }).toEqual({
-    sound: false,
-    problems: expect.arrayContaining([
-      expect.stringContaining(`${thread}: the chain breaks at seq ${DAMAGED}`),
-    ]),
+  const told = expect.stringContaining(`${thread}: the chain breaks at seq ${DAMAGED}`) as string;
+  expect(await examine(hub.folder)).toMatchObject({
+    ok: false,
+    chain: 'broken',
+    problems: expect.arrayContaining([told]) as string[],
   });
+  const exported = await runCli(['export'], { data: hub.folder });
+  expect(exported).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('1 entry is damaged') as string,
+  });
+  expect(exported.stdout.match(/"type":"entry"/g)).toHaveLength(MESSAGES);
+  expect(exported.stdout.match(/"type":"damaged"/g)).toHaveLength(1);
   const revived = await startHub(hub.folder);
   const alice = clientOf(revived.url, 'alice', token);
   const place = { code: 'INTERNAL', details: { thread_id: thread, seq: DAMAGED } };
@@ -76,7 +89,7 @@ test('[C-DUR-08] [R11] a flipped bit in the structure of a page: the hub says so
     code: 1,
     stdout: expect.stringMatching(/damaged|malformed/),
   });
-  expect(checkRecord(hub.folder)).toMatchObject({ ok: false, integrity: 'damaged' });
+  expect(await examine(hub.folder)).toMatchObject({ ok: false, integrity: 'damaged' });
 });
 
 test('[C-DUR-08] [R11] a flipped bit in the write-ahead log: the frame is named and nothing is dropped in silence', async () => {
@@ -87,5 +100,5 @@ test('[C-DUR-08] [R11] a flipped bit in the write-ahead log: the frame is named 
   expect(await tryHub(hub.folder)).toMatchObject(refused);
   // Refusing has not destroyed what an expert may still need.
   expect(await tryHub(hub.folder)).toMatchObject(refused);
-  expect(checkRecord(hub.folder)).toMatchObject({ ok: false });
+  expect(await examine(hub.folder)).toMatchObject({ ok: false, integrity: 'damaged' });
 });

@@ -3,14 +3,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { onTestFinished } from 'vitest';
 
 import { issueToken } from '../../packages/hub/src/auth/issue-token.ts';
 import { loadConfig } from '../../packages/hub/src/config/load.ts';
-
-const binary = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import.meta.url));
+import { cleanEnv, PARLEY } from '../harness/start-hub.ts';
 
 export interface HubOptions {
   /** Configuration values, as `--set` takes them. */
@@ -64,7 +62,7 @@ export async function tryHub(folder: string, options: HubOptions = {}): Promise<
   const [command = '', ...args] = [
     ...inside,
     process.execPath,
-    binary,
+    PARLEY,
     'serve',
     '--json',
     '--data',
@@ -74,7 +72,7 @@ export async function tryHub(folder: string, options: HubOptions = {}): Promise<
     ...sets,
   ];
   const startedAt = performance.now();
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { env: cleanEnv(folder, env), stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
@@ -140,7 +138,7 @@ export async function tokenFor(
   agent: string,
   options: { role?: string; now?: number; ttlMs?: number } = {},
 ): Promise<string> {
-  const { config } = loadConfig({ data: folder }, {});
+  const { config } = loadConfig({ data: folder }, { XDG_CONFIG_HOME: folder });
   const { token } = await issueToken(
     config,
     {

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
-import { describeWith } from '../tools/describe-with.ts';
-import { describeAsRoot, makeReadOnly, mountSmallDisk } from './as-root.ts';
+import { describeAsRoot, describeTracing, makeReadOnly, mountSmallDisk } from './as-root.ts';
 import { startHub, temporaryFolder, tokenFor, tryHub } from './crash-hub.ts';
 import { clientOf, createThread, health, ok, post, readAll } from './hub-client.ts';
 import { expectSoundRecord } from './oracle.ts';
@@ -13,7 +12,7 @@ import { injectFault } from './strace.ts';
 
 const UNAVAILABLE = { status: 503, body: { error: { code: 'UNAVAILABLE' } } };
 
-describeWith(['strace'], 'a failing disk', ({ strace }) => {
+describeTracing(['strace'], 'a failing disk', ({ strace }) => {
   test('[C-DUR-05] [R7] [R8] one failed fsync: no more answers to writes until a restart, then the keys settle what happened', async () => {
     const folder = temporaryFolder();
     const hub = await startHub(folder);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
-import { describeWith } from '../tools/describe-with.ts';
+import { describeTracing } from './as-root.ts';
 import { type CrashHub, startHub, temporaryFolder, tokenFor } from './crash-hub.ts';
 import { clientOf, createThread, ok, post, readAll } from './hub-client.ts';
 import { type Ack, expectHonestLog, expectSoundRecord } from './oracle.ts';
@@ -70,7 +70,7 @@ test('[C-DUR-03] [R1] [R2] [R3] [R9] twenty kills under eight writers lose nothi
   expectSoundRecord(folder);
 }, 120_000);
 
-describeWith(['strace'], 'killed at a chosen moment', ({ strace }) => {
+describeTracing(['strace'], 'killed at a chosen moment', ({ strace }) => {
   const moments = {
     // A commit takes four locks; its fifth call gives back the writer's lock, after the fsync and before any answer.
     'after the record was synced': { file: 'parley.db-shm', inject: 'fcntl:signal=SIGKILL:when=5' },

@@ -72,4 +72,4 @@ test('[C-HUB-13] [R2] [R3] [R4] 100 writers with 100 posts each make one linear 
   for (const client of again) client.close();
   await revived.end('SIGTERM');
   expectSoundRecord(folder);
-});
+}, 120_000);

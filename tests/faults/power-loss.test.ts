@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
+import { describeTracing } from './as-root.ts';
 import { startHub, tokenFor } from './crash-hub.ts';
 import { mountForgetful } from './forgetful-folder.ts';
 import { clientOf, connect, createThread, ok, post, readAll } from './hub-client.ts';
@@ -69,7 +70,7 @@ describeWith(['fuse-python'], 'power loss', (tools) => {
   });
 });
 
-describeWith(['fuse-python', 'strace'], 'power loss after a crash', (tools) => {
+describeTracing(['fuse-python', 'strace'], 'power loss after a crash', (tools) => {
   test('[R1] [R3] a record that only a crash recovery brought to light is synced before its key is answered', async () => {
     const disk = await mountForgetful(tools['fuse-python']);
     const data = join(disk.path, 'data');

@@ -6,7 +6,7 @@ import { DATABASE_FILE, exportRecord } from '@parley/store-sqlite';
 import type { Command } from 'commander';
 
 import { syncFolder } from '../data-folder.ts';
-import { print } from './output.ts';
+import { EXIT, print, tell } from './output.ts';
 import { settingsOf } from './settings.ts';
 
 /** How much is gathered before it is written. */
@@ -75,12 +75,14 @@ function* inPieces(lines: Iterable<string>): Generator<string> {
   if (piece !== '') yield piece;
 }
 
-/** Tells a person at the terminal once a second how far a long export has come. */
+/** Tells a person at the terminal once a second how far a long export has come, and at its end what is damaged. */
 function* withProgress(lines: Iterable<string>): Generator<string> {
   let count = 0;
   let total = 0;
+  let damaged = 0;
   let toldAt = Date.now();
   for (const line of lines) {
+    if (line.startsWith('{"type":"damaged"')) damaged++;
     if (count === 0) total = (JSON.parse(line) as { entries: number }).entries;
     count++;
     if (Date.now() - toldAt > 1_000) {
@@ -89,4 +91,9 @@ function* withProgress(lines: Iterable<string>): Generator<string> {
     }
     yield line;
   }
+  if (damaged === 0) return;
+  tell(
+    `${damaged === 1 ? '1 entry is' : `${damaged} entries are`} damaged and marked so; run \`parley doctor\``,
+  );
+  process.exitCode = EXIT.failure;
 }
