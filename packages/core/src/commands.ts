@@ -16,7 +16,6 @@ import type { ThreadState } from './threads/state.ts';
 export interface Idempotency {
   scope: string;
   key: string;
-  fingerprint: string;
   /** Records made before this moment have left the window and no longer bind. */
   fresh_after: number;
 }

@@ -13,9 +13,10 @@ export interface IdempotencyRecord {
 export function replay(
   record: IdempotencyRecord | undefined,
   wanted: Idempotency,
+  fingerprint: string,
 ): Record<string, unknown> | undefined {
   if (record === undefined || record.at <= wanted.fresh_after) return undefined;
-  if (record.fingerprint === wanted.fingerprint) return record.result;
+  if (record.fingerprint === fingerprint) return record.result;
   throw new ParleyError('IDEMPOTENCY_CONFLICT', 'this idempotency_key was used with another payload', {
     field: 'idempotency_key',
   });

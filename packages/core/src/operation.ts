@@ -3,7 +3,6 @@ import { ENTRY_SALT_BOUND } from '@parley/protocol';
 
 import type { Chance, Clock } from './clock.ts';
 import type { Idempotency } from './commands.ts';
-import { fingerprint } from './fingerprint.ts';
 import type { Log } from './log.ts';
 import type { Quota } from './quota.ts';
 import type { Store } from './store.ts';
@@ -43,7 +42,7 @@ export function operation<N extends OperationName>(_name: N, definition: Operati
 }
 
 /** The common head of every command: who, when, a pinch of chance, and the caller's key. */
-export function stamp(deps: Deps, caller: Caller, scope: string, key: string | undefined, payload: unknown) {
+export function stamp(deps: Deps, caller: Caller, scope: string, key: string | undefined) {
   const now = deps.clock.now();
   const idempotency: Idempotency | undefined =
     key === undefined
@@ -51,7 +50,6 @@ export function stamp(deps: Deps, caller: Caller, scope: string, key: string | u
       : {
           scope: `${caller.workspace_id} ${scope}`,
           key,
-          fingerprint: fingerprint(payload),
           fresh_after: now - deps.idempotencyWindowMs,
         };
   return {

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 
 import type { Command, Idempotency } from './commands.ts';
 import { type Entry, link } from './entry.ts';
-import { fingerprint } from './fingerprint.ts';
 import { openMemoryStore } from './store-memory.ts';
 import type { Committed, Store } from './store.ts';
 import { evolve, type ThreadState } from './threads/state.ts';
@@ -101,7 +100,6 @@ async function toCommand(store: Store, made: Step): Promise<Command> {
   const idempotency: Idempotency = {
     scope,
     key: idempotency_key,
-    fingerprint: fingerprint(input),
     fresh_after: 0,
   };
   return { ...command, input: { ...input, idempotency_key }, idempotency };

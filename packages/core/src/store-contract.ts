@@ -2,7 +2,6 @@ import type { Caller, Role } from '@parley/protocol';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import type { Command, Idempotency, PostMessage } from './commands.ts';
-import { fingerprint } from './fingerprint.ts';
 import type { Committed, Page, PageQuery, Store, ThreadsQuery } from './store.ts';
 
 /** A store that the contract may open again, where it keeps anything. */
@@ -48,7 +47,7 @@ export function posting(
   const command = { type: 'post_message' as const, caller, now, salt: salt++, thread_id };
   if (key === undefined) return { ...command, input: content };
   const scope = `${caller.workspace_id} ${thread_id}`;
-  const idempotency: Idempotency = { scope, key, fingerprint: fingerprint(content), fresh_after };
+  const idempotency: Idempotency = { scope, key, fresh_after };
   return { ...command, input: { ...content, idempotency_key: key }, idempotency };
 }
 

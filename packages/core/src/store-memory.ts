@@ -2,6 +2,7 @@ import type { Cursor, Session } from '@parley/protocol';
 
 import type { Command, Decision, Loaded } from './commands.ts';
 import { CHAIN_START, type Entry, seal, type SealedEntry } from './entry.ts';
+import { fingerprint } from './fingerprint.ts';
 import { type IdempotencyRecord, replay } from './idempotency.ts';
 import { decide, needs } from './rules.ts';
 import type { Committed, Page, PageQuery, Store, ThreadRow, ThreadsPage, ThreadsQuery } from './store.ts';
@@ -61,13 +62,17 @@ export function openMemoryStore(): Store {
         ? undefined
         : JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]);
     if (idempotency !== undefined && key !== undefined) {
-      const result = replay(keys.get(key), idempotency);
+      const result = replay(keys.get(key), idempotency, fingerprint(command.input));
       if (result !== undefined) return { result, replayed: true };
     }
     const decision = decide(load(command), command);
     apply(decision);
     if (idempotency !== undefined && key !== undefined) {
-      keys.set(key, { fingerprint: idempotency.fingerprint, result: decision.result, at: command.now });
+      keys.set(key, {
+        fingerprint: fingerprint(command.input),
+        result: decision.result,
+        at: command.now,
+      });
     }
     const { thread, result } = decision;
     return thread === undefined

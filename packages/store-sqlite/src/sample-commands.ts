@@ -22,7 +22,7 @@ export class SampleCommands {
     const input = { title: `thread ${thread}`, type: 'conversation' as const, participants };
     return {
       type: 'create_thread',
-      ...this.#head('alice', 'create', key, input),
+      ...this.#head('alice', 'create', key),
       thread_id: sampleThread(thread),
       input,
     };
@@ -44,19 +44,19 @@ export class SampleCommands {
     };
     return {
       type: 'post_message',
-      ...this.#head(agent, sampleThread(thread), key, { body, replyTo }),
+      ...this.#head(agent, sampleThread(thread), key),
       thread_id: sampleThread(thread),
       input,
     };
   }
 
   ack(agent: string, thread: number, seq: number): Command {
-    const head = this.#head(agent, 'ack', undefined, {});
+    const head = this.#head(agent, 'ack');
     return { type: 'ack_read', ...head, thread_id: sampleThread(thread), input: { last_read_seq: seq } };
   }
 
   status(agent: string, thread: number, status: 'active' | 'blocked' | 'resolved'): Command {
-    const head = this.#head(agent, 'status', undefined, {});
+    const head = this.#head(agent, 'status');
     return {
       type: 'update_status',
       ...head,
@@ -72,10 +72,10 @@ export class SampleCommands {
       resumable: true,
       management_mode: 'managed' as const,
     };
-    return { type: 'heartbeat', ...this.#head(agent, 'heartbeat', undefined, {}), input };
+    return { type: 'heartbeat', ...this.#head(agent, 'heartbeat'), input };
   }
 
-  #head(agent: string, scope: string, key: string | undefined, payload: unknown) {
+  #head(agent: string, scope: string, key?: string) {
     const now = START + 1_000 * this.#count++;
     return {
       caller: sampleCaller(agent),
@@ -84,7 +84,7 @@ export class SampleCommands {
       ...(key === undefined
         ? {}
         : {
-            idempotency: { scope, key, fingerprint: JSON.stringify(payload), fresh_after: now - 86_400_000 },
+            idempotency: { scope, key, fresh_after: now - 86_400_000 },
           }),
     };
   }

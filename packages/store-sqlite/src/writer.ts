@@ -13,7 +13,7 @@ import {
   seal,
   type ThreadState,
 } from '@parley/core';
-import { decide, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
+import { decide, fingerprint, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
 import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
 import { number } from './number.ts';
@@ -143,32 +143,24 @@ export class Writer {
   }
 
   #transact(command: Command): Committed {
-    const { idempotency, caller } = command;
-    const name =
-      idempotency === undefined
-        ? undefined
-        : this.#keyName(idempotency.scope, caller.agent_id, idempotency.key);
-    if (idempotency !== undefined && name !== undefined) {
-      const result = replay(this.#record(name), idempotency);
-      if (result !== undefined) return { result, replayed: true };
-    }
+    const { idempotency, caller, now } = command;
+    if (idempotency === undefined) return this.#commit(command);
+    const name = this.#keyName(idempotency.scope, caller.agent_id, idempotency.key);
+    const print = fingerprint(command.input);
+    const result = replay(this.#record(name), idempotency, print);
+    if (result !== undefined) return { result, replayed: true };
+    const committed = this.#commit(command);
+    const text = JSON.stringify(committed.result);
+    this.#sql.putKey.run(name, print, now, text, rowSum(name, print, now, text));
+    return committed;
+  }
+
+  #commit(command: Command): Committed {
     const decision = decide(this.#load(command), command);
     this.#apply(decision);
     const { thread, result } = decision;
-    if (idempotency !== undefined && name !== undefined) {
-      const { fingerprint } = idempotency;
-      const text = JSON.stringify(result);
-      this.#sql.putKey.run(
-        name,
-        fingerprint,
-        command.now,
-        text,
-        rowSum(name, fingerprint, command.now, text),
-      );
-    }
-    return thread === undefined
-      ? { result, replayed: false }
-      : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
+    if (thread === undefined) return { result, replayed: false };
+    return { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
   }
 
   #record(name: string): IdempotencyRecord | undefined {
@@ -176,9 +168,9 @@ export class Writer {
       | { fingerprint: string; at: number; result: string; sum: string }
       | undefined;
     if (row === undefined) return undefined;
-    const { fingerprint, at, result, sum } = row;
-    if (rowSum(name, fingerprint, at, result) !== sum) throw damaged(`the idempotency key ${name}`);
-    return { fingerprint, at, result: JSON.parse(result) as Record<string, unknown> };
+    const { at, result, sum } = row;
+    if (rowSum(name, row.fingerprint, at, result) !== sum) throw damaged(`the idempotency key ${name}`);
+    return { fingerprint: row.fingerprint, at, result: JSON.parse(result) as Record<string, unknown> };
   }
 
   /** Keys of one sender in one place stand together in their own order, so that a batch touches few pages. */

@@ -17,7 +17,7 @@ export const postMessage = operation('post_message', {
     checkEvent(payload.kind, payload.metadata);
     const wait = deps.messageQuota.take(`${caller.workspace_id} ${caller.agent_id}`);
     if (wait > 0) throw rateLimited('your message quota is used up', wait);
-    const head = stamp(deps, caller, thread_id, idempotency_key, payload);
+    const head = stamp(deps, caller, thread_id, idempotency_key);
     const content = idempotency_key === undefined ? payload : { ...payload, idempotency_key };
     const { result } = await deps.log.append({
       type: 'post_message',
@@ -70,7 +70,7 @@ export const ackRead = operation('ack_read', {
   async run(deps, caller, input) {
     const { thread_id, idempotency_key, ...content } = input;
     checkThreadScope(thread_id, caller);
-    const head = stamp(deps, caller, `ack_read:${thread_id}`, idempotency_key, content);
+    const head = stamp(deps, caller, `ack_read:${thread_id}`, idempotency_key);
     const { result } = await deps.log.append({ type: 'ack_read', ...head, thread_id, input: content });
     return result as never;
   },

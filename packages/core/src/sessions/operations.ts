@@ -7,7 +7,7 @@ export const heartbeatSession = operation('heartbeat_session', {
   authority: 'look',
   async run(deps, caller, input) {
     const { idempotency_key, ...content } = input;
-    const head = stamp(deps, caller, 'heartbeat', idempotency_key, content);
+    const head = stamp(deps, caller, 'heartbeat', idempotency_key);
     const { result } = await deps.log.append({ type: 'heartbeat', ...head, input: content });
     return result as never;
   },

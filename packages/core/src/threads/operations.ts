@@ -12,7 +12,7 @@ export const createThread = operation('create_thread', {
   async run(deps, caller, input) {
     const { idempotency_key, ...content } = input;
     const id = threadId(ulid(deps.clock.now(), deps.chance.bytes(16)), workspaceTag(caller.workspace_id));
-    const head = stamp(deps, caller, 'create_thread', idempotency_key, content);
+    const head = stamp(deps, caller, 'create_thread', idempotency_key);
     const { result } = await deps.log.append({
       type: 'create_thread',
       ...head,
@@ -59,7 +59,7 @@ export const updateThreadStatus = operation('update_thread_status', {
   async run(deps, caller, input) {
     const { thread_id, idempotency_key, ...content } = input;
     checkThreadScope(thread_id, caller);
-    const head = stamp(deps, caller, `update_status:${thread_id}`, idempotency_key, content);
+    const head = stamp(deps, caller, `update_status:${thread_id}`, idempotency_key);
     const { result } = await deps.log.append({ type: 'update_status', ...head, thread_id, input: content });
     return result as never;
   },
