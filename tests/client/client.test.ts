@@ -1,6 +1,6 @@
 import { type Client, createClient, isClientError } from '@parley/client';
 import type { Message } from '@parley/protocol';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 
 import { freshPath, issueToken, startHub, type TestHub } from '../cli/parley.ts';
 import { openCuttingProxy } from './cutting-proxy.ts';
@@ -71,10 +71,14 @@ test('[R6] [R2] follow brings every message once and in order over cut connectio
   const client = createClient({ url: proxy.url, token: aliceToken });
   const { thread_id } = await alice.create_thread({ title: 'followed' });
   const total = 60;
-  const writing = (async () => {
-    for (let i = 1; i <= total; i++) await say(alice, thread_id, `message ${i}`);
-  })();
   const seen: Message[] = [];
+  const writing = (async () => {
+    for (let i = 1; i <= total; i++) {
+      await say(alice, thread_id, `message ${i}`);
+      // Each message travels alone, so that the proxy has its turn at every one.
+      await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(i), { timeout: 20_000, interval: 5 });
+    }
+  })();
   for await (const message of client.follow(thread_id)) {
     seen.push(message);
     if (seen.length === total) break;

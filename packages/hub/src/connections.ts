@@ -1,32 +1,28 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Knows which connections have a call under way; Node itself takes one that never sent a request for busy. */
+/** Knows the connections on which nothing is under way. */
 export interface Connections {
-  /** Counts a call for as long as its answer is not out. */
-  begin(socket: Socket, response: ServerResponse): void;
+  /** A request has come in: from now on Node itself knows when the connection is idle. */
+  begin(socket: Socket): void;
   /** Hangs up where nothing is under way. */
   closeIdle(): void;
 }
 
-/** Watches a server's connections from their first moment. */
+/** Watches for connections that have not sent a request yet, which Node takes for busy. */
 export function watchConnections(server: Server, secure: boolean): Connections {
-  const callsBySocket = new Map<Socket, number>();
+  const fresh = new Set<Socket>();
   server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-    callsBySocket.set(socket, 0);
-    socket.once('close', () => callsBySocket.delete(socket));
+    fresh.add(socket);
+    socket.once('close', () => fresh.delete(socket));
   });
-  const count = (socket: Socket, change: number): void => {
-    const calls = callsBySocket.get(socket);
-    if (calls !== undefined) callsBySocket.set(socket, calls + change);
-  };
   return {
-    begin(socket, response) {
-      count(socket, 1);
-      response.once('close', () => count(socket, -1));
+    begin(socket) {
+      fresh.delete(socket);
     },
     closeIdle() {
-      for (const [socket, calls] of callsBySocket) if (calls === 0) socket.destroySoon();
+      for (const socket of fresh) socket.destroySoon();
+      server.closeIdleConnections();
     },
   };
 }

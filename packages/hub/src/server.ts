@@ -66,7 +66,7 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   }
 
   const listener: RequestListener = (request, response) => {
-    connections.begin(request.socket, response);
+    connections.begin(request.socket);
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
