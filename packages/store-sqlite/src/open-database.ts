@@ -29,7 +29,7 @@ export function openWriter(path: string, warn: (problem: string) => void): Datab
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY',
   );
   db.exec(
-    'PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384',
+    'PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -8192',
   );
   const checked = statSync(path).size <= CHECKED_AT_START;
   if (checked) checkIntegrity(db);
@@ -43,7 +43,7 @@ export function openWriter(path: string, warn: (problem: string) => void): Datab
 /** Opens a connection that can only look, for readers beside the one writer. */
 export function openReader(path: string): DatabaseSync {
   const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 5_000 });
-  db.exec('PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384');
+  db.exec('PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192');
   return db;
 }
 

@@ -43,7 +43,11 @@ export class ThreadPort {
   static async open(start: ThreadStart, options: PortOptions): Promise<ThreadPort> {
     const source = import.meta.url.endsWith('.ts');
     const file = source ? './sqlite-thread-source.mjs' : './sqlite-thread.js';
-    const worker = new Worker(new URL(file, import.meta.url), { workerData: start });
+    const worker = new Worker(new URL(file, import.meta.url), {
+      workerData: start,
+      // Batches are short-lived and small: three heaps at their default size would be most of the hub's memory.
+      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+    });
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
       worker.once('message', (message: string) => {
