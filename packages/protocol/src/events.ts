@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import type { EventType } from './event-types.ts';
+
 const text = z.string().min(1).max(2_000);
 /** What a thread's state keeps of each open finding stays short. */
 const name = z.string().min(1).max(128);
@@ -30,16 +32,4 @@ export const EVENT_METADATA = {
   finding_rejected: z.looseObject({ ...finding, reason: text.optional() }),
   thread_escalated: z.looseObject({ ...finding, reason: text.optional(), to: text.optional() }),
   thread_resolved: z.looseObject({ ...finding, reason: text.optional() }),
-} as const;
-
-export type EventType = keyof typeof EVENT_METADATA;
-
-/** The event type a message announces, when it is one of the registry. */
-export function knownEvent(
-  kind: string,
-  metadata: Record<string, unknown> | undefined,
-): EventType | undefined {
-  if (kind !== 'event' || typeof metadata?.['event_type'] !== 'string') return undefined;
-  const type = metadata['event_type'];
-  return Object.hasOwn(EVENT_METADATA, type) ? (type as EventType) : undefined;
-}
+} as const satisfies Record<EventType, z.ZodType>;

@@ -3,6 +3,7 @@ export * from './contract.ts';
 export * from './contracts.ts';
 export * from './entities.ts';
 export * from './errors.ts';
+export * from './event-types.ts';
 export * from './events.ts';
 export * from './ids.ts';
 export * from './json.ts';
