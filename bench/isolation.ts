@@ -6,6 +6,7 @@ import { line } from './report.ts';
 const SLOW_SYNC = [
   'strace',
   '-f',
+  '--seccomp-bpf',
   '-qq',
   '-o',
   '/dev/null',
