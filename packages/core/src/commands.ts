@@ -1,5 +1,11 @@
 import type {
+  AgentEvent,
+  AgentRegistration,
+  AgentStatus,
+  AskContent,
+  AskVerdict,
   Caller,
+  Control,
   Cursor,
   ManagementMode,
   MessageKind,
@@ -9,6 +15,7 @@ import type {
 } from '@parley/protocol';
 
 import type { Entry } from './entry.ts';
+import type { Offer, PutRecord, RecordKinds } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 
@@ -20,75 +27,151 @@ export interface Idempotency {
   fresh_after: number;
 }
 
-interface Base {
+interface Base<T extends string, I> {
+  type: T;
   caller: Caller;
   /** Wall-clock milliseconds at the gate. */
   now: number;
   /** Randomness for ids, drawn outside the rules. */
   salt: number;
   idempotency?: Idempotency;
+  input: I;
 }
 
-export interface CreateThread extends Base {
-  type: 'create_thread';
+interface InThread<T extends string, I> extends Base<T, I> {
   thread_id: string;
-  input: { title: string; type: ThreadType; participants: string[] };
 }
 
-export interface PostMessage extends Base {
-  type: 'post_message';
-  thread_id: string;
-  input: {
-    schema_version: number;
-    kind: MessageKind;
-    body: string;
-    metadata?: Record<string, unknown>;
-    in_reply_to?: string;
-    idempotency_key?: string;
-  };
+interface Content {
+  body: string;
+  metadata?: Record<string, unknown>;
+  idempotency_key?: string;
 }
 
-export interface UpdateStatus extends Base {
-  type: 'update_status';
-  thread_id: string;
-  input: { status: ThreadStatus; reason: string };
-}
+export type CreateThread = InThread<
+  'create_thread',
+  { title: string; type: ThreadType; participants: string[] }
+>;
+export type PostMessage = InThread<
+  'post_message',
+  Content & { schema_version: number; kind: MessageKind; in_reply_to?: string; to?: string }
+>;
+export type UpdateStatus = InThread<'update_status', { status: ThreadStatus; reason: string }>;
+export type RenameThread = InThread<'rename_thread', { title: string }>;
+export type AckRead = InThread<'ack_read', { last_read_seq: number }>;
+export type ControlThread = InThread<'control_thread', { control: Control }>;
+export type AssignTask = InThread<'assign_task', Content & { to?: string; role?: string }>;
+export type ReportResult = InThread<'report_result', Content & { task: string }>;
+/** A presence that was asked to stand in the log. */
+export type NotePresence = InThread<'note_presence', { transition: string; state: string }>;
+/** `thread_id` is the main thread, `side_id` the new one. */
+export type OpenSide = InThread<'open_side', { title: string; purpose: string; participants: string[] }> & {
+  side_id: string;
+};
+/** `thread_id` is the side channel, `main_id` the thread it hangs on. */
+export type CloseSide = InThread<'close_side', { summary: string }> & { main_id: string };
 
-export interface AckRead extends Base {
-  type: 'ack_read';
-  thread_id: string;
-  input: { last_read_seq: number };
-}
+export type Heartbeat = Base<
+  'heartbeat',
+  { runtime: string; status: Session['status']; resumable: boolean; management_mode: ManagementMode }
+>;
+/** `thread_id` of all that concerns an agent and no other thread is the agent's journal. */
+export type RegisterAgent = InThread<'register_agent', AgentRegistration>;
+export type UpdateAgentStatus = Base<'update_agent_status', AgentStatus>;
+export type ReportEvent = InThread<'report_event', AgentEvent>;
+export type RecordCommand = InThread<
+  'record_command',
+  {
+    of_agent: string;
+    command_id: string;
+    command: string;
+    parameters?: Record<string, unknown>;
+    opaque?: boolean;
+    correlation_id?: string;
+  }
+>;
+export type RecordResponse = InThread<
+  'record_response',
+  { command_id: string; success: boolean; error_code?: string; execution_ms: number }
+>;
 
-export interface Heartbeat extends Base {
-  type: 'heartbeat';
-  input: { runtime: string; status: Session['status']; resumable: boolean; management_mode: ManagementMode };
-}
+export type RaiseAsk = InThread<'raise_ask', AskContent> & { ask_id: string; expires_at: string };
+export type AnswerAsk = InThread<'answer_ask', Omit<AskVerdict, 'by' | 'device' | 'at'>> & { ask_id: string };
+/** The agent has the verdict in hand. */
+export type TakeAsk = InThread<'take_ask', Record<string, never>> & { ask_id: string };
+/** The agent needs no answer any more. */
+export type WithdrawAsk = InThread<'withdraw_ask', { reason: string }> & { ask_id: string };
+/** Its time is up: the hub itself denies it. */
+export type ExpireAsk = InThread<'expire_ask', Record<string, never>> & { ask_id: string };
+
+export type NoteOffers = Base<'note_offers', { offers: Offer[] }>;
 
 /** Everything that changes the hub: plain data, so that it crosses to the store's thread as it is. */
-export type Command = CreateThread | PostMessage | UpdateStatus | AckRead | Heartbeat;
+export type Command =
+  | CreateThread
+  | PostMessage
+  | UpdateStatus
+  | RenameThread
+  | AckRead
+  | ControlThread
+  | AssignTask
+  | ReportResult
+  | NotePresence
+  | OpenSide
+  | CloseSide
+  | Heartbeat
+  | RegisterAgent
+  | UpdateAgentStatus
+  | ReportEvent
+  | RecordCommand
+  | RecordResponse
+  | RaiseAsk
+  | AnswerAsk
+  | TakeAsk
+  | WithdrawAsk
+  | ExpireAsk
+  | NoteOffers;
+
+export type ThreadCommand = Extract<Command, { thread_id: string }>;
 
 /** What a store loads before it asks the rules. */
 export interface Needs {
   thread?: string;
+  /** A second thread that the command writes to. */
+  other?: string;
   /** The entry at this seq of the thread, for what refers to it. */
   entry_seq?: number;
   /** The caller's cursor in the thread. */
   cursor?: boolean;
+  /** A value kept beside the log. */
+  record?: { kind: 'agent' | 'ask'; key: string };
 }
 
 /** What a store hands to the rules. */
 export interface Loaded {
   located: Located;
+  other?: Located;
   entry: Entry | undefined;
   cursor: Cursor | undefined;
+  record?: RecordKinds['agent'] | RecordKinds['ask'];
+}
+
+/** What a decision adds to one thread. */
+export interface ThreadChange {
+  entries: Entry[];
+  thread: ThreadState;
 }
 
 /** What the rules want written, all or nothing, and the answer to give once it is durable. */
 export interface Decision {
-  entries: Entry[];
-  thread?: ThreadState;
+  changes: ThreadChange[];
   cursor?: Cursor;
-  session?: Session;
+  records?: PutRecord[];
   result: Record<string, unknown>;
+}
+
+/** One command's rule: what it must know, and what it then decides. */
+export interface Rule<C extends Command> {
+  needs(command: C): Needs;
+  decide(loaded: Loaded, command: C): Decision;
 }

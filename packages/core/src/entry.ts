@@ -3,7 +3,23 @@ import { hash } from 'node:crypto';
 import type { Message } from '@parley/protocol';
 
 /** What an entry is to the rules; only entries the hub itself makes may change a thread's state. */
-export type EntryType = 'message' | 'thread.created' | 'thread.status';
+export type EntryType =
+  | 'message'
+  | 'task'
+  | 'result'
+  | 'control'
+  | 'presence'
+  | 'thread.created'
+  | 'thread.status'
+  | 'thread.renamed'
+  | 'side.opened'
+  | 'side.closed'
+  | 'agent.registered'
+  | 'agent.command'
+  | 'agent.response'
+  | 'ask.raised'
+  | 'ask.answered'
+  | 'ask.resolved';
 
 /** One item of a thread's log, as it is stored and hashed for ever. Seq 0 is the thread's own creation. */
 export interface Entry extends Message {

@@ -1,14 +1,29 @@
+export type { Commander, Links } from './agents/ports.ts';
+export type { Link } from './agents/state.ts';
+export { type AskKeeper, createAskKeeper } from './asks/keeper.ts';
 export * from './clock.ts';
 export * from './commands.ts';
 export * from './entry.ts';
+export { createOffers, type Offers } from './evidence/offers.ts';
 export * from './feed.ts';
 export * from './hub.ts';
 export * from './log.ts';
 export { type CallContext, type Deps } from './operation.ts';
+export { createPresenceBoard, type Presence, type PresenceBoard } from './participation/presence.ts';
+export { createProfileRegistry, type ProfileRegistry } from './participation/profile-registry.ts';
 export * from './quota.ts';
+export * from './records.ts';
 export * from './store.ts';
 export { openMemoryStore } from './store-memory.ts';
-export { admit, isForeign, type Located, workspaceTag } from './threads/access.ts';
+export {
+  admit,
+  admitReader,
+  isForeign,
+  journalId,
+  JOURNAL_PREFIX,
+  type Located,
+  workspaceTag,
+} from './threads/access.ts';
 export { evolve, type ThreadState } from './threads/state.ts';
 export { TRANSITIONS } from './threads/status.ts';
 export type { Prose } from './threads/summary.ts';

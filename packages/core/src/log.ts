@@ -4,8 +4,9 @@ import { LIMITS } from '@parley/protocol';
 import type { Command } from './commands.ts';
 import type { Entry } from './entry.ts';
 import type { Feed } from './feed.ts';
-import type { Committed, Page, PageQuery, Store } from './store.ts';
-import { admit } from './threads/access.ts';
+import type { Committed, Page, PageQuery, Store, WorkspacePage } from './store.ts';
+import { admitReader } from './threads/access.ts';
+import { mayOverride } from './threads/status.ts';
 
 /** The append-only log: write a command, read a page, follow a thread from any position. */
 export interface Log {
@@ -13,6 +14,8 @@ export interface Log {
   read(query: PageQuery): Promise<Page>;
   /** Runs of entries after a position, first from the store, then as they are committed: no gap, no repeat. */
   follow(caller: Caller, threadId: string, after: number, signal: AbortSignal): AsyncGenerator<Entry[]>;
+  /** The same over all threads the caller may see, by position in the log of the hub. */
+  followWorkspace(caller: Caller, after: number, signal: AbortSignal): AsyncGenerator<WorkspacePage>;
 }
 
 /** Puts the log over a store and a feed. */
@@ -37,8 +40,9 @@ export function createLog(store: Store, feed: Feed): Log {
     read,
     async append(command) {
       const committed = await store.transact(command);
-      if (committed.thread_id !== undefined && committed.last_seq !== undefined) {
-        feed.announce(committed.thread_id, committed.last_seq);
+      for (const { thread_id, last_seq, workspace_id, pos } of committed.reached ?? []) {
+        feed.announce(thread_id, last_seq);
+        feed.announce(workspaceTopic(workspace_id), pos);
       }
       return committed;
     },
@@ -49,7 +53,7 @@ export function createLog(store: Store, feed: Feed): Log {
         while (!signal.aborted) {
           const query = { workspace_id: caller.workspace_id, thread_id: threadId, after: position };
           const page = await read({ ...query, limit: LIMITS.page_max, max_bytes: LIMITS.page_bytes });
-          admit(page.located, caller);
+          admitReader(page.located, caller);
           if (page.entries.length > 0) {
             position = page.entries.at(-1)?.seq ?? position;
             yield page.entries;
@@ -60,5 +64,31 @@ export function createLog(store: Store, feed: Feed): Log {
         subscription.close();
       }
     },
+    async *followWorkspace(caller, after, signal) {
+      const { workspace_id, agent_id } = caller;
+      const participant = mayOverride(caller) ? undefined : agent_id;
+      const subscription = feed.subscribe(workspaceTopic(workspace_id));
+      try {
+        let position = after;
+        while (!signal.aborted) {
+          const query = { workspace_id, participant, after: position };
+          const page = await store.workspace({
+            ...query,
+            limit: LIMITS.page_max,
+            max_bytes: LIMITS.page_bytes,
+          });
+          position = page.next;
+          if (page.rows.length > 0) yield page;
+          if (!page.has_more) await subscription.next(position, signal);
+        }
+      } finally {
+        subscription.close();
+      }
+    },
   };
+}
+
+/** The feed's name for the log of a whole workspace. */
+function workspaceTopic(workspaceId: string): string {
+  return `workspace ${workspaceId}`;
 }

@@ -4,7 +4,14 @@ import { ENTRY_SALT_BOUND } from '@parley/protocol';
 import type { Chance, Clock } from './clock.ts';
 import type { Idempotency } from './commands.ts';
 import type { Log } from './log.ts';
-import type { Quota } from './quota.ts';
+import type { Commander, Links } from './agents/ports.ts';
+import type { Patience } from './agents/state.ts';
+import type { AskKeeper } from './asks/keeper.ts';
+import type { Offers } from './evidence/offers.ts';
+import type { Feed } from './feed.ts';
+import type { PresenceBoard } from './participation/presence.ts';
+import type { ProfileRegistry } from './participation/profile-registry.ts';
+import type { MessageQuota } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
 
@@ -14,11 +21,19 @@ export interface Deps {
   log: Log;
   clock: Clock;
   chance: Chance;
-  messageQuota: Quota;
+  feed: Feed;
+  messageQuota: MessageQuota;
+  presence: PresenceBoard;
+  profiles: ProfileRegistry;
+  links: Links;
+  commander: Commander;
+  asks: AskKeeper;
+  offers: Offers;
   /** Writes a summary's prose when a model is configured. */
   prose: Prose | undefined;
   idempotencyWindowMs: number;
-  offlineAfterMs: number;
+  presenceTtlMs: number;
+  patience: Patience;
 }
 
 /** What one call brings beside its input. */

@@ -1,6 +1,25 @@
 import type { OperationName } from '@parley/protocol';
 
 import {
+  commandAgent,
+  getAgent,
+  listAgents,
+  registerAgent,
+  reportEvent,
+  updateAgentStatus,
+} from './agents/operations.ts';
+import {
+  answerAsk,
+  askHuman,
+  getAsk,
+  listAsks,
+  raiseAsk,
+  waitForAsk,
+  withdrawAsk,
+} from './asks/operations.ts';
+import { getMessageEvidence } from './evidence/operations.ts';
+
+import {
   ackRead,
   getMessage,
   postMessage,
@@ -9,11 +28,22 @@ import {
   waitForMessages,
 } from './messages/operations.ts';
 import type { Operation } from './operation.ts';
+import {
+  assignTask,
+  closeSideChannel,
+  controlThread,
+  listPresence,
+  openSideChannel,
+  reportResult,
+  setPresence,
+  shouldRespond,
+} from './participation/operations.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './sessions/operations.ts';
 import {
   createThread,
   getThread,
   listThreads,
+  renameThread,
   summarizeThread,
   updateThreadStatus,
 } from './threads/operations.ts';
@@ -34,4 +64,27 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   heartbeat_session: heartbeatSession,
   list_sessions: listSessions,
   trigger_participant: triggerParticipant,
+  get_message_evidence: getMessageEvidence,
+  rename_thread: renameThread,
+  control_thread: controlThread,
+  should_respond: shouldRespond,
+  set_presence: setPresence,
+  list_presence: listPresence,
+  assign_task: assignTask,
+  report_result: reportResult,
+  open_side_channel: openSideChannel,
+  close_side_channel: closeSideChannel,
+  register_agent: registerAgent,
+  update_agent_status: updateAgentStatus,
+  report_event: reportEvent,
+  list_agents: listAgents,
+  get_agent: getAgent,
+  command_agent: commandAgent,
+  raise_ask: raiseAsk,
+  ask_human: askHuman,
+  wait_for_ask: waitForAsk,
+  get_ask: getAsk,
+  list_asks: listAsks,
+  answer_ask: answerAsk,
+  withdraw_ask: withdrawAsk,
 };

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/protocol';
+import { type Caller, ParleyError } from '@parley/protocol';
 
 import type { Clock } from './clock.ts';
 
@@ -40,6 +40,22 @@ export function createQuota(limits: QuotaLimits, clock: Clock): Quota {
       if (bucket.level < 1) return Math.max(1, Math.ceil((1 - bucket.level) / perMs));
       bucket.level -= 1;
       return 0;
+    },
+  };
+}
+
+/** The message quota of every caller: refuses what goes beyond it. */
+export interface MessageQuota {
+  spend(caller: Caller): void;
+}
+
+/** Counts messages by agent and workspace. */
+export function createMessageQuota(limits: QuotaLimits, clock: Clock): MessageQuota {
+  const quota = createQuota(limits, clock);
+  return {
+    spend({ workspace_id, agent_id }) {
+      const wait = quota.take(`${workspace_id} ${agent_id}`);
+      if (wait > 0) throw rateLimited('your message quota is used up', wait);
     },
   };
 }

@@ -138,20 +138,18 @@ export function testStore(open: () => Promise<OpenedStore>): void {
 
   check(
     '[R2] a thread begins empty and grows by one seq at a time',
-    async ({ store, alice, say, page, t }) => {
+    async ({ store, workspace_id, alice, say, page, t }) => {
       const made = await store.transact(creating(`${t}-new`, alice));
       expect(made).toEqual({
         result: { thread_id: `${t}-new`, status: 'active', created_at: '2030-01-01T00:00:00.000Z' },
         replayed: false,
-        thread_id: `${t}-new`,
-        last_seq: 0,
+        reached: [{ thread_id: `${t}-new`, last_seq: 0, workspace_id, pos: expect.any(Number) as number }],
       });
       expect(await page()).toMatchObject({ entries: [], has_more: false });
       for (let i = 1; i <= 3; i++)
         expect(await say(`${i}`)).toMatchObject({
           result: { seq: i, thread_status: 'active' },
-          thread_id: t,
-          last_seq: i,
+          reached: [{ thread_id: t, last_seq: i }],
         });
       const all = await page();
       expect(all.located.thread).toMatchObject({ thread_id: t, participants: ['alice', 'bob'], last_seq: 3 });
@@ -164,7 +162,9 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     '[R2] commands sent at once get seqs without hole or repeat, in the order they were sent',
     async ({ say, page }) => {
       const sent = await Promise.all(Array.from({ length: 200 }, (_, i) => say(`${i}`)));
-      expect(sent.map(({ last_seq }) => last_seq)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
+      expect(sent.map(({ reached }) => reached?.[0]?.last_seq)).toEqual(
+        Array.from({ length: 200 }, (_, i) => i + 1),
+      );
       expect(bodies(await page())).toEqual(Array.from({ length: 200 }, (_, i) => `${i}`));
     },
   );
@@ -352,13 +352,13 @@ export function testStore(open: () => Promise<OpenedStore>): void {
       await store.transact(beating({ ...alice, session_id: 'alice-0' }, 'idle'));
       await store.transact(beating(alice, 'idle'));
       await store.transact(beating(carol, 'idle'));
-      const sessions = await store.sessions(workspace_id);
+      const sessions = await store.records({ kind: 'session', workspace_id, limit: 100 });
       expect(sessions.map(({ agent_id, session_id, status }) => [agent_id, session_id, status])).toEqual([
         ['alice', 'alice-0', 'idle'],
         ['alice', 'alice-1', 'idle'],
         ['bob', 'bob-1', 'active'],
       ]);
-      expect(await store.sessions('nowhere')).toEqual([]);
+      expect(await store.records({ kind: 'session', workspace_id: 'nowhere', limit: 100 })).toEqual([]);
     },
   );
 
@@ -416,15 +416,21 @@ export function testStore(open: () => Promise<OpenedStore>): void {
       const first = await say('keyed', { key: 'k' });
       await store.transact(acking(t, 2, alice));
       await store.transact(beating(alice, 'idle'));
-      const before = [await page(), await store.cursors(t), await store.sessions(workspace_id)];
+      const before = [
+        await page(),
+        await store.cursors(t),
+        await store.records({ kind: 'session', workspace_id, limit: 9 }),
+      ];
       const again = await opened.reopen();
       const query = { workspace_id, thread_id: t, after: 0, ...ALL };
-      expect([await again.page(query), await again.cursors(t), await again.sessions(workspace_id)]).toEqual(
-        before,
-      );
+      expect([
+        await again.page(query),
+        await again.cursors(t),
+        await again.records({ kind: 'session', workspace_id, limit: 9 }),
+      ]).toEqual(before);
       const retried = await again.transact(posting(t, 'keyed', alice, { key: 'k' }));
       expect(retried).toEqual({ result: first.result, replayed: true });
-      expect((await again.transact(posting(t, 'next', alice))).last_seq).toBe(5);
+      expect((await again.transact(posting(t, 'next', alice))).reached?.[0]?.last_seq).toBe(5);
     },
   );
 }

@@ -1,11 +1,22 @@
-import type { Cursor, Session } from '@parley/protocol';
+import type { Cursor } from '@parley/protocol';
 
 import type { Command, Decision, Loaded } from './commands.ts';
 import { CHAIN_START, type Entry, seal, type SealedEntry } from './entry.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type IdempotencyRecord, replay } from './idempotency.ts';
+import type { PutRecord, RecordKind, RecordKinds, RecordsQuery } from './records.ts';
 import { decide, needs } from './rules.ts';
-import type { Committed, Page, PageQuery, Store, ThreadRow, ThreadsPage, ThreadsQuery } from './store.ts';
+import type {
+  Committed,
+  Page,
+  PageQuery,
+  Reached,
+  Store,
+  ThreadRow,
+  ThreadsPage,
+  ThreadsQuery,
+  WorkspaceQuery,
+} from './store.ts';
 import { isForeign, type Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 
@@ -18,12 +29,16 @@ interface ThreadData {
 export function openMemoryStore(): Store {
   const threads = new Map<string, ThreadData>();
   const cursors = new Map<string, Cursor>();
-  const sessions = new Map<string, Session>();
+  const records = new Map<string, PutRecord>();
+  const order: { thread_id: string; seq: number }[] = [];
   const keys = new Map<string, IdempotencyRecord>();
 
   function locate(threadId: string, workspaceId: string): Located {
     const thread = threads.get(threadId)?.state;
-    if (thread !== undefined) return { thread };
+    if (thread !== undefined) {
+      const main = thread.side_of === undefined ? undefined : threads.get(thread.side_of)?.state;
+      return main === undefined ? { thread } : { thread, main };
+    }
     const here = [...threads.values()].some(({ state }) => state.workspace_id === workspaceId);
     return { thread: undefined, foreign: isForeign(here, threads.size > 0) };
   }
@@ -34,25 +49,33 @@ export function openMemoryStore(): Store {
   }
 
   function load(command: Command): Loaded {
-    const { thread, entry_seq, cursor } = needs(command);
-    if (thread === undefined)
-      return { located: { thread: undefined, foreign: false }, entry: undefined, cursor: undefined };
+    const { thread, other, entry_seq, cursor, record } = needs(command);
+    const { workspace_id, agent_id } = command.caller;
+    const kept = record && records.get(recordName(workspace_id, record.kind, record.key))?.value;
     return {
-      located: locate(thread, command.caller.workspace_id),
-      entry: entry_seq === undefined ? undefined : entryAt(thread, entry_seq),
-      cursor: cursor === true ? cursors.get(`${thread} ${command.caller.agent_id}`) : undefined,
+      located: thread === undefined ? { thread: undefined, foreign: false } : locate(thread, workspace_id),
+      ...(other === undefined ? {} : { other: locate(other, workspace_id) }),
+      entry: thread === undefined || entry_seq === undefined ? undefined : entryAt(thread, entry_seq),
+      cursor: cursor === true ? cursors.get(`${thread} ${agent_id}`) : undefined,
+      ...(kept === undefined ? {} : { record: kept as RecordKinds['agent'] | RecordKinds['ask'] }),
     };
   }
 
-  function apply({ entries, thread, cursor, session }: Decision): void {
-    if (thread !== undefined) {
-      const data = threads.get(thread.thread_id) ?? { state: thread, sealed: [] };
-      for (const entry of entries) data.sealed.push(seal(data.sealed.at(-1)?.hash ?? CHAIN_START, entry));
-      threads.set(thread.thread_id, { ...data, state: thread });
+  function apply({ changes, cursor, records: put = [] }: Decision): Reached[] {
+    const reached: Reached[] = [];
+    for (const { entries, thread } of changes) {
+      const { thread_id, last_seq, workspace_id } = thread;
+      const data = threads.get(thread_id) ?? { state: thread, sealed: [] };
+      for (const entry of entries) {
+        data.sealed.push(seal(data.sealed.at(-1)?.hash ?? CHAIN_START, entry));
+        order.push({ thread_id, seq: entry.seq });
+      }
+      threads.set(thread_id, { ...data, state: thread });
+      reached.push({ thread_id, last_seq, workspace_id, pos: order.length });
     }
     if (cursor !== undefined) cursors.set(`${cursor.thread_id} ${cursor.agent_id}`, cursor);
-    if (session !== undefined)
-      sessions.set(`${session.workspace_id} ${session.agent_id} ${session.session_id}`, session);
+    for (const record of put) records.set(recordName(record.workspace_id, record.kind, record.key), record);
+    return reached;
   }
 
   function transact(command: Command): Committed {
@@ -66,7 +89,7 @@ export function openMemoryStore(): Store {
       if (result !== undefined) return { result, replayed: true };
     }
     const decision = decide(load(command), command);
-    apply(decision);
+    const reached = apply(decision);
     if (idempotency !== undefined && key !== undefined) {
       keys.set(key, {
         fingerprint: fingerprint(command.input),
@@ -74,10 +97,16 @@ export function openMemoryStore(): Store {
         at: command.now,
       });
     }
-    const { thread, result } = decision;
-    return thread === undefined
-      ? { result, replayed: false }
-      : { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
+    const { result } = decision;
+    return reached.length === 0 ? { result, replayed: false } : { result, replayed: false, reached };
+  }
+
+  function visible(pos: number, { workspace_id, participant }: WorkspaceQuery): Entry | undefined {
+    const { thread_id, seq } = order[pos - 1] ?? { thread_id: '', seq: 0 };
+    const state = threads.get(thread_id)?.state;
+    if (state?.workspace_id !== workspace_id) return undefined;
+    if (participant !== undefined && !state.participants.includes(participant)) return undefined;
+    return entryAt(thread_id, seq);
   }
 
   function slice(query: Omit<PageQuery, 'after'>, after: number): Page {
@@ -126,7 +155,7 @@ export function openMemoryStore(): Store {
           state,
           last_read_seq: cursors.get(`${state.thread_id} ${query.reader}`)?.last_read_seq ?? 0,
         }))
-        .filter(({ state }) => state.workspace_id === query.workspace_id)
+        .filter(({ state }) => state.workspace_id === query.workspace_id && state.journal_of === undefined)
         .filter(
           ({ state }) => query.participant === undefined || state.participants.includes(query.participant),
         )
@@ -136,8 +165,16 @@ export function openMemoryStore(): Store {
         .filter(({ state }) => query.before === undefined || compare(state, query.before) < 0);
       return bounded(rows, query);
     },
-    sessions: async (workspaceId) =>
-      [...sessions.values()].filter((session) => session.workspace_id === workspaceId).toSorted(bySession),
+    records: async (query) => someRecords([...records.values()], query),
+    async workspace(query) {
+      const rows: { pos: number; entry: Entry }[] = [];
+      for (let pos = query.after + 1; pos <= order.length; pos++) {
+        if (rows.length === query.limit) return { rows, next: pos - 1, has_more: true };
+        const entry = visible(pos, query);
+        if (entry !== undefined) rows.push({ pos, entry });
+      }
+      return { rows, next: Math.max(query.after, order.length), has_more: false };
+    },
     async search(query) {
       const words = query.text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
       const hits = [...threads.values()]
@@ -178,12 +215,24 @@ function compare(a: Position, b: Position): number {
   return a.thread_id < b.thread_id ? -1 : a.thread_id > b.thread_id ? 1 : 0;
 }
 
-function bySession(a: Session, b: Session): number {
-  return a.agent_id === b.agent_id
-    ? a.session_id < b.session_id
-      ? -1
-      : 1
-    : a.agent_id < b.agent_id
-      ? -1
-      : 1;
+function recordName(workspaceId: string, kind: RecordKind, key: string): string {
+  return JSON.stringify([workspaceId, kind, key]);
+}
+
+function someRecords<K extends RecordKind>(
+  all: readonly PutRecord[],
+  { kind, workspace_id, marks, prefix = '', limit }: RecordsQuery<K>,
+): RecordKinds[K][] {
+  return all
+    .filter((record) => record.kind === kind)
+    .filter((record) => workspace_id === undefined || record.workspace_id === workspace_id)
+    .filter((record) => marks === undefined || marks.includes(record.mark))
+    .filter((record) => record.key.startsWith(prefix))
+    .toSorted((a, b) => byText(a.workspace_id, b.workspace_id) || byText(a.key, b.key))
+    .slice(0, limit)
+    .map((record) => record.value as RecordKinds[K]);
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

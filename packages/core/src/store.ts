@@ -1,17 +1,25 @@
-import type { Cursor, Session, ThreadStatus } from '@parley/protocol';
+import type { Cursor, ThreadStatus } from '@parley/protocol';
 
 import type { Command } from './commands.ts';
 import type { Entry } from './entry.ts';
+import type { RecordKind, RecordKinds, RecordsQuery } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 
-/** The answer to a durable command, and the position its thread reached. */
+/** How far a command brought a thread, and with it the log of its workspace. */
+export interface Reached {
+  thread_id: string;
+  last_seq: number;
+  workspace_id: string;
+  pos: number;
+}
+
+/** The answer to a durable command, and the positions that its threads reached. */
 export interface Committed {
   result: Record<string, unknown>;
   /** The answer was given before; nothing was written now. */
   replayed: boolean;
-  thread_id?: string;
-  last_seq?: number;
+  reached?: Reached[];
 }
 
 export interface PageQuery {
@@ -54,6 +62,23 @@ export interface ThreadsPage {
   has_more: boolean;
 }
 
+export interface WorkspaceQuery {
+  workspace_id: string;
+  participant: string | undefined;
+  /** Position in the log of the whole hub. */
+  after: number;
+  limit: number;
+  max_bytes: number;
+}
+
+/** A run of a workspace's entries over all its threads, in the order the hub accepted them. */
+export interface WorkspacePage {
+  rows: { pos: number; entry: Entry }[];
+  /** Up to here nothing was left out. */
+  next: number;
+  has_more: boolean;
+}
+
 export interface SearchQuery {
   workspace_id: string;
   participant: string | undefined;
@@ -85,7 +110,10 @@ export interface Store {
   /** Ids of messages that reply to this one. */
   references(threadId: string, messageId: string): Promise<string[]>;
   threads(query: ThreadsQuery): Promise<ThreadsPage>;
-  sessions(workspaceId: string): Promise<Session[]>;
+  /** What is kept beside the log. */
+  records<K extends RecordKind>(query: RecordsQuery<K>): Promise<RecordKinds[K][]>;
+  /** The log of a workspace over all its threads. */
+  workspace(query: WorkspaceQuery): Promise<WorkspacePage>;
   search(query: SearchQuery): Promise<SearchResult>;
   health(): StoreHealth;
   close(): Promise<void>;

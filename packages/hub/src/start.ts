@@ -6,14 +6,20 @@ import {
   type CallRecord,
   type Chance,
   type Clock,
+  type Commander,
+  createAskKeeper,
   createFeed,
   createHub,
   createLog,
+  createMessageQuota,
+  createOffers,
+  createPresenceBoard,
+  createProfileRegistry,
   createQuota,
   type Deps,
   isRecorded,
 } from '@parley/core';
-import type { ParleyError } from '@parley/protocol';
+import { ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
 import { createAuthenticate } from './auth/authenticate.ts';
@@ -26,6 +32,7 @@ import { createHealthFace } from './faces/health.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { type Logger, redact } from './logger.ts';
+import { readRegistry } from './profile-file.ts';
 import { createProse } from './prose.ts';
 import { startServer } from './server.ts';
 import { VERSION } from './version.ts';
@@ -55,19 +62,33 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     onFault: (message) => log.error({ fault: message }, 'storage fault'),
   });
   const feed = createFeed();
+  const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
   const deps: Deps = {
     store,
     log: createLog(store, feed),
     clock,
     chance,
-    messageQuota: createQuota(
+    feed,
+    messageQuota: createMessageQuota(
       { per_minute: config.quota.messages_per_minute, burst: config.quota.messages_burst },
       clock,
     ),
+    presence: createPresenceBoard(clock),
+    profiles: createProfileRegistry(readRegistry(config.presence.registry), (message) => log.warn(message)),
+    links: { of: () => new Map() },
+    commander: noAgents,
+    asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
+    offers: createOffers(store, clock, chance, onFault),
     prose: createProse(config.summary, log),
     idempotencyWindowMs: config.idempotency.window_ms,
-    offlineAfterMs: config.sessions.offline_after_ms,
+    presenceTtlMs: config.presence.ttl_ms,
+    patience: {
+      stuckAfterMs: config.sessions.stuck_after_ms,
+      offlineAfterMs: config.sessions.offline_after_ms,
+      unreadStuckMs: config.sessions.unread_stuck_ms,
+    },
   };
+  await deps.asks.start();
   const hub = createHub(deps, (call) => recordCall(log, call));
   const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn(message) });
   const badTokens = createQuota(
@@ -112,12 +133,22 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     url: server.url,
     async close() {
       await server.close();
+      deps.asks.close();
+      deps.presence.close();
+      await deps.offers.flush();
       await store.close();
       writePrivateFile(runtimeFile, '{}\n');
       lock.release();
     },
   };
 }
+
+const noAgents: Commander = {
+  command: (_caller, { of_agent }) =>
+    Promise.reject(
+      new ParleyError('UNAVAILABLE', `${of_agent} is not connected`, { reason: 'agent_offline' }),
+    ),
+};
 
 function recordCall(log: Logger, { request_id, operation, caller, ms, error, cause }: CallRecord): void {
   const line = {

@@ -44,9 +44,16 @@ export const postMessage = contract({
     body: storableText({ maxBytes: LIMITS.body_bytes }),
     metadata: Metadata.optional(),
     in_reply_to: MessageId.optional().describe('message_id this answers'),
+    to: Name.optional().describe('one participant; all when absent'),
     idempotency_key: IdempotencyKey.optional(),
   }),
-  output: z.object({ message_id: MessageId, seq: Seq, thread_status: ThreadStatus, created_at: Timestamp }),
+  output: z.object({
+    message_id: MessageId,
+    seq: Seq,
+    thread_status: ThreadStatus,
+    created_at: Timestamp,
+    invokes: z.array(Name).optional(),
+  }),
   annotations: WRITES,
   essential: true,
 });
@@ -131,5 +138,36 @@ export const searchMessages = contract({
   }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/search/messages' },
+  essential: false,
+});
+
+export const getMessageEvidence = contract({
+  name: 'get_message_evidence',
+  version: '1.0.0',
+  title: 'What became of a message',
+  description:
+    'The evidence for one message: accepted, durable, to whom it was offered and how, who has read it, what was done upon it.',
+  input: z.object({ thread_id: ThreadId, message_id: MessageId }),
+  output: z.object({
+    message: Message,
+    accepted: z.object({ at: Timestamp, by: Name, session: Name }),
+    durable: z.object({ seq: Seq, store: z.string() }),
+    invoked: z.array(Name).describe('whom it called upon by itself'),
+    offered: z.array(z.object({ agent_id: Name, how: z.string(), by: Timestamp })),
+    read: z.array(z.object({ agent_id: Name, at: Timestamp })),
+    unread: z.array(Name),
+    acted: z.array(
+      z.object({
+        message_id: MessageId,
+        seq: Seq,
+        agent_id: Name,
+        what: z.string(),
+        commit: z.string().optional(),
+        at: Timestamp,
+      }),
+    ),
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/threads/{thread_id}/messages/{message_id}/evidence' },
   essential: false,
 });

@@ -2,8 +2,9 @@ import { z } from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, Thread, ThreadId, ThreadStatus, ThreadType, Timestamp } from './entities.ts';
+import { Participant } from './controls.ts';
 import { LIMITS } from './limits.ts';
-import { Name, storableText } from './text.ts';
+import { storableText } from './text.ts';
 
 export const createThread = contract({
   name: 'create_thread',
@@ -15,7 +16,7 @@ export const createThread = contract({
     title: storableText({ maxBytes: LIMITS.title_bytes }),
     type: ThreadType.default('conversation'),
     participants: z
-      .array(Name)
+      .array(Participant)
       .max(LIMITS.participants)
       .default([])
       .describe('agent ids; repeats count once'),
@@ -108,4 +109,19 @@ export const summarizeThread = contract({
   }),
   annotations: READS,
   essential: true,
+});
+
+export const renameThread = contract({
+  name: 'rename_thread',
+  version: '1.0.0',
+  title: 'Rename a thread',
+  description: 'Give a thread another title; the old one stays in its log.',
+  input: z.object({
+    thread_id: ThreadId,
+    title: storableText({ maxBytes: LIMITS.title_bytes }),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({ thread_id: ThreadId, title: z.string(), updated_at: Timestamp }),
+  annotations: WRITES,
+  essential: false,
 });

@@ -2,18 +2,47 @@ import type { z } from 'zod';
 
 import type { Contract } from './contract.ts';
 import {
+  commandAgent,
+  getAgent,
+  listAgents,
+  registerAgent,
+  reportEvent,
+  updateAgentStatus,
+} from './contracts-agents.ts';
+import {
+  answerAsk,
+  askHuman,
+  getAsk,
+  listAsks,
+  raiseAsk,
+  waitForAsk,
+  withdrawAsk,
+} from './contracts-asks.ts';
+import {
   ackRead,
   getMessage,
+  getMessageEvidence,
   postMessage,
   readMessages,
   searchMessages,
   waitForMessages,
 } from './contracts-messages.ts';
+import {
+  assignTask,
+  closeSideChannel,
+  controlThread,
+  listPresence,
+  openSideChannel,
+  reportResult,
+  setPresence,
+  shouldRespond,
+} from './contracts-participation.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
 import {
   createThread,
   getThread,
   listThreads,
+  renameThread,
   summarizeThread,
   updateThreadStatus,
 } from './contracts-threads.ts';
@@ -34,6 +63,29 @@ export const CONTRACTS = {
   heartbeat_session: heartbeatSession,
   list_sessions: listSessions,
   trigger_participant: triggerParticipant,
+  get_message_evidence: getMessageEvidence,
+  rename_thread: renameThread,
+  control_thread: controlThread,
+  should_respond: shouldRespond,
+  set_presence: setPresence,
+  list_presence: listPresence,
+  assign_task: assignTask,
+  report_result: reportResult,
+  open_side_channel: openSideChannel,
+  close_side_channel: closeSideChannel,
+  register_agent: registerAgent,
+  update_agent_status: updateAgentStatus,
+  report_event: reportEvent,
+  list_agents: listAgents,
+  get_agent: getAgent,
+  command_agent: commandAgent,
+  raise_ask: raiseAsk,
+  ask_human: askHuman,
+  wait_for_ask: waitForAsk,
+  get_ask: getAsk,
+  list_asks: listAsks,
+  answer_ask: answerAsk,
+  withdraw_ask: withdrawAsk,
 } as const satisfies Record<string, Contract>;
 
 export type OperationName = keyof typeof CONTRACTS;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { Profile } from './controls.ts';
 import { LIMITS, SCHEMA_VERSIONS } from './limits.ts';
 import { Name, storableObject, storableText } from './text.ts';
 
@@ -46,6 +47,29 @@ export const Thread = z
     disputed: z
       .boolean()
       .describe('an open finding, or a finding rejected by someone other than its reporter'),
+    muted: z.array(Name).optional(),
+    paused: z.boolean().optional().describe('only people may post'),
+    done: z.boolean().optional(),
+    expires_at: Timestamp.optional().describe('agents stop responding then'),
+    discussion: z.object({ on: z.boolean(), allow_agent_mentions: z.boolean() }).optional(),
+    invited_auto: z.boolean().optional(),
+    policy: z.object({ mode: z.string(), threshold: z.number().int().optional() }).optional(),
+    prodded: z.array(Name).optional(),
+    profiles: z.record(z.string(), Profile).optional(),
+    side_of: ThreadId.optional().describe('the main thread of this side channel'),
+    side_channels: z
+      .array(
+        z.object({
+          thread_id: ThreadId,
+          title: z.string(),
+          purpose: z.string(),
+          owner: Name,
+          opened_at: Timestamp,
+        }),
+      )
+      .optional()
+      .describe('open ones'),
+    journal_of: Name.optional(),
   })
   .meta({ id: 'Thread' });
 export type Thread = z.infer<typeof Thread>;
@@ -58,6 +82,8 @@ export const Message = z
     seq: Seq,
     sender_agent_id: Name,
     sender_session_id: Name,
+    human: z.literal(true).optional().describe('said by a person'),
+    to: Name.optional().describe('the one it is for; all when absent'),
     kind: MessageKind,
     body: z.string(),
     metadata: z.record(z.string(), z.unknown()).optional(),

@@ -1,6 +1,10 @@
+export * from './agents.ts';
+export * from './asks.ts';
 export * from './caller.ts';
 export * from './contract.ts';
 export * from './contracts.ts';
+export { type PresenceState } from './contracts-participation.ts';
+export * from './controls.ts';
 export * from './entities.ts';
 export * from './errors.ts';
 export * from './event-types.ts';

@@ -15,6 +15,7 @@ export const LIMITS = {
   wait_default_ms: 30_000,
   wait_max_ms: 300_000,
   query_bytes: 1_000,
+  records: 10_000,
 } as const;
 
 /** The message schema versions this hub understands. */

@@ -85,7 +85,7 @@ function read(folder: string, quoted: string, warnings: string[]): Record<string
     ),
     'own threads': (reader) => reader.threads({ ...list, participant: 'bob' }),
     'all threads': (reader) => reader.threads({ ...list, participant: undefined }),
-    sessions: (reader) => reader.sessions(workspace_id),
+    sessions: (reader) => reader.records({ kind: 'session', workspace_id, limit: 100 }),
     replies: (reader) => reader.references(threads[0]!, quoted),
     ...Object.fromEntries(
       ['quoted', '17'].map((text) => [

@@ -26,6 +26,8 @@ export interface RecordReport {
     messages: number;
     cursors: number;
     sessions: number;
+    agents: number;
+    asks: number;
     idempotency_keys: number;
   };
   problems: string[];
@@ -128,7 +130,9 @@ function count(db: DatabaseSync): RecordReport['counts'] {
     entries: number(db, 'SELECT count(*) FROM entries'),
     messages: number(db, 'SELECT count(*) FROM entries WHERE seq > 0'),
     cursors: number(db, 'SELECT count(*) FROM cursors'),
-    sessions: number(db, 'SELECT count(*) FROM sessions'),
+    sessions: number(db, "SELECT count(*) FROM records WHERE kind = 'session'"),
+    agents: number(db, "SELECT count(*) FROM records WHERE kind = 'agent'"),
+    asks: number(db, "SELECT count(*) FROM records WHERE kind = 'ask'"),
     idempotency_keys: number(db, 'SELECT count(*) FROM idempotency'),
   };
 }
@@ -141,7 +145,16 @@ function emptyReport(): RecordReport {
     index: 'ok',
     schema_version: 0,
     sqlite_version: '',
-    counts: { threads: 0, entries: 0, messages: 0, cursors: 0, sessions: 0, idempotency_keys: 0 },
+    counts: {
+      threads: 0,
+      entries: 0,
+      messages: 0,
+      cursors: 0,
+      sessions: 0,
+      agents: 0,
+      asks: 0,
+      idempotency_keys: 0,
+    },
     problems: [],
   };
 }

@@ -1,13 +1,13 @@
 import type { ThreadState } from '@parley/core';
 
 import { number } from './number.ts';
-import { type CursorColumns, rowSum, sumOfCursor } from './row-sum.ts';
+import { type CursorColumns, type RecordColumns, rowSum, sumOfCursor, sumOfRecord } from './row-sum.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 
 /** Reads every row beside the log and names those that are not as they were written. */
 export function checkRows(db: DatabaseSync): string[] {
-  return [...damagedThreads(db), ...damagedCursors(db), ...damagedSessions(db), ...damagedKeys(db)];
+  return [...damagedThreads(db), ...damagedCursors(db), ...damagedRecords(db), ...damagedKeys(db)];
 }
 
 function* damagedThreads(db: DatabaseSync): Generator<string> {
@@ -48,11 +48,9 @@ function* damagedCursors(db: DatabaseSync): Generator<string> {
   }
 }
 
-function* damagedSessions(db: DatabaseSync): Generator<string> {
-  type Row = Record<'workspace_id' | 'agent_id' | 'session_id' | 'json' | 'sum', string>;
-  for (const { workspace_id, agent_id, session_id, json, sum } of rows<Row>(db, 'SELECT * FROM sessions')) {
-    if (rowSum(workspace_id, agent_id, session_id, json) !== sum)
-      yield `session ${session_id} of ${agent_id} is not as it was written`;
+function* damagedRecords(db: DatabaseSync): Generator<string> {
+  for (const row of rows<RecordColumns & { sum: string }>(db, 'SELECT * FROM records')) {
+    if (sumOfRecord(row) !== row.sum) yield `${row.kind} ${row.key} is not as it was written`;
   }
 }
 

@@ -116,7 +116,7 @@ class Simulation {
       page: (thread_id) => memory.page({ ...EVERYTHING, thread_id }),
       cursors: (thread_id) => memory.cursors(thread_id),
       threads: () => memory.threads(LIST),
-      sessions: () => memory.sessions('w'),
+      sessions: () => memory.records({ kind: 'session', workspace_id: 'w', limit: 100 }),
     });
   }
 
@@ -128,7 +128,7 @@ class Simulation {
         page: (thread_id) => reader.page({ ...EVERYTHING, thread_id }),
         cursors: (thread_id) => reader.cursors(thread_id),
         threads: () => reader.threads(LIST),
-        sessions: () => reader.sessions('w'),
+        sessions: () => reader.records({ kind: 'session', workspace_id: 'w', limit: 100 }),
       });
     } finally {
       db.close();

@@ -36,9 +36,9 @@ export function* exportRecord(folder: string): Generator<string> {
       'SELECT t.thread_id, c.agent_id, c.last_read_seq, c.last_acked_message_id, c.updated_at FROM cursors c JOIN threads t ON t.id = c.thread ORDER BY t.id, c.agent_id',
     );
     for (const cursor of cursors.iterate()) yield JSON.stringify({ type: 'cursor', cursor });
-    const sessions = db.prepare('SELECT json FROM sessions ORDER BY workspace_id, agent_id, session_id');
-    for (const { json } of sessions.iterate() as Iterable<{ json: string }>)
-      yield `{"type":"session","session":${json}}`;
+    const records = db.prepare('SELECT kind, json FROM records ORDER BY kind, workspace_id, key');
+    for (const { kind, json } of records.iterate() as Iterable<{ kind: string; json: string }>)
+      yield `{"type":${JSON.stringify(kind)},${JSON.stringify(kind)}:${json}}`;
   } finally {
     closeReader(db);
   }

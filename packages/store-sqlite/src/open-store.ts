@@ -41,7 +41,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     cursors: (threadId) => reader.call(['cursors', threadId]),
     references: (threadId, messageId) => reader.call(['references', threadId, messageId]),
     threads: (query) => reader.call(['threads', query]),
-    sessions: (workspaceId) => reader.call(['sessions', workspaceId]),
+    records: (query) => reader.call(['records', query]),
+    workspace: (query) => reader.call(['workspace', query]),
     search: (query) => reader.call(['search', query]),
     health: () => health,
     async close() {

@@ -2,21 +2,28 @@ import {
   CHAIN_START,
   type Entry,
   isForeign,
+  JOURNAL_PREFIX,
   link,
   type Located,
   type Page,
   type PageQuery,
+  type RecordKind,
+  type RecordKinds,
+  type RecordsQuery,
   type SearchQuery,
   type SearchResult,
   type ThreadRow,
   type ThreadState,
   type ThreadsPage,
   type ThreadsQuery,
+  type WorkspacePage,
+  type WorkspaceQuery,
 } from '@parley/core';
-import { type Cursor, type Session, seqOfMessageId } from '@parley/protocol';
+import { type Cursor, seqOfMessageId } from '@parley/protocol';
 
+import { number } from './number.ts';
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
-import { type CursorColumns, damaged, damagedEntry, rowSum, sumOfCursor } from './row-sum.ts';
+import { type CursorColumns, damaged, damagedEntry, readRecord, sumOfCursor } from './row-sum.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { matchExpression, snippet } from './search-query.ts';
 
@@ -93,7 +100,7 @@ export class Reader {
     const from = participant === undefined ? 'threads t' : 'participants p JOIN threads t ON t.id = p.thread';
     const conditions = [
       participant === undefined
-        ? 't.workspace_id = :workspace'
+        ? `t.workspace_id = :workspace AND t.thread_id NOT GLOB '${JOURNAL_PREFIX}*'`
         : 'p.workspace_id = :workspace AND p.agent_id = :participant',
       ...(query.status === undefined ? [] : ['t.status = :status']),
       ...(query.unread ? ['h.last_seq > coalesce(c.last_read_seq, 0)'] : []),
@@ -123,18 +130,45 @@ export class Reader {
     return { rows, has_more: false };
   }
 
-  sessions(workspaceId: string): Session[] {
-    const rows = this.#sql.sessions.all(workspaceId) as {
-      agent_id: string;
-      session_id: string;
-      json: string;
-      sum: string;
-    }[];
-    return rows.map(({ agent_id, session_id, json, sum }) => {
-      if (rowSum(workspaceId, agent_id, session_id, json) !== sum)
-        throw damaged(`session ${session_id} of ${agent_id}`);
-      return JSON.parse(json) as Session;
+  records<K extends RecordKind>(query: RecordsQuery<K>): RecordKinds[K][] {
+    const { kind, workspace_id, marks, prefix, limit } = query;
+    const conditions = [
+      'kind = :kind',
+      ...(workspace_id === undefined ? [] : ['workspace_id = :workspace']),
+      ...(marks === undefined ? [] : ['mark IN (SELECT value FROM json_each(:marks))']),
+      // The highest code point ends every key that begins so.
+      ...(prefix === undefined ? [] : ['key >= :prefix AND key < :prefix || char(0x10ffff)']),
+    ];
+    const sql = `SELECT kind, workspace_id, key, mark, json, sum FROM records
+      WHERE ${conditions.join(' AND ')} ORDER BY workspace_id, key LIMIT :limit`;
+    const rows = this.#db.prepare(sql).all({
+      kind,
+      limit,
+      ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
+      ...(marks === undefined ? {} : { marks: JSON.stringify(marks) }),
+      ...(prefix === undefined ? {} : { prefix }),
     });
+    return rows.map((row) => readRecord(row as never) as RecordKinds[K]);
+  }
+
+  workspace(query: WorkspaceQuery): WorkspacePage {
+    const { workspace_id, participant, after, limit, max_bytes } = query;
+    const head = number(this.#db, 'SELECT max(pos) FROM entries');
+    const found = this.#sql.workspace.iterate({
+      after,
+      workspace: workspace_id,
+      participant: participant ?? null,
+      limit: limit + 1,
+    }) as unknown as Iterable<LinkedRow & { pos: number }>;
+    const rows: WorkspacePage['rows'] = [];
+    let bytes = 0;
+    for (const row of found) {
+      bytes += row.json.length;
+      if (rows.length === limit || (rows.length > 0 && bytes > max_bytes))
+        return { rows, next: rows.at(-1)?.pos ?? after, has_more: true };
+      rows.push({ pos: row.pos, entry: checkedEntry(row) });
+    }
+    return { rows, next: Math.max(after, head), has_more: false };
   }
 
   search(query: SearchQuery): SearchResult {
@@ -157,7 +191,14 @@ export class Reader {
 
   #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
     const row = this.#sql.thread.get(threadId) as ThreadRecord | undefined;
-    if (row !== undefined) return { id: row.id, located: { thread: readThread(row).state } };
+    if (row !== undefined) {
+      const { state: thread } = readThread(row);
+      const above = (thread.side_of === undefined ? undefined : this.#sql.thread.get(thread.side_of)) as
+        | ThreadRecord
+        | undefined;
+      if (above === undefined) return { id: row.id, located: { thread } };
+      return { id: row.id, located: { thread, main: readThread(above).state } };
+    }
     const foreign = isForeign(
       this.#sql.anyThreadOf.get(workspaceId) !== undefined,
       this.#sql.anyThread.get() !== undefined,
@@ -222,8 +263,11 @@ function prepareStatements(db: DatabaseSync) {
     references: prepare(
       `SELECT ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread WHERE t.thread_id = ? AND e.reply_to = ? ORDER BY e.seq LIMIT 1000`,
     ),
-    sessions: prepare(
-      'SELECT agent_id, session_id, json, sum FROM sessions WHERE workspace_id = ? ORDER BY agent_id, session_id',
+    workspace: prepare(
+      `SELECT e.pos, ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread
+       WHERE e.pos > :after AND t.workspace_id = :workspace
+       AND (:participant IS NULL OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id))
+       ORDER BY e.pos LIMIT :limit`,
     ),
     searchLag: prepare(
       "SELECT coalesce((SELECT max(pos) FROM entries), 0) - coalesce((SELECT pos FROM followers WHERE name = 'search'), 0) AS lag",

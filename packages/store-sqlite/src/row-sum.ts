@@ -27,6 +27,26 @@ export interface CursorColumns {
   updated_at: string;
 }
 
+/** The columns of a record's row that its sum covers. */
+export interface RecordColumns {
+  kind: string;
+  workspace_id: string;
+  key: string;
+  mark: string;
+  json: string;
+}
+
+/** The sum of a record's row. */
+export function sumOfRecord({ kind, workspace_id, key, mark, json }: RecordColumns): string {
+  return rowSum(kind, workspace_id, key, mark, json);
+}
+
+/** The value of a record's row, if it is as it was written. */
+export function readRecord(row: RecordColumns & { sum: string }): unknown {
+  if (sumOfRecord(row) !== row.sum) throw damaged(`${row.kind} ${row.key}`);
+  return JSON.parse(row.json);
+}
+
 /** The sum of a thread's row. */
 export function sumOfThread({ thread_id, workspace_id, status, state }: ThreadColumns): string {
   return rowSum(thread_id, workspace_id, status, state);

@@ -34,8 +34,11 @@ export function prepareWriterStatements(db: DatabaseSync) {
     putCursor: prepare(
       'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at, sum) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    putSession: prepare(
-      'INSERT OR REPLACE INTO sessions (workspace_id, agent_id, session_id, json, sum) VALUES (?, ?, ?, ?, ?)',
+    getRecord: prepare(
+      'SELECT kind, workspace_id, key, mark, json, sum FROM records WHERE kind = ? AND workspace_id = ? AND key = ?',
+    ),
+    putRecord: prepare(
+      'INSERT OR REPLACE INTO records (kind, workspace_id, key, mark, json, sum) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE name = ?'),
     putKey: prepare(

@@ -10,6 +10,7 @@ import {
   link,
   type Loaded,
   type Located,
+  type Reached,
   seal,
   type ThreadState,
 } from '@parley/core';
@@ -22,9 +23,11 @@ import {
   type CursorColumns,
   damaged,
   damagedEntry,
+  readRecord,
   rowSum,
   sumOfCursor,
   sumOfHead,
+  sumOfRecord,
   sumOfThread,
 } from './row-sum.ts';
 import { SearchIndex } from './search-index.ts';
@@ -157,10 +160,9 @@ export class Writer {
 
   #commit(command: Command): Committed {
     const decision = decide(this.#load(command), command);
-    this.#apply(decision);
-    const { thread, result } = decision;
-    if (thread === undefined) return { result, replayed: false };
-    return { result, replayed: false, thread_id: thread.thread_id, last_seq: thread.last_seq };
+    const reached = this.#apply(decision);
+    const { result } = decision;
+    return reached.length === 0 ? { result, replayed: false } : { result, replayed: false, reached };
   }
 
   #record(name: string): IdempotencyRecord | undefined {
@@ -186,18 +188,23 @@ export class Writer {
   }
 
   #load(command: Command): Loaded {
-    const { thread, entry_seq, cursor } = needs(command);
-    if (thread === undefined)
-      return { located: { thread: undefined, foreign: false }, entry: undefined, cursor: undefined };
-    const cached = this.#thread(thread);
-    const located: Located =
-      cached === undefined ? this.#missing(command.caller.workspace_id) : { thread: cached.state };
-    if (cached === undefined) return { located, entry: undefined, cursor: undefined };
-    return {
-      located,
-      entry: entry_seq === undefined ? undefined : this.#entry(cached, entry_seq),
-      cursor: cursor === true ? this.#cursor(cached, command.caller.agent_id) : undefined,
+    const { thread, other, entry_seq, cursor, record } = needs(command);
+    const { workspace_id, agent_id } = command.caller;
+    const cached = thread === undefined ? undefined : this.#thread(thread);
+    const loaded: Loaded = {
+      located: cached === undefined ? this.#missing(workspace_id, thread) : { thread: cached.state },
+      entry: cached === undefined || entry_seq === undefined ? undefined : this.#entry(cached, entry_seq),
+      cursor: cached === undefined || cursor !== true ? undefined : this.#cursor(cached, agent_id),
     };
+    if (other !== undefined) {
+      const second = this.#thread(other);
+      loaded.other = second === undefined ? this.#missing(workspace_id, other) : { thread: second.state };
+    }
+    if (record !== undefined) {
+      const row = this.#sql.getRecord.get(record.kind, workspace_id, record.key);
+      if (row !== undefined) loaded.record = readRecord(row as never) as NonNullable<Loaded['record']>;
+    }
+    return loaded;
   }
 
   #thread(threadId: string): CachedThread | undefined {
@@ -221,7 +228,8 @@ export class Writer {
     return thread;
   }
 
-  #missing(workspaceId: string): Located {
+  #missing(workspaceId: string, threadId: string | undefined): Located {
+    if (threadId === undefined) return { thread: undefined, foreign: false };
     if (!this.#workspaces.has(workspaceId) && this.#sql.anyThreadOf.get(workspaceId) !== undefined)
       this.#workspaces.add(workspaceId);
     return {
@@ -248,26 +256,23 @@ export class Writer {
     return { thread_id, agent_id: agentId, last_read_seq, last_acked_message_id, updated_at };
   }
 
-  #apply({ entries, thread, cursor, session }: Decision): void {
-    if (thread !== undefined) this.#append(thread, entries);
+  #apply({ changes, cursor, records }: Decision): Reached[] {
+    const reached = changes.map(({ thread, entries }) => this.#append(thread, entries));
     if (cursor !== undefined) {
       const { id = 0 } = this.#threads.get(cursor.thread_id) ?? {};
       const { agent_id, last_read_seq, last_acked_message_id, updated_at } = cursor;
       const sum = sumOfCursor({ ...cursor, thread: id });
       this.#sql.putCursor.run(id, agent_id, last_read_seq, last_acked_message_id, updated_at, sum);
     }
-    if (session !== undefined) {
-      const row = [
-        session.workspace_id,
-        session.agent_id,
-        session.session_id,
-        JSON.stringify(session),
-      ] as const;
-      this.#sql.putSession.run(...row, rowSum(...row));
+    for (const { kind, workspace_id, key, mark, value } of records ?? []) {
+      const json = JSON.stringify(value);
+      const sum = sumOfRecord({ kind, workspace_id, key, mark, json });
+      this.#sql.putRecord.run(kind, workspace_id, key, mark, json, sum);
     }
+    return reached;
   }
 
-  #append(state: ThreadState, entries: readonly Entry[]): void {
+  #append(state: ThreadState, entries: readonly Entry[]): Reached {
     const thread = this.#threads.get(state.thread_id) ?? this.#addThread(state);
     for (const entry of entries) {
       const sealed = seal(thread.head, entry);
@@ -278,6 +283,8 @@ export class Writer {
     thread.state = state;
     thread.dirty = true;
     this.#touched.add(thread);
+    const { thread_id, last_seq, workspace_id } = state;
+    return { thread_id, last_seq, workspace_id, pos: this.#position };
   }
 
   #addThread(state: ThreadState): CachedThread {
@@ -356,12 +363,18 @@ function failed(message: string): Reply {
   };
 }
 
+/** What an entry may change beside the head. */
+const STATE_KEYS = [
+  'status',
+  'findings',
+  'participants',
+  'title',
+  'conversation',
+  'side_channels',
+] as const satisfies (keyof ThreadState)[];
+
 /** True when two states differ in nothing but what every entry moves. */
 function sameButForHead(a: ThreadState, b: ThreadState): boolean {
-  return (
-    a.status === b.status &&
-    a.findings === b.findings &&
-    a.participants === b.participants &&
-    a.title === b.title
-  );
+  for (const key of STATE_KEYS) if (a[key] !== b[key]) return false;
+  return true;
 }

@@ -2,9 +2,8 @@ import { LIMITS, type Message, ParleyError, type OutputOf, seqOfMessageId } from
 
 import { type Entry, toMessage } from '../entry.ts';
 import { type Deps, operation, stamp } from '../operation.ts';
-import { rateLimited } from '../quota.ts';
 import type { Page } from '../store.ts';
-import { admit, checkThreadScope } from '../threads/access.ts';
+import { admitReader, checkThreadScope } from '../threads/access.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
 import { checkEvent } from './check-event.ts';
@@ -15,8 +14,7 @@ export const postMessage = operation('post_message', {
     const { thread_id, idempotency_key, ...payload } = input;
     checkThreadScope(thread_id, caller);
     checkEvent(payload.kind, payload.metadata);
-    const wait = deps.messageQuota.take(`${caller.workspace_id} ${caller.agent_id}`);
-    if (wait > 0) throw rateLimited('your message quota is used up', wait);
+    deps.messageQuota.spend(caller);
     const head = stamp(deps, caller, thread_id, idempotency_key);
     const content = idempotency_key === undefined ? payload : { ...payload, idempotency_key };
     const { result } = await deps.log.append({
@@ -34,7 +32,7 @@ export const readMessages = operation('read_messages', {
   async run(deps, caller, { thread_id, since_seq, limit }) {
     checkThreadScope(thread_id, caller);
     const page = await deps.log.read(pageQuery(caller.workspace_id, thread_id, since_seq, limit));
-    admit(page.located, caller);
+    admitReader(page.located, caller);
     return toPage(page, since_seq);
   },
 });
@@ -57,7 +55,7 @@ export const waitForMessages = operation('wait_for_messages', {
       clearInterval(ticker);
     }
     const page = await deps.log.read(query);
-    admit(page.located, caller);
+    admitReader(page.located, caller);
     return { ...toPage(page, since_seq), timed_out: page.entries.length === 0 };
   },
 });
@@ -82,7 +80,7 @@ export const getMessage = operation('get_message', {
     checkThreadScope(thread_id, caller);
     const seq = seqOfMessageId(message_id) ?? 0;
     const page = await deps.log.read(pageQuery(caller.workspace_id, thread_id, Math.max(0, seq - 1), 1));
-    const thread = admit(page.located, caller);
+    const thread = admitReader(page.located, caller);
     const entry = page.entries[0];
     if (entry?.message_id !== message_id)
       throw new ParleyError('NOT_FOUND', 'no such message in this thread');

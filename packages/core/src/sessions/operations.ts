@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/protocol';
+import { LIMITS, ParleyError } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
 import { findThread } from '../threads/find-thread.ts';
@@ -16,8 +16,12 @@ export const heartbeatSession = operation('heartbeat_session', {
 export const listSessions = operation('list_sessions', {
   authority: 'look',
   async run(deps, caller, { of_agent, status }) {
-    const silentSince = deps.clock.now() - deps.offlineAfterMs;
-    const all = await deps.store.sessions(caller.workspace_id);
+    const silentSince = deps.clock.now() - deps.patience.offlineAfterMs;
+    const all = await deps.store.records({
+      kind: 'session',
+      workspace_id: caller.workspace_id,
+      limit: LIMITS.records,
+    });
     const sessions = all
       .map((session) =>
         Date.parse(session.last_heartbeat_at) < silentSince

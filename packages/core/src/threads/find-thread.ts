@@ -1,7 +1,7 @@
 import type { Caller } from '@parley/protocol';
 
 import type { Deps } from '../operation.ts';
-import { admit, checkThreadScope } from './access.ts';
+import { admitReader, checkThreadScope } from './access.ts';
 import type { ThreadState } from './state.ts';
 
 /** A thread without its entries, if the caller may see it. */
@@ -14,5 +14,5 @@ export async function findThread({ store }: Deps, caller: Caller, thread_id: str
     limit: 0,
     max_bytes: 0,
   });
-  return admit(located, caller);
+  return admitReader(located, caller);
 }

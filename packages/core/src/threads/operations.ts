@@ -1,7 +1,7 @@
 import { LIMITS, ParleyError, threadId, ulid } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
-import { admit, checkThreadScope, workspaceTag } from './access.ts';
+import { admitReader, checkThreadScope, workspaceTag } from './access.ts';
 import { findThread } from './find-thread.ts';
 import { toThread } from './state.ts';
 import { mayOverride } from './status.ts';
@@ -65,6 +65,16 @@ export const updateThreadStatus = operation('update_thread_status', {
   },
 });
 
+export const renameThread = operation('rename_thread', {
+  authority: 'act',
+  async run(deps, caller, { thread_id, idempotency_key, title }) {
+    checkThreadScope(thread_id, caller);
+    const head = stamp(deps, caller, `rename:${thread_id}`, idempotency_key);
+    const { result } = await deps.log.append({ type: 'rename_thread', ...head, thread_id, input: { title } });
+    return result as never;
+  },
+});
+
 export const summarizeThread = operation('summarize_thread', {
   authority: 'look',
   async run(deps, caller, { thread_id, max_messages }, { signal }) {
@@ -76,7 +86,7 @@ export const summarizeThread = operation('summarize_thread', {
       max_bytes: LIMITS.summary_bytes,
     };
     const page = await deps.store.tail(query);
-    return summarize(admit(page.located, caller), page.entries, deps.prose, signal);
+    return summarize(admitReader(page.located, caller), page.entries, deps.prose, signal);
   },
 });
 

@@ -71,6 +71,23 @@ export const ConfigSchema = z.strictObject({
   }),
   sessions: group({
     offline_after_ms: ms(120_000, 'silence after which a session reads offline'),
+    stuck_after_ms: ms(60_000, 'silence after which an agent in the middle of work reads stuck'),
+    unread_stuck_ms: ms(600_000, 'age of unread messages after which their agent reads stuck'),
+  }),
+  presence: group({
+    ttl_ms: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(3_600_000)
+      .default(60_000)
+      .describe('how long a presence holds unless it is said again, in milliseconds'),
+    registry: z
+      .string()
+      .default('')
+      .describe(
+        'JSON file with the lists `clients` and `models`; others are allowed and remarked upon in the log',
+      ),
   }),
   auth: group({
     issuer: z.string().min(1).default('parley').describe('iss of the tokens this hub issues and accepts'),

@@ -49,14 +49,17 @@ CREATE TABLE cursors (
   PRIMARY KEY (thread, agent_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE sessions (
+-- Small things with one current value each, by kind: sessions, agents, asks, offers.
+CREATE TABLE records (
+  kind TEXT NOT NULL,
   workspace_id TEXT NOT NULL,
-  agent_id TEXT NOT NULL,
-  session_id TEXT NOT NULL,
+  key TEXT NOT NULL,
+  mark TEXT NOT NULL,
   json TEXT NOT NULL,
   sum TEXT NOT NULL,
-  PRIMARY KEY (workspace_id, agent_id, session_id)
+  PRIMARY KEY (kind, workspace_id, key)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX records_by_mark ON records (kind, mark, workspace_id, key);
 
 CREATE TABLE idempotency (
   name TEXT PRIMARY KEY,

@@ -1,0 +1,25 @@
+import type { Command, ThreadChange } from '../commands.ts';
+import { append, draft, type Draft } from '../draft.ts';
+import type { Entry } from '../entry.ts';
+import type { Located } from '../threads/access.ts';
+import { evolve } from '../threads/state.ts';
+
+/** One more entry in an agent's journal, which is made with its first. */
+export function journalEntry(
+  located: Located,
+  agent: string,
+  command: Pick<Command, 'caller' | 'now' | 'salt'> & { thread_id: string },
+  content: Draft,
+): { entry: Entry; change: ThreadChange } {
+  if (located.thread !== undefined) return append(located.thread, command, content);
+  const title = `journal of ${agent}`;
+  const { workspace_id } = command.caller;
+  const created = draft(undefined, command.thread_id, command, {
+    type: 'thread.created',
+    kind: 'system',
+    body: title,
+    metadata: { workspace_id, title, type: 'conversation', participants: [], journal_of: agent },
+  });
+  const { entry, change } = append(evolve(undefined, created), command, content);
+  return { entry, change: { entries: [created, entry], thread: change.thread } };
+}

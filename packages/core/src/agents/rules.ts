@@ -1,0 +1,164 @@
+import { type Agent, canonicalJson } from '@parley/protocol';
+
+import type {
+  Command,
+  RecordCommand,
+  RecordResponse,
+  RegisterAgent,
+  ReportEvent,
+  Rule,
+  UpdateAgentStatus,
+} from '../commands.ts';
+import { append, refuseObserver } from '../draft.ts';
+import { checkSpeaking } from '../participation/speaking.ts';
+import type { PutRecord } from '../records.ts';
+import { admit, journalId } from '../threads/access.ts';
+import { journalEntry } from './journal.ts';
+
+const registerAgent: Rule<RegisterAgent> = {
+  needs: ({ thread_id, caller }) => ({ thread: thread_id, record: { kind: 'agent', key: caller.agent_id } }),
+  decide({ located, record }, command) {
+    const { caller, input, now } = command;
+    const known = record as Agent | undefined;
+    const at = new Date(now).toISOString();
+    const registration = known?.registration;
+    const changed = registration === undefined || canonicalJson(registration) !== canonicalJson(input);
+    const value: Agent = {
+      ...(known ?? unknownAgent(command)),
+      registration: input,
+      registered_at: at,
+      capabilities: input.capabilities,
+      last_seen: at,
+    };
+    const records = [putAgent(command, value)];
+    const result = { agent_id: caller.agent_id, registered_at: at, changed };
+    if (!changed) return { changes: [], records, result };
+    const { change } = journalEntry(located, caller.agent_id, command, {
+      type: 'agent.registered',
+      kind: 'system',
+      body: `${input.name} registered as ${input.type}`,
+      metadata: { registration: input },
+    });
+    return { changes: [change], records, result };
+  },
+};
+
+const updateAgentStatus: Rule<UpdateAgentStatus> = {
+  needs: ({ caller }) => ({ record: { kind: 'agent', key: caller.agent_id } }),
+  decide({ record }, command) {
+    const { status, capabilities, metadata } = command.input;
+    const at = new Date(command.now).toISOString();
+    const known = (record as Agent | undefined) ?? unknownAgent(command);
+    const value: Agent = {
+      ...known,
+      status,
+      status_since: known.status === status ? known.status_since : at,
+      last_seen: at,
+      ...(capabilities === undefined ? {} : { capabilities }),
+      ...(metadata === undefined ? {} : { metadata }),
+    };
+    return { changes: [], records: [putAgent(command, value)], result: { ok: true, recorded_at: at } };
+  },
+};
+
+const reportEvent: Rule<ReportEvent> = {
+  needs: ({ thread_id, caller }) => ({ thread: thread_id, record: { kind: 'agent', key: caller.agent_id } }),
+  decide({ located, record }, command) {
+    const { caller, input, now } = command;
+    const { event_type, data } = input;
+    const content = {
+      type: 'message',
+      kind: 'event',
+      body: textOf(data) ?? event_type,
+      metadata: { event_type, agent_id: caller.agent_id, data },
+    } as const;
+    const journal = command.thread_id === journalId(caller.workspace_id, caller.agent_id);
+    if (!journal) {
+      refuseObserver(caller.role, 'report to');
+      checkSpeaking(admit(located, caller), caller);
+    }
+    const { entry, change } = journal
+      ? journalEntry(located, caller.agent_id, command, content)
+      : append(admit(located, caller), command, content);
+    const at = new Date(now).toISOString();
+    const value: Agent = {
+      ...((record as Agent | undefined) ?? unknownAgent(command)),
+      last_seen: at,
+      last_event: { event_type, text: content.body.slice(0, 200), at },
+    };
+    const { thread_id, message_id, seq } = entry;
+    return {
+      changes: [change],
+      records: [putAgent(command, value)],
+      result: { thread_id, message_id, seq, created_at: entry.created_at },
+    };
+  },
+};
+
+const recordCommand: Rule<RecordCommand> = {
+  needs: ({ thread_id }) => ({ thread: thread_id }),
+  decide({ located }, command) {
+    const { of_agent, ...metadata } = command.input;
+    const { entry, change } = journalEntry(located, of_agent, command, {
+      type: 'agent.command',
+      kind: 'system',
+      body: metadata.command,
+      to: of_agent,
+      metadata,
+    });
+    return { changes: [change], result: { message_id: entry.message_id, seq: entry.seq } };
+  },
+};
+
+const recordResponse: Rule<RecordResponse> = {
+  needs: ({ thread_id }) => ({ thread: thread_id }),
+  decide({ located }, command) {
+    const { agent_id } = command.caller;
+    const { success, error_code } = command.input;
+    const { entry, change } = journalEntry(located, agent_id, command, {
+      type: 'agent.response',
+      kind: 'system',
+      body: success ? 'done' : `failed: ${error_code ?? 'unknown'}`,
+      metadata: command.input,
+    });
+    return { changes: [change], result: { message_id: entry.message_id, seq: entry.seq } };
+  },
+};
+
+export const agentRules = {
+  register_agent: registerAgent,
+  update_agent_status: updateAgentStatus,
+  report_event: reportEvent,
+  record_command: recordCommand,
+  record_response: recordResponse,
+};
+
+function unknownAgent({ caller, now }: Command): Agent {
+  const at = new Date(now).toISOString();
+  return {
+    agent_id: caller.agent_id,
+    workspace_id: caller.workspace_id,
+    capabilities: [],
+    status: 'online',
+    status_since: at,
+    last_seen: at,
+  };
+}
+
+function putAgent({ caller }: Command, value: Agent): PutRecord {
+  return {
+    kind: 'agent',
+    workspace_id: caller.workspace_id,
+    key: caller.agent_id,
+    mark: value.status,
+    value,
+  };
+}
+
+function textOf(data: Record<string, unknown>): string | undefined {
+  for (const key of ['message', 'text', 'summary', 'result', 'error', 'taskId']) {
+    const value = data[key];
+    if (typeof value === 'string' && value !== '') return value.slice(0, 2_000);
+  }
+  return undefined;
+}

@@ -1,0 +1,63 @@
+import { entryUlid, messageId, ParleyError, type Role } from '@parley/protocol';
+
+import type { Command, ThreadChange } from './commands.ts';
+import type { Entry } from './entry.ts';
+import { evolve, type ThreadState } from './threads/state.ts';
+
+/** What a rule says of a new entry; the rest follows from the command and the thread. */
+export type Draft = Pick<Entry, 'type' | 'kind' | 'body'> &
+  Partial<
+    Pick<Entry, 'to' | 'metadata' | 'in_reply_to' | 'idempotency_key' | 'schema_version'> & {
+      thread_id: string;
+    }
+  >;
+
+/** The next entry of a thread: gapless seq, a time that never falls within the thread, an id made of both. */
+export function draft(
+  state: ThreadState | undefined,
+  thread_id: string,
+  command: Pick<Command, 'caller' | 'now' | 'salt'>,
+  content: Draft,
+): Entry {
+  const seq = state === undefined ? 0 : state.last_seq + 1;
+  if (!Number.isSafeInteger(seq)) throw new ParleyError('CONFLICT', 'the thread is full; start a new one');
+  const at = state === undefined ? command.now : Math.max(command.now, Date.parse(state.updated_at));
+  const { schema_version = 1, kind, body, to, metadata, in_reply_to, idempotency_key } = content;
+  return {
+    message_id: messageId(entryUlid(at, seq, command.salt)),
+    thread_id,
+    schema_version,
+    seq,
+    type: content.type,
+    sender_agent_id: command.caller.agent_id,
+    sender_session_id: command.caller.session_id,
+    ...(command.caller.role === 'operator' ? { human: true as const } : {}),
+    ...(to === undefined ? {} : { to }),
+    kind,
+    body,
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(in_reply_to === undefined ? {} : { in_reply_to }),
+    ...(idempotency_key === undefined ? {} : { idempotency_key }),
+    created_at: new Date(at).toISOString(),
+  };
+}
+
+/** One more entry on a thread, and the state that follows from it. */
+export function append(
+  state: ThreadState,
+  command: Pick<Command, 'caller' | 'now' | 'salt'>,
+  content: Draft,
+): { entry: Entry; change: ThreadChange } {
+  const entry = draft(state, state.thread_id, command, content);
+  return { entry, change: { entries: [entry], thread: evolve(state, entry) } };
+}
+
+/** Observers look and never change. */
+export function refuseObserver(role: Role, what: string): void {
+  if (role === 'observer') throw new ParleyError('FORBIDDEN', `an observer may not ${what} a thread`);
+}
+
+/** The refusal of one field by the rules. */
+export function invalid(field: string, message: string): ParleyError {
+  return new ParleyError('VALIDATION_ERROR', message, { field });
+}

@@ -1,0 +1,92 @@
+import { knownEvent, ParleyError, seqOfMessageId } from '@parley/protocol';
+
+import type { AckRead, Loaded, PostMessage, Rule } from '../commands.ts';
+import { draft, invalid, refuseObserver } from '../draft.ts';
+import { checkSpeaking, checkTarget } from '../participation/speaking.ts';
+import { invokedBy } from '../participation/policy.ts';
+import { admit } from '../threads/access.ts';
+import { checkRoom } from '../threads/findings.ts';
+import { statusEntry } from '../threads/rules.ts';
+import { evolve } from '../threads/state.ts';
+import { TRANSITIONS } from '../threads/status.ts';
+
+const postMessage: Rule<PostMessage> = {
+  needs({ thread_id, input: { in_reply_to } }) {
+    const seq = in_reply_to === undefined ? undefined : seqOfMessageId(in_reply_to);
+    return seq === undefined ? { thread: thread_id } : { thread: thread_id, entry_seq: seq };
+  },
+  decide(loaded, command) {
+    const state = admit(loaded.located, command.caller);
+    refuseObserver(command.caller.role, 'post to');
+    checkSpeaking(state, command.caller);
+    const { in_reply_to, to, ...input } = command.input;
+    checkReply(loaded, in_reply_to);
+    if (to !== undefined) checkTarget(state, to);
+    const event = knownEvent(input.kind, input.metadata);
+    checkRoom(state.findings, event);
+    const entry = draft(state, state.thread_id, command, {
+      type: 'message',
+      ...input,
+      ...(to === undefined || to === 'all' ? {} : { to }),
+      ...(in_reply_to === undefined ? {} : { in_reply_to }),
+    });
+    const entries = [entry];
+    let thread = evolve(state, entry);
+    const next =
+      event === 'thread_escalated' ? 'blocked' : event === 'thread_resolved' ? 'resolved' : undefined;
+    if (next !== undefined && TRANSITIONS[thread.status][next] === 'anyone') {
+      const reason =
+        typeof input.metadata?.['reason'] === 'string' ? input.metadata['reason'] : (event ?? '');
+      const change = statusEntry(thread, command, next, reason, entry.message_id);
+      entries.push(change);
+      thread = evolve(thread, change);
+    }
+    const invokes = invokedBy(state, entry);
+    return {
+      changes: [{ entries, thread }],
+      result: {
+        message_id: entry.message_id,
+        seq: entry.seq,
+        thread_status: thread.status,
+        created_at: entry.created_at,
+        ...(invokes.length === 0 ? {} : { invokes }),
+      },
+    };
+  },
+};
+
+const ackRead: Rule<AckRead> = {
+  needs: ({ thread_id, input }) => ({ thread: thread_id, cursor: true, entry_seq: input.last_read_seq }),
+  decide(loaded, command) {
+    const state = admit(loaded.located, command.caller);
+    const { last_read_seq } = command.input;
+    const known = loaded.cursor?.last_read_seq ?? 0;
+    if (last_read_seq > state.last_seq) {
+      throw invalid('last_read_seq', `last_read_seq is beyond the newest message (${state.last_seq})`);
+    }
+    if (last_read_seq < known)
+      throw invalid('last_read_seq', `last_read_seq is below the cursor (${known}), which never goes back`);
+    if (loaded.cursor !== undefined && last_read_seq === known) {
+      return { changes: [], result: { ok: true, updated_at: loaded.cursor.updated_at } };
+    }
+    const updated_at = new Date(command.now).toISOString();
+    const cursor = {
+      thread_id: state.thread_id,
+      agent_id: command.caller.agent_id,
+      last_read_seq,
+      last_acked_message_id: last_read_seq === 0 ? null : (loaded.entry?.message_id ?? null),
+      updated_at,
+    };
+    return { changes: [], cursor, result: { ok: true, updated_at } };
+  },
+};
+
+export const messageRules = { post_message: postMessage, ack_read: ackRead };
+
+function checkReply({ entry }: Loaded, in_reply_to: string | undefined): void {
+  if (in_reply_to !== undefined && (entry?.message_id !== in_reply_to || entry.seq === 0)) {
+    throw new ParleyError('NOT_FOUND', 'in_reply_to names no message of this thread', {
+      field: 'in_reply_to',
+    });
+  }
+}

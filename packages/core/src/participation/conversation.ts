@@ -1,0 +1,71 @@
+import type { Control, Profile } from '@parley/protocol';
+
+import type { Entry } from '../entry.ts';
+
+/** What the controls of a thread have made of it: who may speak, who is asked to, and until when. */
+export interface Conversation {
+  muted: readonly string[];
+  paused: boolean;
+  done: boolean;
+  /** From this moment on agents are told not to respond. */
+  expires_at?: string;
+  discussion: { on: boolean; allow_agent_mentions: boolean };
+  invited_auto: boolean;
+  policy: { mode: 'auto' | 'permissive' | 'conservative'; threshold?: number | undefined };
+  /** Prodded and not heard since. */
+  prodded: readonly string[];
+  profiles: Readonly<Record<string, Profile>>;
+}
+
+/** A thread in which nobody has turned any knob. */
+export const PLAIN: Conversation = {
+  muted: [],
+  paused: false,
+  done: false,
+  discussion: { on: false, allow_agent_mentions: false },
+  invited_auto: false,
+  policy: { mode: 'auto' },
+  prodded: [],
+  profiles: {},
+};
+
+/** The conversation after a control was given. */
+export function foldControl(before: Conversation, control: Control, entry: Entry): Conversation {
+  if ('mute' in control)
+    return { ...before, muted: [...new Set([...before.muted, ...control.mute.targets])] };
+  if ('unmute' in control) {
+    const { targets } = control.unmute;
+    return { ...before, muted: before.muted.filter((name) => !targets.includes(name)) };
+  }
+  if ('pause' in control) return { ...before, paused: control.pause.on };
+  if ('prod' in control) return { ...before, prodded: [...new Set([...before.prodded, ...control.prod])] };
+  if ('done' in control) return { ...before, done: control.done };
+  if ('ttl_seconds' in control) {
+    const ends = Date.parse(entry.created_at) + control.ttl_seconds * 1_000;
+    return { ...before, expires_at: new Date(ends).toISOString() };
+  }
+  if ('discussion' in control) {
+    const { on, allow_agent_mentions = on } = control.discussion;
+    return { ...before, discussion: { on, allow_agent_mentions } };
+  }
+  if ('invited_auto' in control) return { ...before, invited_auto: control.invited_auto.on };
+  if ('policy' in control) return { ...before, policy: control.policy };
+  if ('profile' in control) return withProfile(before, entry.sender_agent_id, control.profile);
+  const { participant_id, profile } = control.invite;
+  return profile === undefined ? before : withProfile(before, participant_id, profile);
+}
+
+/** Who speaks has answered the prod. */
+export function foldSpeech(before: Conversation, speaker: string): Conversation {
+  if (!before.prodded.includes(speaker)) return before;
+  return { ...before, prodded: before.prodded.filter((name) => name !== speaker) };
+}
+
+/** True once the conversation was declared done or its time has run out. */
+export function hasEnded({ done, expires_at }: Conversation, now: number): boolean {
+  return done || (expires_at !== undefined && Date.parse(expires_at) <= now);
+}
+
+function withProfile(before: Conversation, agent: string, profile: Profile): Conversation {
+  return { ...before, profiles: { ...before.profiles, [agent]: profile } };
+}

@@ -1,0 +1,176 @@
+import { type Caller, type Control, LIMITS, ParleyError, seqOfMessageId } from '@parley/protocol';
+
+import type { AssignTask, ControlThread, NotePresence, ReportResult, Rule } from '../commands.ts';
+import { append, invalid, refuseObserver } from '../draft.ts';
+import { admit } from '../threads/access.ts';
+import type { ThreadState } from '../threads/state.ts';
+import { mayOverride } from '../threads/status.ts';
+import { PLAIN } from './conversation.ts';
+import { invokedBy } from './policy.ts';
+import { checkSpeaking, checkTarget } from './speaking.ts';
+
+/** What every participant may do; all other controls are for operators and orchestrators. */
+const OPEN_TO_ALL: readonly string[] = ['prod', 'profile'];
+
+const controlThread: Rule<ControlThread> = {
+  needs: ({ thread_id }) => ({ thread: thread_id }),
+  decide({ located }, command) {
+    const state = admit(located, command.caller);
+    refuseObserver(command.caller.role, 'steer');
+    const { control } = command.input;
+    checkAuthority(state, control, command.caller);
+    checkControl(state, control, command.caller);
+    const { entry, change } = append(state, command, {
+      type: 'control',
+      kind: 'system',
+      body: describe(control),
+      metadata: { control },
+    });
+    const invokes = invokedBy(change.thread, entry);
+    return {
+      changes: [change],
+      result: {
+        message_id: entry.message_id,
+        seq: entry.seq,
+        created_at: entry.created_at,
+        ...(invokes.length === 0 ? {} : { invokes }),
+      },
+    };
+  },
+};
+
+const assignTask: Rule<AssignTask> = {
+  needs: ({ thread_id }) => ({ thread: thread_id }),
+  decide({ located }, command) {
+    const state = admit(located, command.caller);
+    refuseObserver(command.caller.role, 'assign work in');
+    checkSpeaking(state, command.caller);
+    const { to, role, body, metadata, idempotency_key } = command.input;
+    if (to !== undefined) checkTarget(state, to);
+    const { entry, change } = append(state, command, {
+      type: 'task',
+      kind: 'event',
+      body,
+      ...(to === undefined ? {} : { to }),
+      metadata: { ...metadata, event_type: 'task', ...(role === undefined ? {} : { role }) },
+      ...(idempotency_key === undefined ? {} : { idempotency_key }),
+    });
+    const invokes = invokedBy(state, entry);
+    const { message_id, seq, created_at } = entry;
+    return {
+      changes: [change],
+      result: { message_id, seq, created_at, ...(invokes.length === 0 ? {} : { invokes }) },
+    };
+  },
+};
+
+const reportResult: Rule<ReportResult> = {
+  needs({ thread_id, input: { task } }) {
+    const seq = seqOfMessageId(task);
+    return seq === undefined ? { thread: thread_id } : { thread: thread_id, entry_seq: seq };
+  },
+  decide({ located, entry: task }, command) {
+    const state = admit(located, command.caller);
+    refuseObserver(command.caller.role, 'report to');
+    checkSpeaking(state, command.caller);
+    const { body, metadata, idempotency_key } = command.input;
+    if (task?.message_id !== command.input.task || task.type !== 'task')
+      throw new ParleyError('NOT_FOUND', 'task: names no task of this thread', { field: 'task' });
+    const { entry, change } = append(state, command, {
+      type: 'result',
+      kind: 'event',
+      body,
+      in_reply_to: task.message_id,
+      ...(state.participants.includes(task.sender_agent_id) ? { to: task.sender_agent_id } : {}),
+      metadata: { ...metadata, event_type: 'result' },
+      ...(idempotency_key === undefined ? {} : { idempotency_key }),
+    });
+    const { message_id, seq, created_at } = entry;
+    return { changes: [change], result: { message_id, seq, created_at } };
+  },
+};
+
+const notePresence: Rule<NotePresence> = {
+  needs: ({ thread_id }) => ({ thread: thread_id }),
+  decide({ located }, command) {
+    const state = admit(located, command.caller);
+    const { transition, state: now } = command.input;
+    const { entry, change } = append(state, command, {
+      type: 'presence',
+      kind: 'system',
+      body: transition,
+      metadata: { transition, state: now },
+    });
+    return { changes: [change], result: { message_id: entry.message_id, seq: entry.seq } };
+  },
+};
+
+export const participationRules = {
+  control_thread: controlThread,
+  assign_task: assignTask,
+  report_result: reportResult,
+  note_presence: notePresence,
+};
+
+function checkAuthority(state: ThreadState, control: Control, caller: Caller): void {
+  const verb = Object.keys(control)[0] ?? '';
+  if (mayOverride(caller) || OPEN_TO_ALL.includes(verb)) return;
+  // Who opened a side channel asks into it whom it needs.
+  if (verb === 'invite' && state.side_of !== undefined && caller.agent_id === state.created_by) return;
+  throw new ParleyError(
+    'INSUFFICIENT_AUTHORITY',
+    `only an operator or orchestrator may use ${verb} in a thread`,
+    { role: caller.role, control: verb },
+  );
+}
+
+function checkControl(state: ThreadState, control: Control, { agent_id }: Caller): void {
+  const conversation = state.conversation ?? PLAIN;
+  if ('mute' in control || 'unmute' in control) {
+    const [verb, { targets }] =
+      'mute' in control ? (['mute', control.mute] as const) : (['unmute', control.unmute] as const);
+    for (const target of targets) {
+      const known = state.participants.includes(target) || conversation.muted.includes(target);
+      if (!known)
+        throw invalid(`control.${verb}.targets`, `${verb}: ${target} is not a participant of this thread`);
+    }
+    if (verb === 'mute' && targets.includes(agent_id))
+      throw invalid('control.mute.targets', 'mute: you cannot mute yourself; just keep silent');
+  }
+  if ('prod' in control) for (const target of control.prod) checkTarget(state, target, 'control.prod');
+  if ('invite' in control || 'profile' in control) {
+    const agent = 'invite' in control ? control.invite.participant_id : agent_id;
+    const profile = 'invite' in control ? control.invite.profile : control.profile;
+    checkNickname(state, agent, profile?.nickname);
+    if (!state.participants.includes(agent) && state.participants.length >= LIMITS.participants)
+      throw new ParleyError('CONFLICT', `a thread has at most ${LIMITS.participants} participants`);
+  }
+}
+
+/** A nickname must lead to one participant only. */
+function checkNickname(state: ThreadState, agent: string, nickname: string | undefined): void {
+  if (nickname === undefined) return;
+  const wanted = nickname.toLowerCase();
+  const { profiles } = state.conversation ?? PLAIN;
+  const taken =
+    state.participants.some((name) => name !== agent && name.toLowerCase() === wanted) ||
+    Object.entries(profiles).some(
+      ([name, profile]) => name !== agent && profile.nickname?.toLowerCase() === wanted,
+    );
+  if (taken || wanted === 'all')
+    throw invalid('control.profile.nickname', `nickname: ${nickname} already means somebody else here`);
+}
+
+function describe(control: Control): string {
+  if ('mute' in control) return `mute ${control.mute.targets.join(', ')}`;
+  if ('unmute' in control) return `unmute ${control.unmute.targets.join(', ')}`;
+  if ('pause' in control) return control.pause.on ? 'pause' : 'resume';
+  if ('prod' in control) return `prod ${control.prod.join(', ')}`;
+  if ('done' in control) return control.done ? 'done' : 'not done after all';
+  if ('ttl_seconds' in control) return `ends in ${control.ttl_seconds} s`;
+  if ('discussion' in control) return `discussion ${control.discussion.on ? 'on' : 'off'}`;
+  if ('invited_auto' in control) return `invited_auto ${control.invited_auto.on ? 'on' : 'off'}`;
+  if ('policy' in control) return `policy ${control.policy.mode}`;
+  if ('profile' in control) return 'profile';
+  return `invite ${control.invite.participant_id}`;
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+
+import { LIMITS } from './limits.ts';
+import { Name, storableObject, storableText } from './text.ts';
+
+const Moment = z.iso.datetime();
+const Capabilities = z.array(storableText({ maxBytes: 128 })).max(200);
+
+/** An address that is kept for people to see and never dialled. */
+const Endpoint = z
+  .string()
+  .max(2_048)
+  .refine(
+    (text) => {
+      if (!/^(?:wss?|https?):\/\//i.test(text) || !URL.canParse(text)) return false;
+      const { username, password } = new URL(text);
+      return username === '' && password === '';
+    },
+    { error: 'must be a ws, wss, http or https URL without credentials' },
+  );
+
+export const AgentRegistration = z.strictObject({
+  name: storableText({ maxBytes: 200 }),
+  type: z.enum(['atreides', 'sisyphus', 'custom']).default('custom'),
+  capabilities: Capabilities.default([]).describe('commands you take; none listed: all'),
+  endpoint: Endpoint.optional(),
+  max_concurrent: z.number().int().min(1).max(1_000).optional().describe('commands you take at once'),
+  metadata: storableObject(LIMITS.metadata_bytes).optional(),
+});
+export type AgentRegistration = z.infer<typeof AgentRegistration>;
+
+export const AgentStatusWord = z.enum(['online', 'offline', 'busy', 'error']);
+
+const StatusMetadata = storableObject(LIMITS.metadata_bytes).refine(
+  ({ healthScore }) =>
+    healthScore === undefined || (typeof healthScore === 'number' && healthScore >= 0 && healthScore <= 100),
+  { error: 'healthScore must be a number from 0 to 100' },
+);
+
+export const AgentStatus = z.strictObject({
+  status: AgentStatusWord,
+  capabilities: Capabilities.optional(),
+  metadata: StatusMetadata.optional(),
+});
+export type AgentStatus = z.infer<typeof AgentStatus>;
+
+export const AGENT_EVENTS = [
+  'task_started',
+  'task_progress',
+  'task_completed',
+  'task_failed',
+  'error',
+  'warning',
+  'info',
+] as const;
+
+export const AgentEvent = z.strictObject({
+  event_type: z.enum(AGENT_EVENTS),
+  data: storableObject(LIMITS.metadata_bytes).default({}),
+});
+export type AgentEvent = z.infer<typeof AgentEvent>;
+
+/** What the registry keeps of an agent, however it came to be known. */
+export const Agent = z
+  .object({
+    agent_id: Name,
+    workspace_id: Name,
+    registration: AgentRegistration.optional(),
+    registered_at: Moment.optional(),
+    capabilities: z.array(z.string()),
+    status: AgentStatusWord,
+    status_since: Moment,
+    last_seen: Moment,
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    last_event: z.object({ event_type: z.string(), text: z.string(), at: Moment }).optional(),
+  })
+  .meta({ id: 'Agent' });
+export type Agent = z.infer<typeof Agent>;
+
+export const AGENT_STATES = ['needs_you', 'stuck', 'error', 'working', 'idle', 'offline'] as const;
+
+/** An agent as every face shows it: one identity, whatever ways it came in by. */
+export const AgentView = z
+  .object({
+    agent_id: Name,
+    name: z.string(),
+    type: z.string(),
+    status: AgentStatusWord.describe('online, offline, busy or error, as the agent or its silence says'),
+    state: z.enum(AGENT_STATES),
+    reason: z.string().describe('why, in one line'),
+    since: Moment,
+    last_seen: Moment,
+    capabilities: z.array(z.string()),
+    connected: z.array(z.string()).describe('the ways it is connected by right now'),
+    runtimes: z.array(z.string()),
+    sessions: z.number().int(),
+    unread: z.number().int().describe('messages of its threads it has not acknowledged'),
+    open_asks: z.number().int(),
+    presence: z.array(z.object({ thread_id: z.string(), state: z.string(), since: Moment })),
+    endpoint: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    last_event: z.object({ event_type: z.string(), text: z.string(), at: Moment }).optional(),
+  })
+  .meta({ id: 'AgentView' });
+export type AgentView = z.infer<typeof AgentView>;

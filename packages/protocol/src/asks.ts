@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+import { LIMITS } from './limits.ts';
+import { Name, storableObject, storableText } from './text.ts';
+
+const Moment = z.iso.datetime();
+
+const Option = z.strictObject({
+  id: storableText({ maxBytes: 64 }),
+  label: storableText({ maxBytes: 200 }),
+  kind: z
+    .enum(['allow_once', 'allow_session', 'allow_rule', 'deny', 'choice'])
+    .default('choice')
+    .describe('what choosing it means, where the source says so'),
+});
+
+/** What an agent puts before a person, in its own words and with its own options. */
+export const AskContent = z.strictObject({
+  kind: z.enum(['approval', 'question', 'elicitation', 'budget']).default('question'),
+  prompt: storableText({ maxBytes: 4_096 }).describe('what you need, in one or two sentences'),
+  command: storableText({ maxBytes: 16_384 }).optional().describe('the exact command or edit to approve'),
+  cwd: storableText({ maxBytes: 4_096 }).optional().describe('the folder it runs in'),
+  options: z.array(Option).max(16).optional().describe('answers to choose from'),
+  risk: z.enum(['low', 'medium', 'high']).default('medium'),
+  rule: storableText({ maxBytes: 500 }).optional().describe('the rule that made you ask'),
+  schema: storableObject(LIMITS.metadata_bytes).optional().describe('JSON Schema of an elicitation’s answer'),
+  metadata: storableObject(LIMITS.metadata_bytes).optional(),
+});
+export type AskContent = z.infer<typeof AskContent>;
+
+export const AskStatus = z.enum(['open', 'answering', 'resolved']);
+export type AskStatus = z.infer<typeof AskStatus>;
+
+/** How an ask ended: by a person, by the agent itself, or by the clock. */
+export const AskVerdict = z.object({
+  decision: z.enum(['approved', 'denied', 'answered', 'withdrawn']),
+  option: z.string().optional(),
+  scope: z.enum(['once', 'session', 'rule']).optional(),
+  text: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+  reason: z.string().optional(),
+  by: Name,
+  device: z.string().describe('the session it was answered from'),
+  at: Moment,
+});
+export type AskVerdict = z.infer<typeof AskVerdict>;
+
+export const AskId = z.string().min(1).max(64);
+
+export const Ask = AskContent.extend({
+  ask_id: AskId,
+  workspace_id: Name,
+  agent_id: Name,
+  session_id: Name,
+  thread_id: z.string(),
+  message_id: z.string(),
+  status: AskStatus,
+  verdict: AskVerdict.optional(),
+  created_at: Moment,
+  expires_at: Moment,
+  resolved_at: Moment.optional(),
+}).meta({ id: 'Ask' });
+export type Ask = z.infer<typeof Ask>;

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+
+import { Ask, AskContent, AskId, AskStatus } from './asks.ts';
+import { contract, READS, WRITES } from './contract.ts';
+import { IdempotencyKey, ThreadId } from './entities.ts';
+import { LIMITS } from './limits.ts';
+import { Name, storableObject, storableText } from './text.ts';
+
+const Patience = z
+  .number()
+  .int()
+  .min(0)
+  .max(LIMITS.wait_max_ms)
+  .default(LIMITS.wait_default_ms)
+  .describe('how long to wait at most');
+
+const Raising = AskContent.extend({
+  thread_id: ThreadId.optional().describe('where it arose; else your own journal'),
+  expires_in_ms: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(86_400_000)
+    .default(600_000)
+    .describe('then it counts as denied'),
+  idempotency_key: IdempotencyKey.optional(),
+});
+
+export const raiseAsk = contract({
+  name: 'raise_ask',
+  version: '1.0.0',
+  title: 'Raise an ask',
+  description: 'Put something before a person and go on; wait_for_ask brings the answer.',
+  input: Raising,
+  output: z.object({ ask: Ask }),
+  annotations: WRITES,
+  essential: false,
+});
+
+export const askHuman = contract({
+  name: 'ask_human',
+  version: '1.0.0',
+  title: 'Ask a person',
+  description:
+    'Ask the person in charge and wait: approval of a command, a question with options. Unanswered means denied. If still open at the time limit, call wait_for_ask with its ask_id.',
+  input: z.object({
+    prompt: AskContent.shape.prompt,
+    kind: AskContent.shape.kind,
+    command: AskContent.shape.command,
+    cwd: AskContent.shape.cwd,
+    options: z.array(z.string().min(1).max(64)).max(16).optional().describe('answers to choose from'),
+    thread_id: ThreadId.optional(),
+    timeout_ms: Patience,
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({ ask: Ask, timed_out: z.boolean() }),
+  annotations: WRITES,
+  essential: true,
+});
+
+export const waitForAsk = contract({
+  name: 'wait_for_ask',
+  version: '1.0.0',
+  title: 'Wait for an answer',
+  description: 'Wait until your ask is answered, denied or expired.',
+  input: z.object({ ask_id: AskId, timeout_ms: Patience }),
+  output: z.object({ ask: Ask, timed_out: z.boolean() }),
+  annotations: WRITES,
+  essential: false,
+});
+
+export const getAsk = contract({
+  name: 'get_ask',
+  version: '1.0.0',
+  title: 'Get an ask',
+  description: 'One ask as it stands.',
+  input: z.object({ ask_id: AskId }),
+  output: z.object({ ask: Ask }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/asks/{ask_id}' },
+  essential: false,
+});
+
+export const listAsks = contract({
+  name: 'list_asks',
+  version: '1.0.0',
+  title: 'List asks',
+  description: 'What agents need of a person; those still open unless another status is named.',
+  input: z.object({
+    status: z.union([AskStatus, z.literal('all')]).default('open'),
+    of_agent: Name.optional(),
+    limit: z.number().int().min(1).max(LIMITS.page_max).default(LIMITS.page_default),
+  }),
+  output: z.object({ asks: z.array(Ask) }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/asks' },
+  essential: false,
+});
+
+export const answerAsk = contract({
+  name: 'answer_ask',
+  version: '1.0.0',
+  title: 'Answer an ask',
+  description: 'A person’s verdict. A second answer gets the standing one.',
+  input: z.object({
+    ask_id: AskId,
+    decision: z.enum(['approved', 'denied', 'answered']),
+    option: storableText({ maxBytes: 64 }).optional(),
+    scope: z.enum(['once', 'session', 'rule']).optional(),
+    text: storableText({ maxBytes: LIMITS.body_bytes }).optional(),
+    data: storableObject(LIMITS.metadata_bytes).optional(),
+    reason: storableText({ maxBytes: LIMITS.reason_bytes }).optional(),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({ ask: Ask }),
+  annotations: WRITES,
+  essential: false,
+});
+
+export const withdrawAsk = contract({
+  name: 'withdraw_ask',
+  version: '1.0.0',
+  title: 'Withdraw an ask',
+  description: 'You no longer need the answer.',
+  input: z.object({
+    ask_id: AskId,
+    reason: storableText({ maxBytes: LIMITS.reason_bytes }).default('no longer needed'),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({ ask: Ask }),
+  annotations: WRITES,
+  essential: false,
+});
