@@ -20,11 +20,27 @@ export interface LoggerHandle {
   flush: () => void;
 }
 
+const GATHERED_CHARS = 8_192;
+
 /** JSON lines on stderr, gathered and written in the background; stdout belongs to data and stdio protocols. */
 export function createLogger(level: string, bindings: Record<string, unknown> = {}): LoggerHandle {
-  const destination = pino.destination({ fd: 2, sync: false, minLength: 4_096 });
+  const destination = pino.destination({ fd: 2, sync: false });
   // A closed stderr must not end the hub.
   destination.on('error', () => {});
+  // The destination measures all it holds at every write: it gets few large ones.
+  let gathered = '';
+  const pass = (): void => {
+    if (gathered === '') return;
+    const lines = gathered;
+    gathered = '';
+    destination.write(lines);
+  };
+  const gather = {
+    write(line: string) {
+      gathered += line;
+      if (gathered.length >= GATHERED_CHARS) pass();
+    },
+  };
   const log = pino(
     {
       level,
@@ -32,14 +48,15 @@ export function createLogger(level: string, bindings: Record<string, unknown> = 
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination,
+    gather,
   );
-  const timer = setInterval(() => destination.flush(), 200);
+  const timer = setInterval(pass, 200);
   timer.unref();
   return {
     log,
     flush() {
       try {
+        pass();
         destination.flushSync();
       } catch {
         // stderr may be gone.
