@@ -1,22 +1,32 @@
+/** What every bundle shares. */
+const common = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20.20',
+  format: 'esm',
+  sourcemap: 'linked',
+  legalComments: 'none',
+  logLevel: 'warning',
+  // CommonJS packages inside an ESM bundle look for `require`.
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+  external: ['@photostructure/sqlite', 'node:sqlite'],
+};
+
 /** How each binary is bundled; what is native stays outside. */
 export const bundles = {
   hub: {
-    bundle: true,
-    platform: 'node',
-    target: 'node20.20',
-    format: 'esm',
-    sourcemap: 'linked',
-    legalComments: 'none',
-    logLevel: 'warning',
-    // CommonJS packages inside an ESM bundle look for `require`.
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-    external: ['@photostructure/sqlite', 'node:sqlite'],
+    ...common,
     entryPoints: {
       parley: 'packages/hub/src/main.ts',
       'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts',
     },
     outdir: 'packages/hub/dist',
+  },
+  'codex-proxy': {
+    ...common,
+    entryPoints: { 'atm-agent-mcp': 'packages/codex-proxy/src/main.ts' },
+    outdir: 'packages/codex-proxy/dist',
   },
 };

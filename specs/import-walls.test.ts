@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const store = {
   refused: ['@parley/client', '@parley/store-other', 'parley', '../../core/src/log.ts'],
-  allowed: ['@parley/core', '@parley/core/rules', '@parley/protocol', 'node:fs'],
+  allowed: ['@parley/core', '@parley/core/rules', '@parley/protocol', '@parley/sqlite', 'node:fs'],
 };
 const outer = {
   refused: ['@parley/core', '@parley/core/rules', '@parley/store-sqlite', '@parley/store-postgres'],
@@ -33,7 +33,14 @@ const wallsByFile = {
   'packages/runtimes/src/index.ts': outer,
   'packages/supervisor/src/index.ts': outer,
   'packages/mail/src/index.ts': outer,
-  'packages/codex-proxy/src/index.ts': outer,
+  'packages/codex-proxy/src/start.ts': {
+    refused: ['@parley/core', '@parley/store-sqlite', '@parley/client', 'parley'],
+    allowed: ['@parley/protocol', '@parley/runtimes', '@parley/mail', '@parley/sqlite', 'node:fs'],
+  },
+  'packages/sqlite/src/index.ts': {
+    refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
+    allowed: ['@parley/protocol', 'node:module'],
+  },
   'packages/hub/src/faces/v1/handler.ts': {
     refused: ['@parley/store-sqlite', '../ws/frames.ts', '../newer/frames.ts', '../../config/schema.ts'],
     allowed: ['@parley/core', '../../auth/token.ts', '../face.ts', './config.ts'],

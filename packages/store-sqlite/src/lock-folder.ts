@@ -2,29 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
-
-import { sqliteModule } from './sqlite.ts';
-
-export interface FileLock {
-  release(): void;
-}
+import { type FileLock, lockFile, sqliteModule } from '@parley/sqlite';
 
 const HUB_LOCK = 'hub.lock';
 
 /** Long enough to outlast those who only look whether the lock is held. */
 const LOOK_MS = 500;
-
-/** Takes a lock file for this process alone; the kernel gives it back when the process ends, however it ends. */
-export function lockFile(path: string, waitMs: number): FileLock {
-  const db = new (sqliteModule().DatabaseSync)(path, { timeout: waitMs });
-  try {
-    db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-  } catch {
-    db.close();
-    throw new ParleyError('CONFLICT', `${path} is held by another process`);
-  }
-  return { release: () => db.close() };
-}
 
 /** One hub per data folder. */
 export function lockFolder(folder: string): FileLock {

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { loadConfig } from './load.ts';
+
+let home: string;
+let repo: string;
+beforeEach(() => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'atm-config-')));
+  home = join(root, 'home');
+  repo = join(root, 'repo');
+  mkdirSync(join(repo, 'deep', 'er'), { recursive: true });
+  execFileSync('git', ['init', '-q', repo]);
+});
+afterEach(() => rmSync(dirname(home), { recursive: true, force: true }));
+
+const load = (
+  flags: Parameters<typeof loadConfig>[0]['settings'] = {},
+  env: NodeJS.ProcessEnv = {},
+  cwd = repo,
+) => loadConfig({ settings: flags }, { ATM_HOME: home, ...env }, cwd);
+
+function write(path: string, lines: string[]): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, lines.join('\n'));
+}
+const writeUser = (...lines: string[]) =>
+  write(join(home, '.config/atm/config.toml'), ['[plugins.atm-agent-mcp]', ...lines]);
+const writeRepo = (...lines: string[]) =>
+  write(join(repo, '.atm.toml'), ['[plugins.atm-agent-mcp]', ...lines]);
+
+describe('[FR-12.3] [C-PROXY-40] flags > environment > repository > user > default', () => {
+  const layers = ['default', 'user', 'repo', 'env', 'flag'] as const;
+  for (const [strength, strong] of layers.entries()) {
+    for (const weak of layers.slice(0, strength)) {
+      test(`${strong} over ${weak}`, () => {
+        const has = (layer: string) => layer === strong || layer === weak;
+        if (has('user')) writeUser('model = "user-model"');
+        if (has('repo')) writeRepo('model = "repo-model"');
+        const env = has('env') ? { ATM_AGENT_MCP_MODEL: 'env-model' } : {};
+        const { settings, origins } = load(has('flag') ? { model: 'flag-model' } : {}, env);
+        expect(settings.model).toBe(`${strong}-model`);
+        expect(origins.get('model')).toBe(strong);
+      });
+    }
+  }
+
+  test('values merge one by one, not section by section', () => {
+    writeUser('model = "m"', 'request_timeout_secs = 7');
+    writeRepo('model = "n"');
+    expect(load().settings).toMatchObject({ model: 'n', request_timeout_secs: 7 });
+  });
+});
+
+test('[FR-12.4] without any word on the model none is passed on', () => {
+  expect(load().settings.model).toBeNull();
+});
+
+test('[FR-12.5] [FR-13.7] --fast takes fast_model, and leaves a model pinned on the command line', () => {
+  writeUser('model = "slow"', 'fast_model = "quick"');
+  const fast = (model?: string) =>
+    loadConfig({ settings: { model }, fast: true }, { ATM_HOME: home }, repo).settings.model;
+  expect(fast()).toBe('quick');
+  expect(fast('pinned')).toBe('pinned');
+});
+
+test('[FR-13.7] --readonly sets the sandbox, and --fast without fast_model is an error', () => {
+  const read = loadConfig({ settings: {}, readonly: true }, { ATM_HOME: home }, repo);
+  expect(read.settings.sandbox).toBe('read-only');
+  expect(() => loadConfig({ settings: {}, fast: true }, { ATM_HOME: home }, repo)).toThrow(/fast_model/);
+});
+
+test('[FR-2.5] [C-PROXY-08] the identity is the configured one, else codex', () => {
+  expect(load().settings.identity).toBe('codex');
+  writeUser('default_identity = "arch"');
+  expect(load().settings.identity).toBe('arch');
+  writeUser('default_identity = "arch"', 'identity = "own-name"');
+  expect(load().settings.identity).toBe('own-name');
+});
+
+test('[FR-12.2] roles come from both files, each under its name', () => {
+  writeUser('[plugins.atm-agent-mcp.roles.review]', 'sandbox = "read-only"');
+  writeRepo('[plugins.atm-agent-mcp.roles.build]', 'model = "big"');
+  const { roles, roleOrigins } = load();
+  expect(Object.fromEntries(roles)).toEqual({ review: { sandbox: 'read-only' }, build: { model: 'big' } });
+  expect(roleOrigins.get('build')).toBe('repo');
+});
+
+describe('[C-PROXY-17] a repository names programs and files only once its user trusts it', () => {
+  const evil = ['codex_bin = "./evil"', 'base_prompt_file = "/etc/passwd"', 'sandbox = "danger-full-access"'];
+
+  test('not without trust, and it is told', () => {
+    writeRepo(...evil, 'model = "fine"', '[plugins.atm-agent-mcp.roles.x]', 'sandbox = "danger-full-access"');
+    const { settings, ignored, roles } = load();
+    expect(settings).toMatchObject({
+      codex_bin: 'codex',
+      base_prompt_file: null,
+      sandbox: 'workspace-write',
+      model: 'fine',
+    });
+    expect(roles.size).toBe(0);
+    expect(ignored.map(({ key }) => key)).toEqual(['codex_bin', 'base_prompt_file', 'sandbox', 'roles.x']);
+  });
+
+  test("with the user's trust in that very folder", () => {
+    writeRepo(...evil);
+    writeUser(`trusted_repos = [${JSON.stringify(repo)}]`);
+    expect(load().settings.codex_bin).toBe('./evil');
+    writeUser(`trusted_repos = [${JSON.stringify(dirname(repo))}]`);
+    expect(load().settings.codex_bin).toBe('codex');
+  });
+
+  test('a repository cannot trust itself, nor slip in its file by a link', () => {
+    writeRepo(`trusted_repos = [${JSON.stringify(repo)}]`, 'codex_bin = "./evil"');
+    expect(load().settings.codex_bin).toBe('codex');
+    const linked = join(repo, 'deep');
+    symlinkSync(join(repo, '.atm.toml'), join(linked, '.atm.toml'));
+    expect(load({}, {}, linked).files.repo).toBe(join(repo, '.atm.toml'));
+  });
+});
+
+test('the nearest .atm.toml up to the top of the repository counts, and none above it', () => {
+  write(join(dirname(repo), '.atm.toml'), ['[plugins.atm-agent-mcp]', 'model = "outside"']);
+  const deep = join(repo, 'deep', 'er');
+  expect(load({}, {}, deep).settings.model).toBeNull();
+  writeRepo('model = "top"');
+  expect(load({}, {}, deep).settings.model).toBe('top');
+  write(join(repo, 'deep', '.atm.toml'), ['[plugins.atm-agent-mcp]', 'model = "near"']);
+  expect(load({}, {}, deep).settings.model).toBe('near');
+});
+
+test("blank variables count as none; the older ones hold beside the proxy's own", () => {
+  expect(load({}, { ATM_TEAM: ' ', CODEX_BIN: '/opt/codex' }).settings).toMatchObject({
+    team: 'default',
+    codex_bin: '/opt/codex',
+  });
+  const both = { CODEX_BIN: '/opt/codex', ATM_AGENT_MCP_CODEX_BIN: '/usr/bin/codex', ATM_TEAM: 'blue' };
+  expect(load({}, both).settings).toMatchObject({ codex_bin: '/usr/bin/codex', team: 'blue' });
+});
+
+test('what is wrong is named with its place; what is unknown is told', () => {
+  writeUser('sandbox = "none"');
+  expect(() => load()).toThrow(/config\.toml: sandbox/);
+  writeUser('model = ');
+  expect(() => load()).toThrow(/config\.toml/);
+  writeUser('modle = "x"');
+  expect(load({}, { ATM_AGENT_MCP_MODLE: 'x' }).unknown).toEqual(['modle', 'ATM_AGENT_MCP_MODLE']);
+  expect(() => load({ request_timeout_secs: 'soon' })).toThrow(/request_timeout_secs/);
+  expect(() => load({ modle: 'x' } as never)).toThrow(/no setting modle/);
+});

@@ -1,0 +1,87 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+
+import { ParleyError } from '@parley/protocol';
+import { parse as parseToml } from 'smol-toml';
+
+import { ALIASES, OLD_VALUES, type Role, RoleSchema, type SettingName, SETTINGS } from './schema.ts';
+
+/** What one configuration file says of this program. */
+export interface FileSettings {
+  values: Map<SettingName, unknown>;
+  roles: Map<string, Role>;
+  trustedRepos: string[];
+  /** Names in our section that mean nothing to this program. */
+  unknown: string[];
+}
+
+type Table = Record<string, unknown>;
+
+const MOST_BYTES = 1_048_576;
+
+/** Reads a file that may be missing; one that is there and wrong is an error, never half used. */
+export function readSettingsFile(path: string): FileSettings | undefined {
+  if (!existsSync(path)) return undefined;
+  const tree = parse(path);
+  const values = new Map<SettingName, unknown>();
+  const unknown: string[] = [];
+  const team = asTable(tree['core'])['default_team'];
+  if (team !== undefined) values.set('team', check(path, 'team', team));
+  const { roles, trusted_repos, ...section } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
+  // A setting under its own name is stronger than under an older one.
+  const entries = Object.entries(section).toSorted(
+    ([a], [b]) => Number(a in SETTINGS) - Number(b in SETTINGS),
+  );
+  for (const [given, value] of entries) {
+    const key = ALIASES[given] ?? given;
+    if (isSetting(key)) values.set(key, check(path, key, value));
+    else unknown.push(given);
+  }
+  return { values, roles: readRoles(path, roles), trustedRepos: readRepos(path, trusted_repos), unknown };
+}
+
+/** Checks one value, whoever gave it. */
+export function check(from: string, key: SettingName, value: unknown): unknown {
+  const current = typeof value === 'string' ? (OLD_VALUES[key]?.[value] ?? value) : value;
+  const parsed = SETTINGS[key].schema.safeParse(current);
+  if (parsed.success) return parsed.data;
+  throw wrong(from, key, parsed.error.issues[0]?.message ?? 'is not valid');
+}
+
+/** True for the name of a setting. */
+export function isSetting(key: string): key is SettingName {
+  return Object.hasOwn(SETTINGS, key);
+}
+
+function parse(path: string): Table {
+  try {
+    if (statSync(path).size > MOST_BYTES) throw new Error('the file is too large');
+    return parseToml(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ParleyError('VALIDATION_ERROR', `${path}: ${(error as Error).message}`);
+  }
+}
+
+function readRoles(path: string, roles: unknown): Map<string, Role> {
+  return new Map(
+    Object.entries(asTable(roles)).map(([name, role]) => {
+      const parsed = RoleSchema.safeParse(role);
+      if (parsed.success) return [name, parsed.data];
+      const { path: at = [], message = 'is not valid' } = parsed.error.issues[0] ?? {};
+      throw wrong(path, ['roles', name, ...at].join('.'), message);
+    }),
+  );
+}
+
+function readRepos(path: string, value: unknown): string[] {
+  if (value === undefined) return [];
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+  throw wrong(path, 'trusted_repos', 'is no list of folders');
+}
+
+function wrong(from: string, key: string, message: string): ParleyError {
+  return new ParleyError('VALIDATION_ERROR', `${from}: ${key}: ${message}`);
+}
+
+function asTable(value: unknown): Table {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Table) : {};
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+
+const text = () => z.string().trim().min(1);
+const name = () => text().max(64);
+const seconds = (most: number) => z.number().min(0.05).max(most);
+
+const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'] as const;
+const POLICIES = ['untrusted', 'on-failure', 'on-request', 'never'] as const;
+const TRANSPORTS = ['auto', 'app-server', 'mcp-server'] as const;
+
+/** What a role may set over the settings of the proxy. */
+export const RoleSchema = z.strictObject({
+  model: text().optional(),
+  reasoning_effort: text().optional(),
+  sandbox: z.enum(SANDBOXES).optional(),
+  approval_policy: z.enum(POLICIES).optional(),
+});
+
+export type Role = z.output<typeof RoleSchema>;
+
+/** One setting: what it takes, who may set it, and one sentence. */
+export interface Setting {
+  schema: z.ZodType;
+  fallback: unknown;
+  description: string;
+  /** Variables beside ATM_AGENT_MCP_<KEY>, the stronger first. */
+  variables?: readonly string[];
+  /** A repository that the user has not trusted may not set it, or not to this value. */
+  needsTrust?: (value: unknown) => boolean;
+}
+
+const always = (): boolean => true;
+
+/** Every setting of `[plugins.atm-agent-mcp]`; a null means that nothing is passed on, so that Codex decides. */
+export const SETTINGS = {
+  team: setting(name(), 'default', 'team whose mail and sessions these are', { variables: ['ATM_TEAM'] }),
+  identity: setting(name(), 'codex', 'identity of a session whose call names none', {
+    variables: ['ATM_IDENTITY'],
+  }),
+  codex_bin: setting(text(), 'codex', 'the Codex program', {
+    variables: ['CODEX_BIN'],
+    needsTrust: always,
+  }),
+  transport: setting(z.enum(TRANSPORTS), 'auto', 'which server of Codex is driven'),
+  model: setting(text().nullable(), null, 'model of a session; none: Codex decides'),
+  fast_model: setting(text().nullable(), null, 'model that --fast picks'),
+  reasoning_effort: setting(text().nullable(), null, 'how long the model thinks'),
+  sandbox: setting(z.enum(SANDBOXES), 'workspace-write', 'what Codex may touch', {
+    needsTrust: (value) => value === 'danger-full-access',
+  }),
+  approval_policy: setting(z.enum(POLICIES).nullable(), null, 'when Codex asks for approval'),
+  base_prompt_file: setting(text().nullable(), null, "file that replaces Codex's own instructions", {
+    needsTrust: always,
+  }),
+  extra_instructions_file: setting(text().nullable(), null, 'file that is added to the instructions', {
+    needsTrust: always,
+  }),
+  role: setting(name().nullable(), null, 'role preset of a session whose call names none'),
+  subagents: setting(z.boolean(), false, 'let Codex start agents of its own'),
+  max_concurrent_threads: setting(
+    z.number().int().min(1).max(1_000),
+    10,
+    'how many sessions may live at once',
+  ),
+  request_timeout_secs: setting(seconds(86_400), 300, 'how long one turn may take'),
+  approval_timeout_secs: setting(seconds(86_400), 300, 'how long an approval may wait for its answer'),
+  summary_timeout_secs: setting(seconds(600), 10, 'how long a summary may take when a session closes'),
+  max_message_bytes: setting(
+    z.number().int().min(1_024).max(268_435_456),
+    16_777_216,
+    'size of one message from the client',
+  ),
+  max_event_backlog_bytes: setting(
+    z.number().int().min(0).max(268_435_456),
+    4_194_304,
+    'what may wait for a slow client before events are dropped',
+  ),
+  auto_mail: setting(z.boolean(), true, 'start a turn when mail arrives'),
+  mail_poll_interval_ms: setting(
+    z.number().int().min(50).max(3_600_000),
+    5_000,
+    'how often mail is looked for',
+  ),
+  max_mail_messages: setting(z.number().int().min(1).max(1_000), 10, 'messages of one mail turn'),
+  max_mail_message_length: setting(
+    z.number().int().min(16).max(1_048_576),
+    4_096,
+    'characters of a message in a mail turn',
+  ),
+  log_level: setting(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'info', 'how much goes to stderr'),
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The settings that hold, with their types. */
+export type Settings = { [K in SettingName]: z.output<(typeof SETTINGS)[K]['schema']> };
+
+/** Other names under which a file may say the same. */
+export const ALIASES: Record<string, SettingName> = { default_identity: 'identity', default_team: 'team' };
+
+/** The words of older configurations. */
+export const OLD_VALUES: Partial<Record<SettingName, Record<string, string>>> = {
+  transport: { mcp: 'mcp-server', 'cli-json': 'auto' },
+};
+
+function setting<S extends z.ZodType>(
+  schema: S,
+  fallback: z.output<S>,
+  description: string,
+  more: Pick<Setting, 'variables' | 'needsTrust'> = {},
+) {
+  return { schema, fallback, description, ...more };
+}

@@ -1,0 +1,58 @@
+/** JSON-RPC's own codes, as far as the proxy uses them. */
+export const RPC = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internal: -32_603,
+} as const;
+
+/** The proxy's own codes; the name always travels beside the number. */
+export const PROXY_CODES = {
+  IDENTITY_CONFLICT: -32_001,
+  SESSION_NOT_FOUND: -32_002,
+  SESSION_CLOSED: -32_003,
+  MAX_SESSIONS_EXCEEDED: -32_004,
+  CHILD_PROCESS_DEAD: -32_005,
+  REQUEST_TIMEOUT: -32_006,
+  INVALID_SESSION_PARAMS: -32_007,
+  AGENT_FILE_NOT_FOUND: -32_008,
+  IDENTITY_REQUIRED: -32_009,
+} as const;
+
+export type ProxyErrorName = keyof typeof PROXY_CODES;
+
+export type ErrorData = Record<string, unknown>;
+
+/** The one error that becomes a JSON-RPC error as it stands; anything else is internal. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: ErrorData | undefined;
+
+  constructor(code: number, message: string, data?: ErrorData) {
+    super(message);
+    this.name = 'RpcError';
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** An error of the proxy itself. */
+export function proxyError(name: ProxyErrorName, message: string, data: ErrorData = {}): RpcError {
+  return new RpcError(PROXY_CODES[name], message, { error_source: 'proxy', error_name: name, ...data });
+}
+
+/** Arguments that are no valid call of a tool at all. */
+export function invalidParams(message: string): RpcError {
+  return new RpcError(RPC.invalidParams, message, { error_source: 'proxy', error_name: 'INVALID_PARAMS' });
+}
+
+/** An error of the child, with its own code and words where it has them. */
+export function childError(message: string, original: unknown): RpcError {
+  const { code } = (original ?? {}) as { code?: unknown };
+  return new RpcError(typeof code === 'number' ? code : RPC.internal, message, {
+    error_source: 'child',
+    error_name: 'CHILD_ERROR',
+    child_error: original,
+  });
+}

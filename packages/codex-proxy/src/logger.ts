@@ -1,0 +1,20 @@
+import { redact } from './redact.ts';
+
+const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+export type LogLevel = (typeof LEVELS)[number];
+
+/** Says one thing with its facts; never what a prompt or a mail says. */
+export type Log = (
+  level: Exclude<LogLevel, 'silent'>,
+  message: string,
+  facts?: Record<string, unknown>,
+) => void;
+
+/** JSON lines, one per call; stdout belongs to the protocol. */
+export function createLog(least: LogLevel, write: (line: string) => void, now: () => Date): Log {
+  return (level, message, facts = {}) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
+    write(`${redact(JSON.stringify({ level, time: now().toISOString(), msg: message, ...facts }))}\n`);
+  };
+}

@@ -1,0 +1,9 @@
+export { type FileLock, lockFile } from './lock-file.ts';
+export {
+  type DatabaseSync,
+  SQLITE_FULL,
+  sqliteCode,
+  sqliteModule,
+  sqliteVersion,
+  type StatementSync,
+} from './sqlite.ts';

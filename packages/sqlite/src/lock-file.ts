@@ -1,0 +1,19 @@
+import { ParleyError } from '@parley/protocol';
+
+import { sqliteModule } from './sqlite.ts';
+
+export interface FileLock {
+  release(): void;
+}
+
+/** Takes a lock file for this process alone; the kernel gives it back when the process ends, however it ends. */
+export function lockFile(path: string, waitMs: number): FileLock {
+  const db = new (sqliteModule().DatabaseSync)(path, { timeout: waitMs });
+  try {
+    db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  } catch {
+    db.close();
+    throw new ParleyError('CONFLICT', `${path} is held by another process`);
+  }
+  return { release: () => db.close() };
+}
