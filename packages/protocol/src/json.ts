@@ -5,6 +5,8 @@ export interface JsonLimits {
   depth: number;
   /** Keys and array items together. */
   items: number;
+  /** Lets numbers pass that a double does not hold exactly, for wires whose ids and payloads are not ours. */
+  anyNumber?: boolean;
 }
 
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, items: 20_000 };
@@ -197,7 +199,7 @@ class Scanner {
     }
     const value = Number(this.#text.slice(start, this.#at));
     if (!Number.isFinite(value)) throw invalid('a number is out of range');
-    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    if (this.#limits.anyNumber !== true && Number.isInteger(value) && !Number.isSafeInteger(value)) {
       throw invalid('a number is too large to be kept exactly; send it as a string');
     }
   }

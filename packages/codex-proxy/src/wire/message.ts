@@ -1,0 +1,66 @@
+import { decodeJson } from '@parley/protocol';
+
+import { type ErrorData, RPC } from '../errors.ts';
+
+export type RpcId = string | number | null;
+
+export type Params = Record<string, unknown>;
+
+/** What the other side may say, and what it said when it was none of that. */
+export type Incoming =
+  | { kind: 'request'; id: RpcId; method: string; params: Params }
+  | { kind: 'notification'; method: string; params: Params }
+  | { kind: 'response'; id: RpcId; result?: unknown; error?: RpcFault }
+  | { kind: 'invalid'; id: RpcId; error: RpcFault };
+
+export interface RpcFault {
+  code: number;
+  message: string;
+  data?: ErrorData;
+}
+
+const LIMITS = { depth: 128, items: 200_000, anyNumber: true };
+
+/** Reads one message, strictly: every text that is not exactly one is answered, never guessed at. */
+export function readMessage(bytes: Uint8Array): Incoming {
+  let value: unknown;
+  try {
+    value = decodeJson(bytes, LIMITS);
+  } catch (error) {
+    return invalid(null, RPC.parseError, `Parse error: ${(error as Error).message}`);
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    return invalid(null, RPC.invalidRequest, 'Invalid request: a message is one object');
+  const message = value as Record<string, unknown>;
+  const { jsonrpc, method, params = {} } = message;
+  const id = isId(message['id']) ? message['id'] : null;
+  if (jsonrpc !== '2.0') return invalid(id, RPC.invalidRequest, 'Invalid request: jsonrpc is not "2.0"');
+  if (message['id'] !== undefined && !isId(message['id']))
+    return invalid(null, RPC.invalidRequest, 'Invalid request: an id is a string or a number');
+  if (method === undefined) return readResponse(message, id);
+  if (typeof method !== 'string')
+    return invalid(id, RPC.invalidRequest, 'Invalid request: method is no string');
+  if (params === null || typeof params !== 'object' || Array.isArray(params))
+    return message['id'] === undefined
+      ? { kind: 'notification', method, params: {} }
+      : invalid(id, RPC.invalidParams, 'Invalid params: params is no object');
+  if (message['id'] === undefined) return { kind: 'notification', method, params: params as Params };
+  return { kind: 'request', id, method, params: params as Params };
+}
+
+function readResponse(message: Record<string, unknown>, id: RpcId): Incoming {
+  const { result, error } = message;
+  if (message['id'] === undefined || (result === undefined) === (error === undefined))
+    return invalid(id, RPC.invalidRequest, 'Invalid request: neither a request nor a response');
+  return error === undefined
+    ? { kind: 'response', id, result }
+    : { kind: 'response', id, error: error as RpcFault };
+}
+
+function isId(id: unknown): id is RpcId {
+  return id === null || typeof id === 'string' || typeof id === 'number';
+}
+
+function invalid(id: RpcId, code: number, message: string): Incoming {
+  return { kind: 'invalid', id, error: { code, message } };
+}

@@ -1,0 +1,134 @@
+import { RPC, RpcError } from '../errors.ts';
+import type { Log } from '../logger.ts';
+import { createFrameReader, type Frame, type Framing } from './frame-reader.ts';
+import type { FrameWriter } from './frame-writer.ts';
+import { type Incoming, type Params, readMessage, type RpcFault, type RpcId } from './message.ts';
+
+/** One request of the client; `signal` tells that the client no longer wants the answer. */
+export interface UpstreamCall {
+  method: string;
+  params: Params;
+  signal: AbortSignal;
+}
+
+export interface UpstreamDeps {
+  writer: FrameWriter;
+  maxMessageBytes: number;
+  /** What it returns is the result; what it throws is the error. */
+  answer: (call: UpstreamCall) => Promise<unknown>;
+  hear: (method: string, params: Params) => void;
+  log: Log;
+}
+
+/** The other side's answer to a request of ours. */
+export type UpstreamAnswer = { result: unknown } | { error: RpcFault };
+
+/** The connection to the client. */
+export interface Upstream {
+  receive(chunk: Uint8Array): void;
+  /** The input ended; requests still running are answered if the client can yet hear it. */
+  end(): void;
+  /** False when it was dropped. */
+  notify(method: string, params: Params): boolean;
+  /** Aborting it withdraws the request; the promise then rejects. */
+  ask(method: string, params: Params, signal: AbortSignal): Promise<UpstreamAnswer>;
+  pending(): number;
+}
+
+const MOST_PENDING = 4_096;
+
+/** Answers every request exactly once, in the framing in which it came. */
+export function createUpstream({ writer, maxMessageBytes, answer, hear, log }: UpstreamDeps): Upstream {
+  const reader = createFrameReader(maxMessageBytes);
+  const running = new Map<RpcId, AbortController>();
+  const asked = new Map<RpcId, (given: UpstreamAnswer) => void>();
+  let framing: Framing = 'line';
+  let asks = 0;
+
+  const refuse = (id: RpcId, error: RpcFault, how: Framing): void => writer.send({ id, error }, how);
+
+  const run = async (message: Incoming & { kind: 'request' }, how: Framing): Promise<void> => {
+    const { id, method, params } = message;
+    if (running.has(id))
+      return refuse(
+        id,
+        { code: RPC.invalidRequest, message: 'Invalid request: the id is still in use' },
+        how,
+      );
+    if (running.size >= MOST_PENDING)
+      return refuse(id, { code: RPC.internal, message: 'Too many requests at once' }, how);
+    const controller = new AbortController();
+    running.set(id, controller);
+    let reply: object;
+    try {
+      reply = { id, result: await answer({ method, params, signal: controller.signal }) };
+    } catch (error) {
+      if (!(error instanceof RpcError)) log('error', 'a request failed', { method, error: String(error) });
+      reply = { id, error: faultOf(error) };
+    }
+    running.delete(id);
+    writer.send(reply, how);
+  };
+
+  const take = (message: Incoming, how: Framing): void => {
+    switch (message.kind) {
+      case 'request':
+        void run(message, how);
+        return;
+      case 'notification':
+        if (message.method === 'notifications/cancelled') {
+          running.get(message.params['requestId'] as RpcId)?.abort(message.params['reason']);
+        } else hear(message.method, message.params);
+        return;
+      case 'response': {
+        const settle = asked.get(message.id);
+        if (settle === undefined)
+          return log('warn', 'an answer to no question was ignored', { id: message.id });
+        settle(message.error === undefined ? { result: message.result } : { error: message.error });
+        return;
+      }
+      case 'invalid':
+        refuse(message.id, message.error, how);
+    }
+  };
+
+  const takeAll = (frames: readonly Frame[]): void => {
+    for (const frame of frames) {
+      framing = frame.framing;
+      if ('fault' in frame)
+        refuse(null, { code: RPC.parseError, message: `Parse error: ${frame.fault}` }, framing);
+      else take(readMessage(frame.bytes), framing);
+    }
+  };
+
+  return {
+    receive: (chunk) => takeAll(reader.push(chunk)),
+    end: () => takeAll(reader.end()),
+    notify: (method, params) => writer.offer({ method, params }, framing),
+    pending: () => running.size,
+    ask(method, params, signal) {
+      const id = `atm-${++asks}`;
+      return new Promise((resolve, reject) => {
+        const withdraw = (): void => {
+          asked.delete(id);
+          writer.offer({ method: 'notifications/cancelled', params: { requestId: id } }, framing);
+          reject(signal.reason as Error);
+        };
+        if (signal.aborted) return reject(signal.reason as Error);
+        signal.addEventListener('abort', withdraw, { once: true });
+        asked.set(id, (given) => {
+          asked.delete(id);
+          signal.removeEventListener('abort', withdraw);
+          resolve(given);
+        });
+        writer.send({ id, method, params }, framing);
+      });
+    },
+  };
+}
+
+function faultOf(error: unknown): RpcFault {
+  if (!(error instanceof RpcError)) return { code: RPC.internal, message: 'Internal error' };
+  const { code, message, data } = error;
+  return { code, message, ...(data === undefined ? {} : { data }) };
+}
