@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
+import { NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
+
 const text = () => z.string().trim().min(1);
-const name = () => text().max(64);
+const name = () => z.string().trim().regex(NAME_PATTERN, `must be ${NAME_RULE}`);
 const seconds = (most: number) => z.number().min(0.05).max(most);
 
 const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'] as const;

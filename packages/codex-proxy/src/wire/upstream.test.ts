@@ -27,7 +27,7 @@ function connect(answer: (call: UpstreamCall) => Promise<unknown> = async ({ par
     send: (message: unknown) => upstream.receive(Buffer.from(`${JSON.stringify(message)}\n`)),
     raw: (bytes: string | Uint8Array) => upstream.receive(Buffer.from(bytes)),
     /** Everything said so far, each with its framing. */
-    async said() {
+    said: async () => {
       await turn();
       const bytes = output.read() as Buffer | null;
       return createFrameReader(1 << 20)

@@ -1,0 +1,78 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { ParleyError } from '@parley/protocol';
+import { type FileLock, lockFile } from '@parley/sqlite';
+
+import { proxyError } from '../errors.ts';
+
+/** Who is bound to which session; an identity is bound once in this process, and held by one process of this machine. */
+export interface Identities {
+  /** Holds the identity of this very instance until the end. */
+  hold(identity: string): void;
+  /** Throws IDENTITY_CONFLICT when it is bound here, or held by another process. */
+  bind(identity: string, agentId: string): void;
+  /** Means nothing unless the identity is bound to that session. */
+  release(identity: string, agentId: string): void;
+  agentOf(identity: string): string | undefined;
+  bindings(): { identity: string; agent_id: string }[];
+  close(): void;
+}
+
+/** Locks stand at `<sessions>/<team>/<identity>.lock`; the kernel gives them back, whatever becomes of us. */
+export function createIdentities(sessions: string, team: string): Identities {
+  const folder = join(sessions, team);
+  const agentByIdentity = new Map<string, string>();
+  const lockByIdentity = new Map<string, FileLock>();
+  const held = new Set<string>();
+
+  const lock = (identity: string): void => {
+    if (lockByIdentity.has(identity)) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    try {
+      lockByIdentity.set(identity, lockFile(join(folder, `${identity}.lock`), 0));
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      throw proxyError(
+        'IDENTITY_CONFLICT',
+        `Identity conflict: '${identity}' of team '${team}' is held by another process`,
+        { identity, team, conflicting_agent_id: null },
+      );
+    }
+  };
+  const unlock = (identity: string): void => {
+    if (held.has(identity)) return;
+    lockByIdentity.get(identity)?.release();
+    lockByIdentity.delete(identity);
+  };
+
+  return {
+    hold(identity) {
+      lock(identity);
+      held.add(identity);
+    },
+    bind(identity, agentId) {
+      const other = agentByIdentity.get(identity);
+      if (other !== undefined && other !== agentId)
+        throw proxyError(
+          'IDENTITY_CONFLICT',
+          `Identity conflict: '${identity}' is already bound to agent_id '${other}'`,
+          { identity, conflicting_agent_id: other },
+        );
+      lock(identity);
+      agentByIdentity.set(identity, agentId);
+    },
+    release(identity, agentId) {
+      if (agentByIdentity.get(identity) !== agentId) return;
+      agentByIdentity.delete(identity);
+      unlock(identity);
+    },
+    agentOf: (identity) => agentByIdentity.get(identity),
+    bindings: () => [...agentByIdentity].map(([identity, agent_id]) => ({ identity, agent_id })),
+    close() {
+      held.clear();
+      agentByIdentity.clear();
+      for (const identity of lockByIdentity.keys()) unlock(identity);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+/** What a session is doing, or how it ended; `stale`: the proxy that drove it is gone. */
+export const STATUSES = ['busy', 'idle', 'closed', 'interrupted', 'stale'] as const;
+
+export type SessionStatus = (typeof STATUSES)[number];
+
+const text = z.string();
+
+/** One session as it stands on disk; fields that this version does not know are kept. */
+export const SessionRecordSchema = z.looseObject({
+  agent_id: text.min(1),
+  backend: text,
+  backend_id: text.nullable(),
+  identity: text.min(1),
+  team: text.min(1),
+  repo_root: text.nullable(),
+  repo_name: text.nullable(),
+  branch: text.nullable(),
+  cwd: text,
+  started_at: text,
+  last_active: text,
+  status: z.enum(STATUSES),
+  tag: text.nullable(),
+  role: text.nullable().optional(),
+  agent_name: text.nullable().optional(),
+  agent_source: text.nullable().optional(),
+});
+
+export type SessionRecord = z.output<typeof SessionRecordSchema>;
+
+/** The whole file. */
+export const RegistrySchema = z.looseObject({
+  version: z.literal(1),
+  sessions: z.array(SessionRecordSchema),
+});
+
+export type RegistryFile = z.output<typeof RegistrySchema>;
+
+/** True while a session holds its identity. */
+export function isActive({ status }: SessionRecord): boolean {
+  return status === 'busy' || status === 'idle';
+}
