@@ -21,7 +21,7 @@ const REVIEW_OPTIONS = ['approved', 'approved_for_session', 'denied', 'abort'];
 /** What the child would take for an answer. */
 export function optionsOf(method: string, params: Loose): readonly unknown[] {
   if (Array.isArray(params['availableDecisions'])) return params['availableDecisions'];
-  switch (APPROVAL_KINDS[method]) {
+  switch (APPROVAL_KINDS[method] ?? 'mcp_elicitation') {
     case 'command':
     case 'patch':
       return method.startsWith('item/') ? PLAIN_OPTIONS : REVIEW_OPTIONS;
@@ -29,7 +29,7 @@ export function optionsOf(method: string, params: Loose): readonly unknown[] {
       return ['turn', 'session', 'none'];
     case 'user_input':
       return questionsOf(params).flatMap(({ options }) => options);
-    default:
+    case 'mcp_elicitation':
       return ['accept', 'decline', 'cancel'];
   }
 }
@@ -80,7 +80,7 @@ export interface WireAnswer {
 /** Puts a decision into the words of the request; whatever does not fit the question is a refusal. */
 export function wireAnswer(method: string, params: Loose, decision: ApprovalDecision): WireAnswer {
   const cancels = decision === 'cancel';
-  switch (APPROVAL_KINDS[method]) {
+  switch (APPROVAL_KINDS[method] ?? 'mcp_elicitation') {
     case 'command':
     case 'patch':
       if (!method.startsWith('item/'))
@@ -90,7 +90,7 @@ export function wireAnswer(method: string, params: Loose, decision: ApprovalDeci
       return { result: permissions(params, decision), interrupt: cancels };
     case 'user_input':
       return { result: { answers: userAnswers(params, decision) }, interrupt: cancels };
-    default:
+    case 'mcp_elicitation':
       return { result: elicitation(params, decision), interrupt: cancels };
   }
 }
