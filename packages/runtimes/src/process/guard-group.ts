@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
  */
 export function guardGroup(group: number): () => void {
   if (process.platform === 'win32') return () => {};
-  const script = `read -r _; sleep 1; kill -TERM -- -${group}; sleep 1; kill -KILL -- -${group}`;
+  const script = `read -r _; sleep 1; kill -s TERM -- -${group}; sleep 1; kill -s KILL -- -${group}`;
   const guard = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   // Without a shell there is no guard, and nothing else to do about it.
   guard.on('error', () => {});
