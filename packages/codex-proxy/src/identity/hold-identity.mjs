@@ -3,9 +3,11 @@ import { createIdentities } from './identities.ts';
 
 const [sessions, team, identity] = process.argv.slice(2);
 try {
-  createIdentities(sessions, team).hold(identity);
+  const identities = createIdentities(sessions, team);
+  identities.hold(identity);
   process.stdout.write('held\n');
-  setInterval(() => {}, 60_000);
+  // Whoever lets go of the object lets go of the lock.
+  setInterval(() => identities.bindings(), 60_000);
 } catch (error) {
   process.stdout.write(`${error.code} ${error.data?.error_name}\n`);
 }

@@ -84,8 +84,9 @@ function toInput({ what, pick }: Move, world: World): Input {
     case 'close_timed_out':
       return { type: 'close_timed_out' };
     case 'died':
-      return { type: 'child_died' };
+      break;
   }
+  return { type: 'child_died' };
 }
 
 function apply(world: World, input: Input): void {

@@ -34,8 +34,9 @@ function tell(effect: SessionEffect<string, string>): string {
     case 'answer_close':
       return `answer_close ${effect.request}`;
     case 'closing':
-      return 'closing';
+      break;
   }
+  return effect.type;
 }
 
 const ask = (request: number, payload = `p${request}`): Input => ({ type: 'client_turn', request, payload });
