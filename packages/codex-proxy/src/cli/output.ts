@@ -1,5 +1,6 @@
 import { ParleyError } from '@parley/protocol';
 
+import { RpcError } from '../errors.ts';
 import { redact } from '../redact.ts';
 
 /** Exit codes, as the hub's command line has them. */
@@ -28,11 +29,16 @@ export function handleBrokenPipe(): void {
 
 /** Prints an error in the way the caller reads and ends with its exit code. */
 export function fail(error: unknown, json: boolean): never {
-  const code = error instanceof ParleyError ? error.code : 'INTERNAL';
+  const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  const details = error instanceof ParleyError ? error.details : undefined;
+  const details = error instanceof ParleyError ? error.details : (error as { data?: unknown }).data;
   if (json) print(true, { error: { code, message, details } }, () => []);
   else tell(`atm-agent-mcp: ${message}`);
   if (code === 'VALIDATION_ERROR') process.exit(EXIT.usage);
   process.exit(code === 'NOT_FOUND' ? EXIT.notFound : EXIT.failure);
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof ParleyError) return error.code;
+  return error instanceof RpcError ? String(error.data?.['error_name']) : 'INTERNAL';
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { VERSION } from '../version.ts';
 import { addConfigCommand } from './config.ts';
+import { addServeCommand } from './serve.ts';
 
 /** The command line: every command in its own file. */
 export function createProgram(): Command {
@@ -16,6 +17,7 @@ export function createProgram(): Command {
       'after',
       '\nExit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong, 3 there is no such thing.',
     );
+  addServeCommand(program);
   addConfigCommand(program);
   return program;
 }

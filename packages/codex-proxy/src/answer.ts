@@ -1,0 +1,128 @@
+import type { CodexFacts } from '@parley/runtimes';
+import type { z } from 'zod';
+
+import { invalidParams, RPC, RpcError } from './errors.ts';
+import type { Events } from './events.ts';
+import type { Identities } from './identity/identities.ts';
+import type { Registry } from './registry/open-registry.ts';
+import type { ToolResult } from './session/report-turn.ts';
+import { closeAgent, listSessions } from './tools/agents.ts';
+import { type CodexDeps, startCodex } from './tools/codex.ts';
+import { replyCodex } from './tools/codex-reply.ts';
+import { CloseArguments, CodexArguments, listTools, NoArguments, ReplyArguments } from './tools/schemas.ts';
+import { VERSION } from './version.ts';
+import type { Params } from './wire/message.ts';
+import type { UpstreamCall } from './wire/upstream.ts';
+
+/** What is known of the child without waking it. */
+export interface ChildView {
+  facts: () => CodexFacts | undefined;
+  exit: () => { code: number | null; signal: string | null } | undefined;
+}
+
+export interface AnswerDeps extends CodexDeps {
+  child: ChildView;
+  registry: Registry;
+  identities: Identities;
+  events: Events;
+  startedAt: number;
+  now: () => Date;
+}
+
+const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+const INSTRUCTIONS =
+  'Each `codex` call starts a Codex session under an identity of its own and answers with an agent_id. Continue it with `codex-reply`, look with `agent_sessions`, end it with `agent_close`.';
+
+/** Answers every request of the client, those too on which `codex mcp-server` falls silent. */
+export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<unknown> {
+  return async ({ method, params, signal }) => {
+    switch (method) {
+      case 'initialize':
+        return initialize(params);
+      case 'ping':
+      case 'logging/setLevel':
+        return {};
+      case 'tools/list':
+        return { tools: listTools() };
+      case 'tools/call':
+        return callTool(deps, params, signal);
+      case 'resources/list':
+        return { resources: [] };
+      case 'resources/templates/list':
+        return { resourceTemplates: [] };
+      case 'prompts/list':
+        return { prompts: [] };
+      default:
+        throw new RpcError(RPC.methodNotFound, `Method not found: ${method}`, {
+          error_source: 'proxy',
+          error_name: 'METHOD_NOT_FOUND',
+        });
+    }
+  };
+}
+
+function initialize(params: Params) {
+  const asked = params['protocolVersion'];
+  return {
+    protocolVersion: typeof asked === 'string' && VERSIONS.includes(asked) ? asked : VERSIONS[0],
+    capabilities: { tools: {}, logging: {} },
+    serverInfo: { name: 'atm-agent-mcp', title: 'Codex agents', version: VERSION },
+    instructions: INSTRUCTIONS,
+  };
+}
+
+async function callTool(deps: AnswerDeps, params: Params, signal: AbortSignal): Promise<ToolResult> {
+  const { name, arguments: args = {} } = params;
+  switch (name) {
+    case 'codex':
+      return startCodex(deps, parse(CodexArguments, args), signal);
+    case 'codex-reply':
+      return replyCodex(deps, parse(ReplyArguments, args), signal);
+    case 'agent_sessions':
+      parse(NoArguments, args);
+      return asResult(listSessions(deps.sessions, (agentId) => deps.events.dropped(agentId)));
+    case 'agent_status':
+      parse(NoArguments, args);
+      return asResult(statusOf(deps));
+    case 'agent_close':
+      return asResult(await closeAgent(deps.sessions, parse(CloseArguments, args)));
+    default:
+      throw invalidParams(`Unknown tool: ${String(name).slice(0, 100)}`);
+  }
+}
+
+function statusOf({ child, settings, sessions, identities, events, registry, startedAt, now }: AnswerDeps) {
+  const facts = child.facts();
+  const exit = child.exit();
+  return {
+    child: {
+      alive: facts !== undefined && exit === undefined,
+      pid: facts?.pid ?? null,
+      backend: facts?.backend ?? null,
+      reason: facts?.reason ?? null,
+      version: facts?.version ?? null,
+      exit_code: exit?.code ?? null,
+      signal: exit?.signal ?? null,
+    },
+    team: settings.team,
+    identity: settings.identity,
+    uptime_secs: Math.floor((now().getTime() - startedAt) / 1_000),
+    active_threads: sessions.active().length,
+    max_concurrent_threads: settings.max_concurrent_threads,
+    identities: identities.bindings(),
+    dropped_events: events.droppedInAll(),
+    registry_error: registry.failure() ?? null,
+  };
+}
+
+function parse<S extends z.ZodType>(schema: S, args: unknown): z.output<S> {
+  const parsed = schema.safeParse(args);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0] ?? { path: [], message: 'are not valid' };
+  throw invalidParams(`Invalid arguments: ${path.length === 0 ? '' : `${path.join('.')}: `}${message}`);
+}
+
+function asResult(data: Record<string, unknown>): ToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
+}

@@ -1,0 +1,152 @@
+import type { ApprovalDecision, ApprovalRequest } from '@parley/runtimes';
+
+import type { Log } from './logger.ts';
+import type { Params } from './wire/message.ts';
+import type { UpstreamAnswer } from './wire/upstream.ts';
+
+export interface ApprovalsDeps {
+  ask: (method: string, params: Params, signal: AbortSignal) => Promise<UpstreamAnswer>;
+  agentOf: (threadId: string) => string | undefined;
+  timeoutMs: number;
+  log: Log;
+}
+
+/** Carries the child's questions to the client and the answers back; no question stays open. */
+export interface Approvals {
+  take(request: ApprovalRequest): void;
+  /** The child waits no longer. */
+  withdrawn(id: string): void;
+  /** Refuses what a session still asks. */
+  refuse(agentId: string): void;
+}
+
+/** Every question ends: by its answer, by time, by the session's close, or by the child itself. */
+export function createApprovals({ ask, agentOf, timeoutMs, log }: ApprovalsDeps): Approvals {
+  const open = new Map<string, { agentId: string; request: ApprovalRequest; controller: AbortController }>();
+
+  const bridge = async (agentId: string, request: ApprovalRequest): Promise<void> => {
+    const controller = new AbortController();
+    open.set(request.id, { agentId, request, controller });
+    const timer = setTimeout(() => controller.abort(new Error('timed out')), timeoutMs);
+    let decision: ApprovalDecision = 'decline';
+    try {
+      decision = decisionOf(
+        await ask('elicitation/create', questionOf(agentId, request), controller.signal),
+        request,
+      );
+    } catch (error) {
+      log('warn', 'an approval was refused without an answer', {
+        agent_id: agentId,
+        kind: request.kind,
+        reason: (error as Error).message,
+      });
+    } finally {
+      clearTimeout(timer);
+      open.delete(request.id);
+    }
+    request.respond(decision);
+  };
+
+  return {
+    take(request) {
+      const agentId = agentOf(request.threadId);
+      if (agentId !== undefined) return void bridge(agentId, request);
+      log('warn', 'an approval of no session was refused', { thread_id: request.threadId });
+      request.respond('decline');
+    },
+    withdrawn: (id) => open.get(id)?.controller.abort(new Error('withdrawn by Codex')),
+    refuse(agentId) {
+      for (const { agentId: of, request, controller } of open.values()) {
+        if (of !== agentId) continue;
+        request.respond('decline');
+        controller.abort(new Error('the session was closed'));
+      }
+    },
+  };
+}
+
+/** The question in MCP's form, with the fields that `codex mcp-server` gives its own. */
+function questionOf(agentId: string, request: ApprovalRequest): Params {
+  const { kind, command, cwd, changes, reason, raw } = request;
+  const own = kind === 'command' ? 'exec-approval' : kind === 'patch' ? 'patch-approval' : kind;
+  return {
+    message: messageOf(request),
+    requestedSchema: schemaOf(request),
+    codex_elicitation: own,
+    ...(command === undefined ? {} : { codex_command: command }),
+    ...(cwd === undefined ? {} : { codex_cwd: cwd }),
+    ...(changes === undefined ? {} : { codex_changes: changes }),
+    ...(reason === undefined ? {} : { codex_reason: reason }),
+    ...(raw.method === 'elicitation/create' ? raw.params : {}),
+    threadId: request.threadId,
+    agent_id: agentId,
+  };
+}
+
+function messageOf({ kind, command, cwd, changes, reason, questions, raw }: ApprovalRequest): string {
+  const told = raw.params['message'];
+  if (typeof told === 'string') return told;
+  const why = reason === undefined ? '' : `\n${reason}`;
+  if (kind === 'command') return `Allow Codex to run \`${command ?? ''}\` in \`${cwd ?? ''}\`?${why}`;
+  if (kind === 'patch')
+    return `Allow Codex to change ${(changes ?? []).map(({ path }) => path).join(', ') || 'files'}?${why}`;
+  if (kind === 'user_input') return (questions ?? []).map(({ question }) => question).join('\n');
+  return `Codex asks for ${kind === 'permissions' ? 'more permissions' : 'an answer'}.${why}`;
+}
+
+function schemaOf({ kind, questions, raw }: ApprovalRequest): unknown {
+  if (kind === 'mcp_elicitation' && raw.params['requestedSchema'] !== undefined)
+    return raw.params['requestedSchema'];
+  const asked = kind === 'user_input' ? (questions ?? []) : [];
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      asked.map(({ id, question, options }) => [
+        id,
+        { type: 'string', description: question, ...(options.length === 0 ? {} : { enum: options }) },
+      ]),
+    ),
+  };
+}
+
+/** Understands MCP's accept, decline and cancel, Codex's own decisions, and the older Approved and Rejected. */
+export function decisionOf(
+  answer: UpstreamAnswer,
+  { kind }: Pick<ApprovalRequest, 'kind'>,
+): ApprovalDecision {
+  if ('error' in answer) return 'decline';
+  const { action, content, decision } = (answer.result ?? {}) as Params;
+  if (action !== undefined && action !== 'accept') return 'decline';
+  const filled = content !== null && typeof content === 'object' ? (content as Params) : {};
+  const word = decision ?? filled['decision'];
+  if (word !== undefined && kind !== 'mcp_elicitation' && kind !== 'user_input') return ofWord(word);
+  if (action !== 'accept') return 'decline';
+  if (kind === 'mcp_elicitation') return { content: filled };
+  if (kind !== 'user_input') return 'accept';
+  return {
+    answers: Object.fromEntries(
+      Object.entries(filled).map(([id, value]) => [id, (Array.isArray(value) ? value : [value]).map(String)]),
+    ),
+  };
+}
+
+function ofWord(word: unknown): ApprovalDecision {
+  if (word !== null && typeof word === 'object') {
+    const { denied } = word as { denied?: { rejection?: unknown } };
+    return typeof denied?.rejection === 'string' ? { text: denied.rejection } : 'decline';
+  }
+  switch (String(word).toLowerCase()) {
+    case 'approved':
+    case 'accept':
+      return 'accept';
+    case 'approved_for_session':
+    case 'accept_for_session':
+    case 'acceptforsession':
+      return 'accept_for_session';
+    case 'abort':
+    case 'cancel':
+      return 'cancel';
+    default:
+      return 'decline';
+  }
+}

@@ -1,0 +1,46 @@
+import { mkdirSync } from 'node:fs';
+
+import type { Command } from 'commander';
+
+import { createLog } from '../logger.ts';
+import { startProxy } from '../start.ts';
+import { EXIT } from './output.ts';
+import { addSettingOptions, settingsOf } from './settings.ts';
+
+/** `atm-agent-mcp serve`: the MCP server on stdin and stdout, until its client goes or a signal comes. */
+export function addServeCommand(program: Command): void {
+  addSettingOptions(program.command('serve'))
+    .description('serve MCP on stdin and stdout')
+    .addHelpText(
+      'after',
+      '\nExample:\n  claude mcp add codex-team -- atm-agent-mcp serve --identity arch --role review',
+    )
+    .action(async (_options: unknown, command: Command) => {
+      const config = settingsOf(command);
+      const log = createLog(
+        config.settings.log_level,
+        (line) => process.stderr.write(line),
+        () => new Date(),
+      );
+      for (const { key, file } of config.ignored)
+        log('warn', 'a setting of an untrusted repository was ignored', { key, file });
+      for (const name of config.unknown) log('warn', 'a setting is unknown', { name });
+      mkdirSync(config.places.atm, { recursive: true, mode: 0o700 });
+      const { stdin: input, stdout: output } = process;
+      const proxy = await startProxy({ config, env: process.env, cwd: process.cwd(), input, output, log });
+      const end = (reason: string): void => {
+        log('info', 'stopping', { reason });
+        void proxy.stop().then(
+          () => process.exit(EXIT.ok),
+          (error: unknown) => {
+            log('error', 'stopping failed', { error: String(error) });
+            process.exit(EXIT.failure);
+          },
+        );
+      };
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => end(signal));
+      input.on('end', () => end('the client closed its side'));
+      input.on('error', () => end('the input failed'));
+      output.on('error', () => end('the client is gone'));
+    });
+}

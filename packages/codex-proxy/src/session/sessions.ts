@@ -1,0 +1,182 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Codex } from '@parley/runtimes';
+
+import { proxyError } from '../errors.ts';
+import type { Identities } from '../identity/identities.ts';
+import type { Log } from '../logger.ts';
+import type { Registry } from '../registry/open-registry.ts';
+import { isActive, type SessionRecord } from '../registry/session-record.ts';
+import { writeWhole } from '../registry/write-whole.ts';
+import { createSession, type Launch, type Session, type SessionLimits } from './session.ts';
+
+export interface SessionsDeps {
+  awake: () => Promise<Codex>;
+  /** The child where it can load a thread again that was let go. */
+  forgetful: () => Codex | undefined;
+  registry: Registry;
+  identities: Identities;
+  limits: SessionLimits;
+  maxSessions: number;
+  /** Where sessions of this team keep their summaries. */
+  folder: string;
+  now: () => Date;
+  newAgentId: () => string;
+  log: Log;
+  threadKnown: (threadId: string) => void;
+  refuseApprovals: (agentId: string) => void;
+}
+
+/** What a new session is made of. */
+export interface NewSession {
+  identity: string;
+  team: string;
+  cwd: string;
+  role: string | null;
+  tag: string | null;
+  agent_name: string | null;
+  agent_source: string | null;
+}
+
+/** The sessions of this proxy: those that live, and those that the registry remembers. */
+export interface Sessions {
+  /** Binds the identity at once, or throws. */
+  begin(made: NewSession, launch: Launch): Session;
+  /** Takes up a session that had ended, under its own identity. */
+  resume(record: SessionRecord, launch: Launch): Promise<Session>;
+  live(agentId: string): Session | undefined;
+  ofThread(threadId: string): Session | undefined;
+  /** The record of a session by its own id. */
+  find(agentId: string): SessionRecord | undefined;
+  findThread(threadId: string): SessionRecord | undefined;
+  /** Newest first. */
+  list(): SessionRecord[];
+  active(): Session[];
+  /** What an ended session left for whoever resumes it. */
+  summaryOf(record: SessionRecord): Promise<string | undefined>;
+  childDied(): void;
+  closeAll(): Promise<void>;
+}
+
+/** Keeps each identity bound to one session, and no more sessions than allowed. */
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { registry, identities, log } = deps;
+  const liveById = new Map<string, Session>();
+  const summaryWrites = new Set<Promise<void>>();
+
+  const open = (record: SessionRecord, launch: Launch): Session => {
+    const { agent_id: agentId, identity } = record;
+    if (liveById.size >= deps.maxSessions)
+      throw proxyError(
+        'MAX_SESSIONS_EXCEEDED',
+        `There are ${liveById.size} sessions already, and max_concurrent_threads is ${deps.maxSessions}`,
+        { max_concurrent_threads: deps.maxSessions },
+      );
+    identities.bind(identity, agentId);
+    const session = createSession(
+      {
+        ...deps,
+        save: (current) => {
+          // A session without a thread is nothing that could be taken up again.
+          if (current.backend_id !== null) registry.put(current);
+        },
+        refuseApprovals: () => deps.refuseApprovals(agentId),
+        closed(interrupted, summary) {
+          liveById.delete(agentId);
+          identities.release(identity, agentId);
+          log('info', 'a session was closed', { agent_id: agentId, identity, interrupted });
+          if (summary !== undefined) keepSummary(session.record(), summary);
+          letGo(session.threadId());
+        },
+      },
+      launch,
+      record,
+    );
+    liveById.set(agentId, session);
+    log('info', 'a session was opened', { agent_id: agentId, identity });
+    return session;
+  };
+
+  const keepSummary = (record: SessionRecord, text: string): void => {
+    const path = summaryPath(record);
+    if (path === undefined) return;
+    const writing = writeWhole(path, `${text}\n`).catch((error: unknown) =>
+      log('error', 'a summary could not be written', { path, error: String(error) }),
+    );
+    summaryWrites.add(writing);
+    void writing.then(() => summaryWrites.delete(writing));
+  };
+
+  /** Codex need not keep a closed thread at hand. */
+  const letGo = (threadId: string | undefined): void => {
+    if (threadId === undefined) return;
+    deps
+      .forgetful()
+      ?.releaseThread(threadId)
+      .catch((error: unknown) =>
+        log('debug', 'a thread was not released', { thread_id: threadId, error: String(error) }),
+      );
+  };
+
+  const summaryPath = ({ identity, backend_id }: SessionRecord): string | undefined =>
+    backend_id === null || !/^[A-Za-z0-9-]+$/.test(backend_id)
+      ? undefined
+      : join(deps.folder, identity, backend_id, 'summary.md');
+
+  const sessions: Sessions = {
+    begin(made, launch) {
+      const at = deps.now().toISOString();
+      const record: SessionRecord = {
+        agent_id: deps.newAgentId(),
+        backend: 'codex',
+        backend_id: null,
+        repo_root: null,
+        repo_name: null,
+        branch: null,
+        started_at: at,
+        last_active: at,
+        status: 'idle',
+        ...made,
+      };
+      return open(record, launch);
+    },
+    async resume(record, launch) {
+      await access(record.cwd).catch(() => {
+        throw proxyError('INVALID_SESSION_PARAMS', `The session's folder is gone: ${record.cwd}`, {
+          agent_id: record.agent_id,
+          cwd: record.cwd,
+        });
+      });
+      return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch);
+    },
+    live: (agentId) => liveById.get(agentId),
+    ofThread: (threadId) => [...liveById.values()].find((session) => session.threadId() === threadId),
+    find: (agentId) => liveById.get(agentId)?.record() ?? registry.get(agentId),
+    findThread: (threadId) => sessions.list().find(({ backend_id }) => backend_id === threadId),
+    list() {
+      const starting = [...liveById.values()].map((session) => session.record());
+      const known = new Set(starting.map(({ agent_id }) => agent_id));
+      return [...starting.toReversed(), ...registry.list().filter(({ agent_id }) => !known.has(agent_id))];
+    },
+    active: () => [...liveById.values()],
+    async summaryOf(record) {
+      const path = summaryPath(record);
+      if (path === undefined || isActive(record)) return undefined;
+      await Promise.all(summaryWrites);
+      return readFile(path, 'utf8').then(
+        (text) => text.trim() || undefined,
+        () => undefined,
+      );
+    },
+    childDied() {
+      for (const session of liveById.values()) session.childDied();
+    },
+    async closeAll() {
+      await Promise.all([...liveById.values()].map((session) => session.close('always')));
+      await Promise.all(summaryWrites);
+      await registry.saved();
+    },
+  };
+  return sessions;
+}

@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+
+import { invalidParams, proxyError } from '../errors.ts';
+import type { SessionRecord } from '../registry/session-record.ts';
+import type { ToolResult } from '../session/report-turn.ts';
+import { type CodexDeps, runTurn, takeUp, unknownSession } from './codex.ts';
+import type { ReplyArguments } from './schemas.ts';
+
+/** `codex-reply`: the next turn of a session; one whose proxy was restarted is taken up again. */
+export async function replyCodex(
+  deps: CodexDeps,
+  args: z.output<typeof ReplyArguments>,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const record = recordOf(deps, args);
+  const live = deps.sessions.live(record.agent_id);
+  if (live !== undefined) return runTurn(deps, live, args.prompt, signal);
+  if (record.status !== 'stale')
+    throw proxyError(
+      'SESSION_CLOSED',
+      `The session '${record.agent_id}' is closed; call codex with its agent_id to resume it`,
+      { agent_id: record.agent_id },
+    );
+  const { session } = await takeUp(deps, record);
+  return runTurn(deps, session, args.prompt, signal);
+}
+
+function recordOf({ sessions }: CodexDeps, args: z.output<typeof ReplyArguments>): SessionRecord {
+  if (args.agent_id !== undefined) {
+    const record = sessions.find(args.agent_id);
+    if (record === undefined) throw unknownSession(args.agent_id);
+    return record;
+  }
+  const threadId = args.threadId ?? args.conversationId;
+  if (threadId === undefined) throw invalidParams('agent_id is needed');
+  const record = sessions.findThread(threadId);
+  if (record === undefined) throw unknownSession(threadId);
+  return record;
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+
+import { readContext } from '../context/read-context.ts';
+import { proxyError } from '../errors.ts';
+import type { SessionRecord } from '../registry/session-record.ts';
+import { reportTurn, type ToolResult } from '../session/report-turn.ts';
+import type { Session } from '../session/session.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { folderOf, type LaunchDeps, launchOf } from './launch.ts';
+import { readAgentFile } from './read-agent-file.ts';
+import type { CodexArguments } from './schemas.ts';
+
+export interface CodexDeps extends LaunchDeps {
+  sessions: Sessions;
+  /** Where the proxy was started. */
+  cwd: string;
+  home: string;
+}
+
+const CONTINUE = 'Continue where you left off.';
+
+/** `codex`: a new session by prompt or by file, or one that had ended. */
+export async function startCodex(
+  deps: CodexDeps,
+  args: CodexArguments,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (args.agent_id !== undefined) return resumeCodex(deps, args, args.agent_id, signal);
+  if (args.prompt !== undefined && args.agent_file !== undefined)
+    throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and prompt exclude each other');
+  const here = await readContext(deps.cwd);
+  const cwd = await folderOf(args.cwd, here.repo_root ?? deps.cwd, deps.cwd);
+  const file = args.agent_file === undefined ? undefined : await readFileOf(deps, args.agent_file, cwd);
+  const prompt = args.prompt ?? file?.text;
+  if (prompt === undefined)
+    throw proxyError('INVALID_SESSION_PARAMS', 'One of prompt, agent_file and agent_id is needed');
+  const role = args.role ?? deps.settings.role;
+  const launch = await launchOf(deps, args, role);
+  const made = {
+    identity: args.identity ?? deps.settings.identity,
+    team: deps.settings.team,
+    cwd,
+    role,
+    tag: args.tag ?? null,
+    agent_name: file?.name ?? null,
+    agent_source: file?.path ?? null,
+  };
+  return runTurn(deps, deps.sessions.begin(made, launch), prompt, signal);
+}
+
+/** A session that ended is opened anew on its own thread; one that lives just gets its next turn. */
+async function resumeCodex(
+  deps: CodexDeps,
+  args: CodexArguments,
+  agentId: string,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (args.agent_file !== undefined)
+    throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and agent_id exclude each other');
+  const record = deps.sessions.find(agentId);
+  if (record === undefined) throw unknownSession(agentId);
+  if (args.identity !== undefined && args.identity !== record.identity)
+    throw proxyError('INVALID_SESSION_PARAMS', `The session belongs to the identity '${record.identity}'`, {
+      agent_id: agentId,
+      identity: record.identity,
+    });
+  const prompt = args.prompt ?? CONTINUE;
+  const live = deps.sessions.live(agentId);
+  if (live !== undefined) return runTurn(deps, live, prompt, signal);
+  const { session, summary } = await takeUp(deps, record, args);
+  return runTurn(deps, session, summary === undefined ? prompt : withSummary(summary, prompt), signal);
+}
+
+/** Opens an ended session on its thread, with what it left behind. */
+export async function takeUp(
+  deps: CodexDeps,
+  record: SessionRecord,
+  args: Partial<CodexArguments> = {},
+): Promise<{ session: Session; summary: string | undefined }> {
+  if (record.backend_id === null) throw unknownSession(record.agent_id);
+  const summary = await deps.sessions.summaryOf(record);
+  const { 'base-instructions': _base, ...kept } = args;
+  const launch = await launchOf(deps, kept, args.role ?? record.role ?? null);
+  return { session: await deps.sessions.resume(record, launch), summary };
+}
+
+/** One turn, to the client's answer. */
+export async function runTurn(
+  deps: CodexDeps,
+  session: Session,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const report = await session.turn(prompt, signal);
+  return reportTurn(report, session.record(), deps.settings.request_timeout_secs);
+}
+
+/** No session of this instance ever had that id. */
+export function unknownSession(agentId: string): Error {
+  return proxyError('SESSION_NOT_FOUND', `There is no session '${agentId}'`, { agent_id: agentId });
+}
+
+async function readFileOf(deps: CodexDeps, path: string, cwd: string) {
+  const { repo_root } = await readContext(cwd);
+  return readAgentFile(path, cwd, [repo_root ?? cwd, join(deps.home, '.claude', 'agents')]);
+}
+
+function withSummary(summary: string, prompt: string): string {
+  return `Summary of this session when it was closed:\n\n${summary}\n\n---\n\n${prompt}`;
+}

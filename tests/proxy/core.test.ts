@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { errorOf, openPlace, type Place, type ProxyClient, startProxy, until } from './proxy-client.ts';
+
+let place: Place;
+let proxies: ProxyClient[];
+beforeEach(() => {
+  place = openPlace();
+  proxies = [];
+});
+afterEach(async () => {
+  for (const proxy of proxies) await proxy.kill('SIGKILL');
+  place.remove();
+});
+
+async function start(options: { args?: string[]; env?: Record<string, string> } = {}): Promise<ProxyClient> {
+  const proxy = await startProxy({ place, ...options });
+  proxies.push(proxy);
+  return proxy;
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('[AT core/1] [FR-1.3] [C-PROXY-03] the child starts with the first Codex request, and once', async () => {
+  const proxy = await start();
+  const status = await proxy.call('agent_status');
+  expect(status.structuredContent).toMatchObject({ child: { alive: false, pid: null }, active_threads: 0 });
+  expect(proxy.received()).toEqual([]);
+  await Promise.all(['a', 'b'].map((identity) => proxy.call('codex', { prompt: 'say hi', identity })));
+  const started = proxy.received().filter((line) => 'started' in line);
+  expect(started).toHaveLength(1);
+  const after = await proxy.call('agent_status');
+  expect(after.structuredContent).toMatchObject({
+    child: { alive: true, pid: started[0]?.['started'], backend: 'mcp-server', version: '0.120.0' },
+    active_threads: 2,
+  });
+});
+
+test('[AT core/2] [AT core/3] [FR-5.4] a session answers with its agent_id and goes on by it', async () => {
+  const proxy = await start();
+  const first = await proxy.call('codex', { prompt: 'say one' });
+  expect(first).toMatchObject({ content: [{ type: 'text', text: 'one' }, {}] });
+  const { agent_id, threadId } = first.structuredContent;
+  expect(agent_id).toMatch(/^codex:[0-9a-f-]{36}$/);
+  expect(first.content[1]?.text).toContain(agent_id);
+  const next = await proxy.call('codex-reply', { agent_id, prompt: 'say two' });
+  expect(next.structuredContent).toMatchObject({ agent_id, threadId, content: 'two' });
+  const byThread = await proxy.call('codex-reply', { conversationId: threadId, prompt: 'say three' });
+  expect(byThread.structuredContent).toMatchObject({ agent_id, content: 'three' });
+});
+
+describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
+  test('[AT core/4] [C-PROXY-05] in a turn by a signal: told at once and ever after, never started again', async () => {
+    const proxy = await start();
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    const died = await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'say half\nkill' }));
+    expect(died).toMatchObject({
+      code: -32_005,
+      data: {
+        error_source: 'proxy',
+        error_name: 'CHILD_PROCESS_DEAD',
+        signal: 'SIGKILL',
+        exit_code: null,
+        partial_result: 'half',
+      },
+    });
+    const again = await errorOf(proxy.call('codex', { prompt: 'say hi', identity: 'other' }));
+    expect(again).toMatchObject({ code: -32_005, data: { signal: 'SIGKILL' } });
+    expect((await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'x' }))).code).toBe(-32_005);
+    expect(proxy.received().filter((line) => 'started' in line)).toHaveLength(1);
+    const { structuredContent } = await proxy.call('agent_status');
+    expect(structuredContent).toMatchObject({ child: { alive: false, signal: 'SIGKILL' } });
+  });
+
+  test('[C-PROXY-06] by an exit code, with garbage before', async () => {
+    const proxy = await start();
+    const { agent_id } = (await proxy.call('codex', { prompt: 'garbage\nsay fine' })).structuredContent;
+    const died = await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'die 7' }));
+    expect(died).toMatchObject({ code: -32_005, data: { exit_code: 7, signal: null } });
+  });
+
+  test('there is none at all', async () => {
+    const proxy = await start({ env: { CODEX_BIN: '/nowhere/codex' } });
+    const { code, data, message } = await errorOf(proxy.call('codex', { prompt: 'say hi' }));
+    expect([code, data['error_name']]).toEqual([-32_005, 'CHILD_PROCESS_DEAD']);
+    expect(message).toContain('/nowhere/codex');
+  });
+});
+
+describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
+  test('[AT core/5] [C-PROXY-07] is interrupted and told with what it had said; the session goes on', async () => {
+    const proxy = await start({ args: ['--timeout', '1'] });
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    const late = await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' }));
+    expect(late).toMatchObject({
+      code: -32_006,
+      data: { error_name: 'REQUEST_TIMEOUT', agent_id, partial_result: 'half', timeout_secs: 1 },
+    });
+    expect(proxy.received().map((line) => line['method'])).toContain('notifications/cancelled');
+    expect(
+      (await proxy.call('codex-reply', { agent_id, prompt: 'say again' })).structuredContent.content,
+    ).toBe('again');
+  });
+
+  test('[C-PROXY-07] also when the child does not listen; its late answer goes nowhere', async () => {
+    const proxy = await start({ args: ['--timeout', '0.5'] });
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    expect((await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'deaf 2500\nsay late' }))).code).toBe(
+      -32_006,
+    );
+    await until(() => proxy.heard.some(({ params }) => JSON.stringify(params).includes('late')));
+    const next = await proxy.call('codex-reply', { agent_id, prompt: 'say next' });
+    expect(next.structuredContent.content).toBe('next');
+  });
+});
+
+test('a cancelled request is answered, and the session goes on', async () => {
+  const proxy = await start();
+  const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+  const requestId = proxy.nextId();
+  const turn = proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' });
+  await until(() => proxy.heard.some(({ params }) => JSON.stringify(params).includes('half')));
+  proxy.send({ method: 'notifications/cancelled', params: { requestId } });
+  expect(await turn).toMatchObject({
+    isError: true,
+    content: [{ text: 'half\n\nThe turn was cancelled.' }, {}],
+  });
+  expect((await proxy.call('codex-reply', { agent_id, prompt: 'say on' })).isError).toBeUndefined();
+});
+
+test('[C-PROXY-37] a failure of the child is a result that says so', async () => {
+  const proxy = await start();
+  const answer = await proxy.call('codex', { prompt: 'fail out of tokens' });
+  expect(answer).toMatchObject({ isError: true, structuredContent: { agent_id: expect.any(String) } });
+  expect(answer.content[0]?.text).toContain('out of tokens');
+});
+
+describe('[PROXY-X5] methods on which the child falls silent are answered by the proxy', () => {
+  test.each([
+    ['resources/list', { resources: [] }],
+    ['resources/templates/list', { resourceTemplates: [] }],
+    ['prompts/list', { prompts: [] }],
+    ['logging/setLevel', {}],
+    ['ping', {}],
+  ])('%s', async (method, result) => {
+    expect(await (await start()).request(method)).toEqual(result);
+  });
+
+  test("[C-PROXY-44] what nobody knows is -32601, a newer client's probe too", async () => {
+    const proxy = await start();
+    for (const method of ['server/discover', 'no/such'])
+      expect((await errorOf(proxy.request(method))).code).toBe(-32_601);
+    const init = await proxy.request('initialize', { protocolVersion: '2026-07-28', capabilities: {} });
+    expect(init['protocolVersion']).toBe('2025-11-25');
+  });
+});
+
+test('[FR-16.4] [FR-10.1] [FR-10.2] [FR-17.3] [FR-15.2] the tools and their arguments', async () => {
+  const { tools } = (await (await start()).request('tools/list')) as {
+    tools: { name: string; inputSchema: { properties: object; required?: string[] } }[];
+  };
+  expect(tools.map(({ name }) => name)).toEqual([
+    'codex',
+    'codex-reply',
+    'agent_sessions',
+    'agent_status',
+    'agent_close',
+  ]);
+  const codex = tools[0]?.inputSchema;
+  expect(Object.keys(codex?.properties ?? {})).toEqual(
+    expect.arrayContaining(['identity', 'prompt', 'agent_file', 'agent_id', 'role', 'cwd']),
+  );
+  expect(codex?.required ?? []).toEqual([]);
+});
+
+test('[C-PROXY-28] [FR-7.4] when the client goes, the child goes too', async () => {
+  const proxy = await start();
+  await proxy.call('codex', { prompt: 'say hi' });
+  const pid = proxy.received().find((line) => 'started' in line)?.['started'] as number;
+  expect(isAlive(pid)).toBe(true);
+  expect(await proxy.end()).toBe(0);
+  expect(isAlive(pid)).toBe(false);
+});
