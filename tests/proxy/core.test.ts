@@ -1,23 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { errorOf, openPlace, type Place, type ProxyClient, startProxy, until } from './proxy-client.ts';
+import { errorOf, until } from './proxy-client.ts';
+import { useProxies } from './use-proxies.ts';
 
-let place: Place;
-let proxies: ProxyClient[];
-beforeEach(() => {
-  place = openPlace();
-  proxies = [];
-});
-afterEach(async () => {
-  for (const proxy of proxies) await proxy.kill('SIGKILL');
-  place.remove();
-});
-
-async function start(options: { args?: string[]; env?: Record<string, string> } = {}): Promise<ProxyClient> {
-  const proxy = await startProxy({ place, ...options });
-  proxies.push(proxy);
-  return proxy;
-}
+const { start } = useProxies();
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -110,9 +96,9 @@ describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
   });
 
   test('[C-PROXY-07] also when the child does not listen; its late answer goes nowhere', async () => {
-    const proxy = await start({ args: ['--timeout', '0.5'] });
+    const proxy = await start({ args: ['--timeout', '2'] });
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
-    expect((await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'deaf 2500\nsay late' }))).code).toBe(
+    expect((await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'deaf 4500\nsay late' }))).code).toBe(
       -32_006,
     );
     await until(() => proxy.heard.some(({ params }) => JSON.stringify(params).includes('late')));

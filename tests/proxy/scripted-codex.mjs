@@ -83,7 +83,11 @@ function serve() {
     let text = '';
     for (const [, word, rest = ''] of wordsOf(given.prompt)) {
       if (stopped) break;
-      if (word === 'say') event({ type: 'agent_message', message: (text = rest) });
+      if (word === 'say') {
+        text = rest;
+        event({ type: 'agent_message_content_delta', item_id: turnId, delta: rest });
+        event({ type: 'agent_message', message: rest });
+      }
       if (word === 'wait') await wait(rest === '' ? undefined : Number(rest));
       if (word === 'deaf') await new Promise((resolve) => setTimeout(resolve, Number(rest)));
       if (word === 'ask') text = JSON.stringify(await ask(rest));
@@ -95,7 +99,7 @@ function serve() {
       if (word === 'kill') process.kill(process.pid, 'SIGKILL');
       if (word === 'garbage') process.stdout.write('{"half": \nnot json at all\n\n[1,2]\n');
       if (word === 'fail') {
-        event({ type: 'task_complete', turn_id: turnId, last_agent_message: null });
+        event({ type: 'error', message: rest });
         return say({
           id: requestId,
           result: {

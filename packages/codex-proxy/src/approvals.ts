@@ -7,6 +7,8 @@ import type { UpstreamAnswer } from './wire/upstream.ts';
 export interface ApprovalsDeps {
   ask: (method: string, params: Params, signal: AbortSignal) => Promise<UpstreamAnswer>;
   agentOf: (threadId: string) => string | undefined;
+  /** True while a session waits to learn its thread's id. */
+  someStarting: () => boolean;
   timeoutMs: number;
   log: Log;
 }
@@ -14,6 +16,8 @@ export interface ApprovalsDeps {
 /** Carries the child's questions to the client and the answers back; no question stays open. */
 export interface Approvals {
   take(request: ApprovalRequest): void;
+  /** The thread has a session now: what it asked before is carried on. */
+  threadKnown(threadId: string): void;
   /** The child waits no longer. */
   withdrawn(id: string): void;
   /** Refuses what a session still asks. */
@@ -21,8 +25,10 @@ export interface Approvals {
 }
 
 /** Every question ends: by its answer, by time, by the session's close, or by the child itself. */
-export function createApprovals({ ask, agentOf, timeoutMs, log }: ApprovalsDeps): Approvals {
+export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: ApprovalsDeps): Approvals {
   const open = new Map<string, { agentId: string; request: ApprovalRequest; controller: AbortController }>();
+
+  let early: ApprovalRequest[] = [];
 
   const bridge = async (agentId: string, request: ApprovalRequest): Promise<void> => {
     const controller = new AbortController();
@@ -47,14 +53,23 @@ export function createApprovals({ ask, agentOf, timeoutMs, log }: ApprovalsDeps)
     request.respond(decision);
   };
 
-  return {
+  const approvals: Approvals = {
     take(request) {
       const agentId = agentOf(request.threadId);
       if (agentId !== undefined) return void bridge(agentId, request);
+      if (someStarting()) return void early.push(request);
       log('warn', 'an approval of no session was refused', { thread_id: request.threadId });
       request.respond('decline');
     },
-    withdrawn: (id) => open.get(id)?.controller.abort(new Error('withdrawn by Codex')),
+    threadKnown(threadId) {
+      const now = early.filter((request) => request.threadId === threadId);
+      early = early.filter((request) => request.threadId !== threadId);
+      for (const request of now) approvals.take(request);
+    },
+    withdrawn(id) {
+      early = early.filter((request) => request.id !== id);
+      open.get(id)?.controller.abort(new Error('withdrawn by Codex'));
+    },
     refuse(agentId) {
       for (const { agentId: of, request, controller } of open.values()) {
         if (of !== agentId) continue;
@@ -63,6 +78,7 @@ export function createApprovals({ ask, agentOf, timeoutMs, log }: ApprovalsDeps)
       }
     },
   };
+  return approvals;
 }
 
 /** The question in MCP's form, with the fields that `codex mcp-server` gives its own. */

@@ -89,14 +89,18 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     now,
     newAgentId: () => `codex:${randomUUID()}`,
     log,
-    threadKnown: (threadId) => events.threadKnown(threadId),
+    threadKnown(threadId) {
+      events.threadKnown(threadId);
+      approvals.threadKnown(threadId);
+    },
     refuseApprovals: (agentId) => approvals.refuse(agentId),
   });
+  const someStarting = (): boolean => sessions.active().some((session) => session.threadId() === undefined);
   const writer = createFrameWriter(output, settings.max_event_backlog_bytes);
   const events = createEvents({
     notify: (method, params) => upstream.notify(method, params),
     agentOf,
-    someStarting: () => sessions.active().some((session) => session.threadId() === undefined),
+    someStarting,
   });
   const answer = createAnswer({
     settings,
@@ -122,6 +126,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
   const approvals = createApprovals({
     ask: (method, params, signal) => upstream.ask(method, params, signal),
     agentOf,
+    someStarting,
     timeoutMs: settings.approval_timeout_secs * 1_000,
     log,
   });

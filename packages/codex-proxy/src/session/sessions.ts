@@ -56,6 +56,8 @@ export interface Sessions {
   /** What an ended session left for whoever resumes it. */
   summaryOf(record: SessionRecord): Promise<string | undefined>;
   childDied(): void;
+  /** Settles when all that is known of the sessions is on disk. */
+  saved(): Promise<void>;
   closeAll(): Promise<void>;
 }
 
@@ -172,6 +174,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     childDied() {
       for (const session of liveById.values()) session.childDied();
     },
+    saved: () => registry.saved(),
     async closeAll() {
       await Promise.all([...liveById.values()].map((session) => session.close('always')));
       await Promise.all(summaryWrites);

@@ -45,7 +45,7 @@ export async function startCodex(
     agent_name: file?.name ?? null,
     agent_source: file?.path ?? null,
   };
-  return runTurn(deps, deps.sessions.begin(made, launch), prompt, signal);
+  return openingTurn(deps, deps.sessions.begin(made, launch), prompt, signal);
 }
 
 /** A session that ended is opened anew on its own thread; one that lives just gets its next turn. */
@@ -68,7 +68,17 @@ async function resumeCodex(
   const live = deps.sessions.live(agentId);
   if (live !== undefined) return runTurn(deps, live, prompt, signal);
   const { session, summary } = await takeUp(deps, record, args);
-  return runTurn(deps, session, summary === undefined ? prompt : withSummary(summary, prompt), signal);
+  return openingTurn(deps, session, summary === undefined ? prompt : withSummary(summary, prompt), signal);
+}
+
+/** Whoever is told an agent_id finds it again, also after a crash. */
+async function openingTurn(...turn: Parameters<typeof runTurn>): Promise<ToolResult> {
+  const [{ sessions }] = turn;
+  try {
+    return await runTurn(...turn);
+  } finally {
+    await sessions.saved();
+  }
 }
 
 /** Opens an ended session on its thread, with what it left behind. */

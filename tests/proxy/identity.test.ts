@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { errorOf, PROGRAM, until } from './proxy-client.ts';
+import { useProxies } from './use-proxies.ts';
+
+const { start, place } = useProxies();
+
+test('[AT identity/1] [AT identity/2] [AT identity/3] [FR-2.5] [FR-3.1] [C-PROXY-09] each identity has one session', async () => {
+  const proxy = await start();
+  const arch = await proxy.call('codex', { prompt: 'echo', identity: 'arch-ctm' });
+  const told = JSON.parse(arch.structuredContent.content) as Record<string, string>;
+  expect(told['developer-instructions']).toContain('identity: "arch-ctm"');
+  await proxy.call('codex', { prompt: 'say hi', identity: 'dev-1' });
+  const conflict = await errorOf(proxy.call('codex', { prompt: 'say hi', identity: 'arch-ctm' }));
+  expect(conflict).toMatchObject({
+    code: -32_001,
+    data: {
+      error_source: 'proxy',
+      error_name: 'IDENTITY_CONFLICT',
+      conflicting_agent_id: arch.structuredContent.agent_id,
+      identity: 'arch-ctm',
+    },
+  });
+  const { structuredContent } = await proxy.call('agent_status');
+  expect(structuredContent['identities']).toEqual([
+    { identity: 'arch-ctm', agent_id: arch.structuredContent.agent_id },
+    { identity: 'dev-1', agent_id: expect.any(String) },
+  ]);
+});
+
+test('[AT identity/4] [AT lifecycle/9] [FR-3.4] [FR-17.8] a closed session leaves its identity to a new one', async () => {
+  const proxy = await start();
+  const first = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' })).structuredContent;
+  await proxy.call('agent_close', { identity: 'arch' });
+  const second = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' })).structuredContent;
+  expect(second.agent_id).not.toBe(first.agent_id);
+  expect(second.threadId).not.toBe(first.threadId);
+  const { sessions } = (await proxy.call('agent_sessions')).structuredContent as unknown as {
+    sessions: Record<string, unknown>[];
+  };
+  expect(sessions.map(({ agent_id, status }) => [agent_id, status])).toEqual([
+    [second.agent_id, 'idle'],
+    [first.agent_id, 'closed'],
+  ]);
+});
+
+test('[AT identity/5] [AT identity/6] [FR-2.8] [C-PROXY-08] the configured identity, else codex; a reply keeps it', async () => {
+  const proxy = await start();
+  const plain = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+  expect(plain['identity']).toBe('codex');
+  const reply = await proxy.call('codex-reply', { agent_id: plain.agent_id, prompt: 'echo' });
+  expect(reply.structuredContent['identity']).toBe('codex');
+  expect(reply.structuredContent.content).toContain('identity: \\"codex\\"');
+  const other = await start({ args: ['--identity', 'reviewer'] });
+  expect((await other.call('codex', { prompt: 'say hi' })).structuredContent['identity']).toBe('reviewer');
+});
+
+test('[FR-3.3] [AT registry/4] [C-PROXY-10] [C-PROXY-11] of thirty at once exactly ten are started', async () => {
+  const proxy = await start();
+  const calls = Array.from({ length: 30 }, (_, n) =>
+    proxy.call('codex', { prompt: 'say hi', identity: `dev-${n}` }),
+  );
+  const ended = await Promise.allSettled(calls);
+  expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+  for (const one of ended)
+    if (one.status === 'rejected')
+      expect(one.reason).toMatchObject({ code: -32_004, data: { error_name: 'MAX_SESSIONS_EXCEEDED' } });
+  expect(proxy.received().filter(({ method }) => method === 'tools/call')).toHaveLength(10);
+});
+
+test('[AT instances/2] [FR-20.1] [C-PROXY-32] a second proxy of the same identity is refused, another is not', async () => {
+  const proxy = await start();
+  await proxy.call('codex', { prompt: 'say hi', identity: 'arch' });
+  const serve = (...args: string[]) =>
+    spawnSync(process.execPath, [PROGRAM, 'serve', '--json', ...args], {
+      cwd: place().work,
+      env: { PATH: process.env['PATH'], ATM_HOME: place().home },
+      input: '',
+      encoding: 'utf8',
+    });
+  const second = serve();
+  expect(second.status).toBe(1);
+  expect(JSON.parse(second.stdout)).toMatchObject({ error: { code: 'IDENTITY_CONFLICT' } });
+  expect(serve('--team', 'red').status).toBe(0);
+  const other = await start({ args: ['--identity', 'other'] });
+  expect((await errorOf(other.call('codex', { prompt: 'say hi', identity: 'arch' }))).code).toBe(-32_001);
+  expect((await other.call('codex', { prompt: 'say hi', identity: 'dev' })).isError).toBeUndefined();
+});
+
+test('[C-PROXY-30] after SIGKILL nothing is left: no child, no lock, and the sessions are stale', async () => {
+  const proxy = await start();
+  const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' })).structuredContent;
+  const pid = proxy.received().find((line) => 'started' in line)?.['started'] as number;
+  await proxy.kill('SIGKILL');
+  await until(() => !existsSync(`/proc/${pid}`));
+  const after = await start();
+  const { sessions } = (await after.call('agent_sessions')).structuredContent as unknown as {
+    sessions: Record<string, unknown>[];
+  };
+  expect(sessions).toMatchObject([{ agent_id, status: 'stale', resumable: true }]);
+  expect((await after.call('codex', { prompt: 'say hi', identity: 'arch' })).isError).toBeUndefined();
+});
+
+test('[C-PROXY-34] a name that would leave its folder is refused before anything is made', async () => {
+  const proxy = await start();
+  for (const identity of ['../../x', 'a/b', '', '.', 'x'.repeat(300), 'a\u0301'])
+    expect((await errorOf(proxy.call('codex', { prompt: 'say hi', identity }))).code).toBe(-32_602);
+  expect(existsSync(join(place().home, '.config/atm/agent-sessions/default'))).toBe(true);
+  expect(proxy.received()).toEqual([]);
+});
