@@ -8,20 +8,17 @@ import { type ModelDriver, openModelDriver, type Written } from './model-child.t
 
 /** What happens next, on one of the threads; `luck` decides what the child leaves to chance. */
 const step = fc.record({
-  what: fc.constantFrom(
-    ...([
-      'run',
-      'run',
-      'begin',
-      'begin',
-      'say',
-      'complete',
-      'complete',
-      'fail',
-      'interrupt',
-      'abort',
-    ] as const),
-    ...(['confirm', 'confirm', 'ask', 'respond', 'resolve', 'echo', 'nonsense', 'wait', 'die'] as const),
+  what: fc.oneof(
+    // The plain course of a turn, so that the rest happens in its midst.
+    { weight: 60, arbitrary: fc.constant('on' as const) },
+    {
+      weight: 40,
+      arbitrary: fc.constantFrom(
+        ...(['run', 'say', 'fail', 'interrupt', 'abort', 'confirm', 'ask', 'respond', 'resolve'] as const),
+        ...(['echo', 'echo', 'answer', 'nonsense', 'wait'] as const),
+      ),
+    },
+    { weight: 1, arbitrary: fc.constant('die' as const) },
   ),
   thread: fc.constantFrom(0, 1),
   luck: fc.nat(5),
@@ -37,6 +34,7 @@ interface Run {
   stopped: boolean;
   /** Settled before the child let go. */
   gaveUp: boolean;
+  isChecked: boolean;
   callId: number | string | undefined;
   settled: (TurnResult | RuntimeError)[];
 }
@@ -49,6 +47,8 @@ interface Side {
   /** mcp-server: calls that were cancelled and still listen. */
   listeners: (number | string)[];
   lost: boolean;
+  /** mcp-server: answers that are on their way. */
+  late: (() => void)[];
 }
 
 const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -65,7 +65,8 @@ test.each(['app-server', 'mcp-server'] as BackendName[])(
   { timeout: 60_000 },
   async (backend) => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
+        vi.clearAllTimers();
         const world = await openWorld(backend);
         for (const { what, thread, luck } of steps) {
           if (world.dead) break;
@@ -77,7 +78,7 @@ test.each(['app-server', 'mcp-server'] as BackendName[])(
         await flush();
         world.checkEnd();
       }),
-      { numRuns: 300 },
+      { numRuns: 400 },
     );
   },
 );
@@ -90,6 +91,7 @@ async function openWorld(backend: BackendName) {
     past: [],
     listeners: [],
     lost: false,
+    late: [],
   }));
   const runs: Run[] = [];
   const refused: { run: Run; code: string }[] = [];
@@ -178,6 +180,7 @@ async function openWorld(backend: BackendName) {
       ended: undefined,
       stopped: false,
       gaveUp: false,
+      isChecked: false,
       callId: undefined,
       settled: [],
     };
@@ -200,12 +203,12 @@ async function openWorld(backend: BackendName) {
     const side = sides[thread] as Side;
     const open = side.open;
     const begun = open?.begun === true ? open : undefined;
-    if (what === 'run') run(thread);
+    if (what === 'run' || (what === 'on' && open === undefined)) run(thread);
     else if (what === 'die') {
       if (world.dead) return;
       world.dead = true;
       driver.die();
-    } else if (what === 'begin' && open !== undefined && !open.begun) {
+    } else if (what === 'on' && open !== undefined && !open.begun) {
       open.begun = true;
       if (isMcp) event(side, open.callId, open.n, { type: 'task_started' });
       else {
@@ -227,7 +230,7 @@ async function openWorld(backend: BackendName) {
           itemId: 'i',
           delta: `part-${begun.n}`,
         });
-    } else if (what === 'complete' && begun !== undefined) complete(side, begun, luck);
+    } else if (what === 'on' && begun !== undefined) complete(side, begun, luck);
     else if (what === 'fail' && begun !== undefined) fail(side, begun, luck);
     else if (what === 'interrupt' && open !== undefined) {
       open.stopped = true;
@@ -241,7 +244,8 @@ async function openWorld(backend: BackendName) {
     else if (what === 'resolve' && !isMcp && asked.length > 0) {
       const [{ side: of, rpcId }] = asked.splice(luck % asked.length, 1) as [(typeof asked)[number]];
       notice('serverRequest/resolved', of, { requestId: rpcId });
-    } else if (what === 'echo') echo(side, luck);
+    } else if (what === 'answer') sendLate(side);
+    else if (what === 'echo') echo(side, luck);
     else if (what === 'wait') {
       vi.advanceTimersByTime(DEFAULT_LIMITS.interruptMs);
       for (const { open: turn } of sides) if (turn?.stopped === true) turn.gaveUp = true;
@@ -259,7 +263,12 @@ async function openWorld(backend: BackendName) {
     }
     const under = pickListener(side, turn.callId as number, luck);
     event(side, under, turn.n, { type: 'task_complete', last_agent_message: `text-${turn.n}` });
-    answer(side, under, `text-${turn.n}`);
+    side.late.push(() => answer(side, under, `text-${turn.n}`));
+    if (luck > 1) sendLate(side);
+  }
+
+  function sendLate(side: Side): void {
+    for (const each of side.late.splice(0)) each();
   }
 
   function fail(side: Side, turn: Run, luck: number): void {
@@ -282,7 +291,8 @@ async function openWorld(backend: BackendName) {
       last_agent_message: null,
       error: { message: 'boom' },
     });
-    answer(side, reader, '');
+    side.late.push(() => answer(side, reader, ''));
+    if (luck > 1) sendLate(side);
   }
 
   function confirm(side: Side, turn: Run): void {
@@ -314,8 +324,13 @@ async function openWorld(backend: BackendName) {
   }
 
   function check(): void {
-    for (const { run: turn, code } of refused) expect(turn.settled).toMatchObject([{ code }]);
+    for (const { run: turn, code } of refused.splice(0)) expect(turn.settled).toMatchObject([{ code }]);
+    const waiting = new Set(sides.flatMap(({ id, open }) => (open === undefined ? [] : [id])));
+    const closed = new Set(driver.closed.map(([id]) => id));
+    for (const { id, threadId } of driver.approvals) if (!waiting.has(threadId)) expect(closed).toContain(id);
     for (const turn of runs) {
+      if (turn.isChecked) continue;
+      turn.isChecked = turn.ended !== undefined;
       expect(turn.settled.length).toBeLessThanOrEqual(1);
       if (turn.ended !== undefined || world.dead) expect(turn.settled).toHaveLength(1);
       const [result] = turn.settled as TurnResult[];

@@ -75,8 +75,11 @@ export function createTurnWatch({ threads, approvals, limits, emit }: AdapterDep
   function onCompleted(record: ThreadRecord, payload: Loose): void {
     const turnId = textAt(payload, 'id') ?? '';
     const { turn } = record;
-    if (record.foreignTurnId === turnId) record.foreignTurnId = undefined;
-    if (turn === undefined) return;
+    if (record.foreignTurnId === turnId) {
+      record.foreignTurnId = undefined;
+      threads.noteEnd(record, turnId);
+    }
+    if (turn === undefined || record.endedTurnIds.includes(turnId)) return;
     const end = turnEnd(payload);
     if (turn.turnId === turnId) finish(turn, end);
     else if (turn.turnId === undefined) {

@@ -83,6 +83,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     async runTurn(threadId, input) {
       if (threads.get(threadId) === undefined)
         throw new RuntimeError('THREAD_NOT_FOUND', `thread ${threadId} is not of this mcp-server`);
+      threads.checkFree(threadId);
       calls.checkInStep(threadId);
       const turn = open(threadId, input.signal);
       if (!turn.isSettled) {
@@ -108,8 +109,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     listThreads: () => unsupported('list threads'),
 
     async releaseThread(threadId) {
-      if (threads.get(threadId)?.turn !== undefined)
-        throw new RuntimeError('BUSY', `a turn is running on thread ${threadId}`);
+      threads.checkFree(threadId);
       calls.forget(threadId);
       threads.remove(threadId);
     },
