@@ -214,7 +214,7 @@ describe.each(['app-server', 'mcp-server'] as BackendName[])('a hostile child be
 });
 
 describe('a hostile app-server', () => {
-  test('the end of a turn may come before its name, and even without it', async () => {
+  test('the end of a turn may come before its name', async () => {
     const scene = await openScripted('app-server');
     const thread = await openThread('app-server', scene);
     const first = scene.codex.runTurn(THREAD, { prompt: 'a' });
@@ -222,10 +222,6 @@ describe('a hostile app-server', () => {
     scene.child.send(thread.completed('other', 'not ours'), thread.completed('t1', 'ours'));
     scene.child.send({ id: asked.id!, result: { turn: { id: 't1' } } });
     expect(await first).toMatchObject({ turnId: 't1', text: 'ours' });
-    const second = scene.codex.runTurn(THREAD, { prompt: 'b' });
-    await scene.child.heard('turn/start', 2);
-    scene.child.send(thread.completed('t2', 'unnamed'));
-    expect(await second).toMatchObject({ turnId: 't2', status: 'completed', text: 'unnamed' });
   });
 
   test('a thread that is idle without having told the end of its turn has lost it', async () => {

@@ -17,9 +17,9 @@ import { onTestFinished, vi } from 'vitest';
 export interface Message {
   id?: number | string;
   method?: string;
-  params?: Record<string, any>;
-  result?: any;
-  error?: any;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: unknown;
 }
 
 /** A Codex whose child says what the test says, and all that either side heard. */

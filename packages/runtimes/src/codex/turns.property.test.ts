@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { RuntimeError } from '../runtime-error.ts';
 import type { BackendName, TurnResult } from './backend.ts';
@@ -78,7 +78,7 @@ test.each(['app-server', 'mcp-server'] as BackendName[])(
         await flush();
         world.checkEnd();
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   },
 );
@@ -133,8 +133,8 @@ async function openWorld(backend: BackendName) {
       return;
     }
     if (method === 'turn/interrupt') {
-      const run = sides.find((side) => side.id === params?.['threadId'])?.open;
-      if (run?.begun === true) send({ id, result: {} });
+      const turn = sides.find((side) => side.id === params?.['threadId'])?.open;
+      if (turn?.begun === true) send({ id, result: {} });
       else send({ id, error: { code: -32600, message: 'no active turn to interrupt' } });
     }
   }
@@ -155,11 +155,11 @@ async function openWorld(backend: BackendName) {
   }
   opening.side = undefined;
 
-  function end(side: Side, run: Run, how: 'completed' | 'failed' | 'interrupted'): void {
-    run.ended = how;
+  function end(side: Side, turn: Run, how: 'completed' | 'failed' | 'interrupted'): void {
+    turn.ended = how;
     side.open = undefined;
-    side.past.push(run);
-    for (let i = asked.length - 1; i >= 0; i--) if (asked[i]?.run === run) asked.splice(i, 1);
+    side.past.push(turn);
+    for (let i = asked.length - 1; i >= 0; i--) if (asked[i]?.run === turn) asked.splice(i, 1);
   }
 
   /** mcp-server: one of all who listen gets the end, and answers under its own id. */
@@ -230,8 +230,10 @@ async function openWorld(backend: BackendName) {
           itemId: 'i',
           delta: `part-${begun.n}`,
         });
-    } else if (what === 'on' && begun !== undefined) complete(side, begun, luck);
-    else if (what === 'fail' && begun !== undefined) fail(side, begun, luck);
+    } else if (what === 'on' && begun !== undefined) {
+      if (begun.stopped && luck < 4) confirm(side, begun);
+      else complete(side, begun, luck);
+    } else if (what === 'fail' && begun !== undefined) fail(side, begun, luck);
     else if (what === 'interrupt' && open !== undefined) {
       open.stopped = true;
       void driver.adapter.interrupt(side.id);
@@ -317,6 +319,8 @@ async function openWorld(backend: BackendName) {
   /** Something of an earlier turn is said again. */
   function echo(side: Side, luck: number): void {
     const old = side.past[luck % Math.max(1, side.past.length)];
+    if (!isMcp && luck === 5)
+      return notice('turn/completed', side, { turn: { id: 'of-another-client', items: [] } });
     if (old === undefined) return;
     if (!isMcp)
       notice('turn/completed', side, { turn: { id: `turn-${old.n}`, status: 'failed', items: [] } });

@@ -27,7 +27,7 @@ export interface ChildOptions {
 }
 
 /** How long a closing child may take at each step. */
-export interface CloseGrace {
+interface CloseGrace {
   eofMs: number;
   termMs: number;
 }

@@ -19,11 +19,13 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
   const desk = createElicitationDesk(deps);
   const watch = createEventWatch(deps, calls, desk);
 
-  // A cancellation before the child has begun the turn is lost: it is repeated.
+  // Before the child has begun the turn a cancellation is lost; a second one might hit the next turn.
+  const cancelled = new WeakSet<OpenTurn>();
   function interrupt(turn: OpenTurn): void {
     const requestId = calls.idOf(turn);
-    if (requestId !== undefined && turn.hasStarted)
-      peer.notify('notifications/cancelled', { requestId, reason: 'interrupted' });
+    if (requestId === undefined || !turn.hasStarted || cancelled.has(turn)) return;
+    cancelled.add(turn);
+    peer.notify('notifications/cancelled', { requestId, reason: 'interrupted' });
   }
 
   function open(threadId: string, signal: AbortSignal | undefined): OpenTurn {

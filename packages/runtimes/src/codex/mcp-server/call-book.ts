@@ -6,7 +6,7 @@ import type { StartedThread, TurnFailure } from '../backend.ts';
 import type { OpenTurn, TurnEnd } from '../open-turn.ts';
 
 /** Who waits for the thread of a first turn. */
-export interface Starter {
+interface Starter {
   resolve: (started: StartedThread) => void;
   reject: (error: Error) => void;
 }
