@@ -160,10 +160,28 @@ describe.each(['app-server', 'mcp-server'] as BackendName[])('a hostile child be
     await sleep(100);
     const late = scene.codex.startThread({ cwd: '/' }, { prompt: 'x' });
     await expect(late).rejects.toMatchObject({ code: 'OVERLOADED' });
+    for (const prompt of ['x', 'y'])
+      await expect(scene.codex.runTurn(THREAD, { prompt })).rejects.toMatchObject({
+        code: 'OVERLOADED',
+      });
     const exit = await scene.codex.close();
     expect(exit).toMatchObject({ signal: 'SIGKILL' });
     for (const code of await Promise.all([...attempts, more]))
       expect(['OVERLOADED', 'CLOSED', 'CHILD_EXITED']).toContain(code);
+  });
+
+  test('a decision that is none refuses', async () => {
+    const scene = await openScripted(backend);
+    const thread = await openThread(backend, scene);
+    await thread.turn('t1');
+    const method = backend === 'app-server' ? 'item/fileChange/requestApproval' : 'elicitation/create';
+    const params = { threadId: THREAD, turnId: 't1', itemId: 'i', codex_elicitation: 'patch-approval' };
+    for (const [id, wrong] of ['Approved', undefined, null, 7].entries()) {
+      scene.child.send({ id, method, params });
+      await vi.waitFor(() => expect(scene.approvals).toHaveLength(id + 1), 5_000);
+      expect(scene.approvals[id]?.respond(wrong as never)).toBe(true);
+      expect(JSON.stringify((await scene.child.answerTo(id)).result)).toMatch(/decline/);
+    }
   });
 
   test('what the child asks beyond our knowledge is refused, not left open', async () => {

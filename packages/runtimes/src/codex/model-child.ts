@@ -44,6 +44,7 @@ export function openModelDriver(backend: BackendName, onWritten: (message: Writt
       written.push(message);
       onWritten(message);
     },
+    checkRoom: () => {},
     onRequest: (id: RpcId, method: string, params: Loose) => target.adapter?.onRequest(id, method, params),
     onNotification: (method: string, params: Loose) => target.adapter?.onNotification(method, params),
     onAnswer: (answer: RpcAnswer) => target.adapter?.onAnswer(answer),

@@ -32,6 +32,16 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     return openTurn({ threadId, signal, interrupt, interruptMs: limits.interruptMs });
   }
 
+  /** Nothing is left of a turn that could not even be asked for. */
+  function ask(turn: OpenTurn, name: string, args: Loose): number {
+    try {
+      return peer.ask('tools/call', { name, arguments: args });
+    } catch (error) {
+      turn.settle({ status: 'failed' });
+      throw error;
+    }
+  }
+
   async function startThread(options: ThreadOptions, first?: TurnInput): Promise<StartedThread> {
     if (first === undefined)
       throw new RuntimeError('UNSUPPORTED', 'mcp-server starts a thread only with its first turn');
@@ -41,7 +51,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     if (turn.isSettled) throw new RuntimeError('ABORTED', 'the first turn was aborted before it was sent');
     const started = withResolvers<StartedThread>();
     const args = { prompt: firstPrompt(first), ...threadArguments(options, first) };
-    calls.open(turn, peer.ask('tools/call', { name: 'codex', arguments: args }), started);
+    calls.open(turn, ask(turn, 'codex', args), started);
     // A caller who gives up before the thread has a name has nothing to come back to.
     void turn.result.then(
       () => started.reject(new RuntimeError('ABORTED', 'the first turn ended before its thread had an id')),
@@ -89,10 +99,10 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
       calls.checkInStep(threadId);
       const turn = open(threadId, input.signal);
       if (!turn.isSettled) {
+        const prompt = promptWithBlocks(input.prompt, safeBlocks(input));
+        calls.open(turn, ask(turn, 'codex-reply', { threadId, prompt }));
         threads.occupy(turn);
         threads.setStatus(threadId, 'active');
-        const prompt = promptWithBlocks(input.prompt, safeBlocks(input));
-        calls.open(turn, peer.ask('tools/call', { name: 'codex-reply', arguments: { threadId, prompt } }));
       }
       return turn.result;
     },
