@@ -111,10 +111,8 @@ for (const [tool, backend] of SUBJECTS) {
     });
 
     function deltas(threadId: string): string {
-      return scene.events
-        .filter((event) => event.threadId === threadId && JSON.stringify(event.params).includes('delta'))
-        .map(({ params }) => params['delta'] ?? (params['msg'] as { delta?: string } | undefined)?.delta)
-        .join('\n');
+      const own = scene.events.filter((event) => event.threadId === threadId);
+      return JSON.stringify(own.map(({ params }) => params['delta'] ?? params['msg']));
     }
 
     test('an interrupt that comes before the child has begun is not lost', async () => {

@@ -17,7 +17,7 @@ export function obeyPrompt(request: ResponsesRequest, work: string, gate: Gate):
   const last = request.body.input.at(-1);
   if (last?.type.endsWith('_call_output') === true) return [{ text: `OUT ${JSON.stringify(last.output)}` }];
   const prompt = lastPrompt(request);
-  const [verb, ...words] = prompt.split(' ');
+  const [verb = '', ...words] = prompt.split(' ');
   const rest = words.join(' ');
   const call = (name: string, args: unknown): ResponsesStep[] => [
     { call: name, arguments: args, id: `call_${request.body.input.length}_${rest}` },

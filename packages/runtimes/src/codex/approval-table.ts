@@ -52,7 +52,7 @@ export function createApprovalTable(options: ApprovalTableOptions): ApprovalTabl
         ...facts,
         id,
         respond: (decision) =>
-          openByRpcId.get(rpcId)?.request === request && close(rpcId, 'answered', decision),
+          openByRpcId.get(rpcId)?.request === request && close(rpcId, 'answered', known(decision)),
       };
       openByRpcId.set(rpcId, { request, draft });
       options.onChange(draft.threadId);
@@ -70,4 +70,12 @@ export function createApprovalTable(options: ApprovalTableOptions): ApprovalTabl
     },
   };
   return table;
+}
+
+const WORDS: readonly unknown[] = ['accept', 'accept_for_session', 'decline', 'cancel'];
+
+/** A decision may have come from far away: what is none refuses, since the child must hear something. */
+function known(decision: unknown): ApprovalDecision {
+  const isOne = typeof decision === 'object' && decision !== null;
+  return isOne || WORDS.includes(decision) ? (decision as ApprovalDecision) : 'decline';
 }

@@ -1,7 +1,7 @@
 import type { ContextBlock, TurnInput } from './backend.ts';
 
 /** A block whose name is a plain tag and whose text holds no tag of any block of its turn. */
-export interface SafeBlock {
+interface SafeBlock {
   tag: string;
   text: string;
 }

@@ -94,6 +94,7 @@ export function openCodex(options: CodexOptions): Codex {
     const adapterRef: { current?: Adapter } = {};
     const peer = createRpcPeer({
       write: (line) => life.child?.write(line),
+      checkRoom: () => life.child?.checkRoom(),
       onRequest: (id: RpcId, method: string, params: Loose) =>
         adapterRef.current?.onRequest(id, method, params),
       onNotification: (method: string, params: Loose) => adapterRef.current?.onNotification(method, params),

@@ -10,6 +10,8 @@ export interface ThreadRecord {
   turn: OpenTurn | undefined;
   /** A turn that somebody else began. */
   foreignTurnId: string | undefined;
+  /** The last turns that ended, so that whatever is still said of them is known for old. */
+  endedTurnIds: string[];
   toolsByName: Map<string, DynamicTool>;
   /** Aborted when the running turn ends. */
   toolCalls: AbortController | undefined;
@@ -19,16 +21,21 @@ export interface ThreadRecord {
 export interface ThreadTable {
   get(threadId: string): ThreadRecord | undefined;
   add(threadId: string): ThreadRecord;
-  /** Gives the thread to the turn, or throws BUSY. */
-  occupy(turn: OpenTurn): ThreadRecord;
+  /** Throws BUSY where a turn is running. */
+  checkFree(threadId: string): void;
+  /** Gives the thread to the turn. */
+  occupy(turn: OpenTurn): void;
   /** Settles the turn and frees its thread. */
   end(turn: OpenTurn, end: TurnEnd): void;
+  noteEnd(record: ThreadRecord, turnId: string): void;
   refuse(turn: OpenTurn, error: RuntimeError): void;
   setStatus(threadId: string, status: ThreadStatus): void;
   remove(threadId: string): void;
   /** The child is gone: every turn ends, no thread is loaded. */
   clear(end: TurnEnd): void;
 }
+
+const KEPT_ENDS = 16;
 
 /** Keeps the threads of one child. */
 export function createThreadTable(onStatus: (threadId: string, status: ThreadStatus) => void): ThreadTable {
@@ -52,22 +59,30 @@ export function createThreadTable(onStatus: (threadId: string, status: ThreadSta
         status: 'not_loaded',
         turn: undefined,
         foreignTurnId: undefined,
+        endedTurnIds: [],
         toolsByName: new Map(),
         toolCalls: undefined,
       };
       recordById.set(id, record);
       return record;
     },
+    checkFree(threadId) {
+      const record = recordById.get(threadId);
+      if (record?.turn === undefined && record?.foreignTurnId === undefined) return;
+      const why = record.turn?.isSettled === true ? 'was interrupted but has not ended' : 'is running';
+      throw new RuntimeError('BUSY', `a turn ${why} on thread ${threadId}`);
+    },
     occupy(turn) {
-      const record = table.add(turn.threadId);
-      if (record.turn !== undefined || record.foreignTurnId !== undefined) {
-        const why = record.turn?.isSettled === true ? 'was interrupted but has not ended' : 'is running';
-        throw new RuntimeError('BUSY', `a turn ${why} on thread ${turn.threadId}`);
-      }
-      record.turn = turn;
-      return record;
+      table.checkFree(turn.threadId);
+      table.add(turn.threadId).turn = turn;
+    },
+    noteEnd({ endedTurnIds }, turnId) {
+      endedTurnIds.push(turnId);
+      if (endedTurnIds.length > KEPT_ENDS) endedTurnIds.shift();
     },
     end(turn, end) {
+      const record = recordById.get(turn.threadId);
+      if (record !== undefined && turn.turnId !== undefined) table.noteEnd(record, turn.turnId);
       turn.settle(end);
       vacate(turn);
     },

@@ -27,7 +27,7 @@ export interface ChildOptions {
 }
 
 /** How long a closing child may take at each step. */
-export interface CloseGrace {
+interface CloseGrace {
   eofMs: number;
   termMs: number;
 }
@@ -35,8 +35,9 @@ export interface CloseGrace {
 /** A process that talks in lines, in a group of its own. */
 export interface Child {
   readonly pid: number;
-  /** Throws OVERLOADED when the child has long stopped reading. */
   write(line: string): void;
+  /** Throws OVERLOADED when the child has long stopped reading. */
+  checkRoom(): void;
   stderr(): string;
   /** End of input, then SIGTERM, then SIGKILL, to the whole group; the same promise every time. */
   close(grace: CloseGrace): Promise<ChildExit>;
@@ -109,9 +110,11 @@ export async function openChild(options: ChildOptions): Promise<Child> {
     pid,
     stderr: said,
     write(line) {
+      if (stdin.writable) stdin.write(`${line}\n`);
+    },
+    checkRoom() {
       if (stdin.writableLength > options.maxBacklogBytes)
         throw new RuntimeError('OVERLOADED', 'the child has stopped reading');
-      if (stdin.writable) stdin.write(`${line}\n`);
     },
     close: (grace) => (closing ??= shutDown(grace)),
   };

@@ -6,7 +6,8 @@ import { spawn } from 'node:child_process';
  */
 export function guardGroup(group: number): () => void {
   if (process.platform === 'win32') return () => {};
-  const script = `read -r _; sleep 1; kill -s TERM -- -${group}; sleep 1; kill -s KILL -- -${group}`;
+  const send = (signal: string): string => `sleep 1; kill -s ${signal} -- -${group} || exit 0; `;
+  const script = `read -r _; ${send('TERM')}${send('KILL')}`;
   const guard = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   // Without a shell there is no guard, and nothing else to do about it.
   guard.on('error', () => {});

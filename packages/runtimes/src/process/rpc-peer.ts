@@ -14,6 +14,8 @@ export interface RpcAnswer {
 
 export interface RpcPeerOptions {
   write: (line: string) => void;
+  /** Throws where no further question may be asked; answers are always given. */
+  checkRoom: () => void;
   onRequest: (id: RpcId, method: string, params: Loose) => void;
   onNotification: (method: string, params: Loose) => void;
   /** An answer to a question that `request` did not ask. */
@@ -96,6 +98,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
           },
         });
         try {
+          options.checkRoom();
           send({ id, method, params });
         } catch (error) {
           waitingById.delete(id);
@@ -105,6 +108,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
       });
     },
     ask(method, params) {
+      options.checkRoom();
       const id = ++lastId;
       send({ id, method, params });
       return id;

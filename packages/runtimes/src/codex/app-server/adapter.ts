@@ -36,6 +36,7 @@ export function createAppServer(deps: AdapterDeps): Adapter {
   }
 
   function open(threadId: string, signal: AbortSignal | undefined): OpenTurn {
+    threads.checkFree(threadId);
     const turn = openTurn({ threadId, signal, interrupt, interruptMs: limits.interruptMs });
     if (!turn.isSettled) threads.occupy(turn);
     return turn;
@@ -148,8 +149,7 @@ export function createAppServer(deps: AdapterDeps): Adapter {
     },
 
     async releaseThread(threadId) {
-      if (threads.get(threadId)?.turn !== undefined)
-        throw new RuntimeError('BUSY', `a turn is running on thread ${threadId}`);
+      threads.checkFree(threadId);
       await call('thread/unsubscribe', { threadId });
       threads.remove(threadId);
     },

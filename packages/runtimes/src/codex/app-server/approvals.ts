@@ -30,8 +30,9 @@ export function optionsOf(method: string, params: Loose): readonly unknown[] {
     case 'user_input':
       return questionsOf(params).flatMap(({ options }) => options);
     case 'mcp_elicitation':
-      return ['accept', 'decline', 'cancel'];
+      break;
   }
+  return ['accept', 'decline', 'cancel'];
 }
 
 /** The questions of a `user_input`. */
@@ -91,8 +92,9 @@ export function wireAnswer(method: string, params: Loose, decision: ApprovalDeci
     case 'user_input':
       return { result: { answers: userAnswers(params, decision) }, interrupt: cancels };
     case 'mcp_elicitation':
-      return { result: elicitation(params, decision), interrupt: cancels };
+      break;
   }
+  return { result: elicitation(params, decision), interrupt: cancels };
 }
 
 const PLAIN_WORDS = {

@@ -37,10 +37,6 @@ export function createTurnWatch({ threads, approvals, limits, emit }: AdapterDep
     threads.end(turn, end);
   }
 
-  function expect(turn: OpenTurn, otherwise: () => void): void {
-    if (!lossTimers.has(turn)) lossTimers.set(turn, setTimeout(otherwise, limits.lostMs));
-  }
-
   function unexpect(turn: OpenTurn): void {
     clearTimeout(lossTimers.get(turn));
     lossTimers.delete(turn);
@@ -48,15 +44,17 @@ export function createTurnWatch({ threads, approvals, limits, emit }: AdapterDep
 
   /** The thread is idle again, yet its turn has not ended: the notice may have been lost. */
   function expectEnd(turn: OpenTurn): void {
-    const error = {
-      code: 'lost',
-      message: 'the thread is idle, but the end of its turn was not told',
-    } as const;
-    expect(turn, () => finish(turn, { status: 'failed', error }));
+    if (lossTimers.has(turn)) return;
+    const error = { code: 'lost', message: 'the thread is idle, but its turn was not told to end' } as const;
+    lossTimers.set(
+      turn,
+      setTimeout(() => finish(turn, { status: 'failed', error }), limits.lostMs),
+    );
   }
 
   function onStarted(record: ThreadRecord, turnId: string): void {
     const { turn } = record;
+    if (record.endedTurnIds.includes(turnId)) return;
     if (turn === undefined) record.foreignTurnId = turnId;
     else if (turn.turnId === undefined && unnamed.has(turn)) turn.turnId = turnId;
     else if (turn.turnId === undefined) {
@@ -75,23 +73,22 @@ export function createTurnWatch({ threads, approvals, limits, emit }: AdapterDep
   function onCompleted(record: ThreadRecord, payload: Loose): void {
     const turnId = textAt(payload, 'id') ?? '';
     const { turn } = record;
-    if (record.foreignTurnId === turnId) record.foreignTurnId = undefined;
-    if (turn === undefined) return;
+    if (record.foreignTurnId === turnId) {
+      record.foreignTurnId = undefined;
+      threads.noteEnd(record, turnId);
+    }
+    if (turn === undefined || record.endedTurnIds.includes(turnId)) return;
     const end = turnEnd(payload);
     if (turn.turnId === turnId) finish(turn, end);
     else if (turn.turnId === undefined) {
       const ends = earlyEnds.get(turn) ?? new Map<string, TurnEnd>();
       earlyEnds.set(turn, ends.set(turnId, end));
-      // If the answer never comes, this was most likely the end of it.
-      expect(turn, () => {
-        turn.turnId = turnId;
-        finish(turn, end);
-      });
     }
   }
 
   function follow(method: string, params: Loose, record: ThreadRecord): void {
     const { turn } = record;
+    const own = turn?.turnId === undefined || turn.turnId === textAt(params, 'turnId') ? turn : undefined;
     switch (method) {
       case 'turn/started':
         return onStarted(record, textAt(objectAt(params, 'turn'), 'id') ?? '');
@@ -99,29 +96,29 @@ export function createTurnWatch({ threads, approvals, limits, emit }: AdapterDep
         return onCompleted(record, objectAt(params, 'turn'));
       case 'thread/status/changed': {
         const status = statusOf(objectAt(params, 'status'));
+        const rests = ['idle', 'system_error', 'not_loaded'].includes(status);
         threads.setStatus(record.id, status);
+        if (rests) record.foreignTurnId = undefined;
         if (turn?.hasStarted !== true) return;
-        if (['idle', 'system_error', 'not_loaded'].includes(status)) expectEnd(turn);
-        else unexpect(turn);
-        return;
+        return rests ? expectEnd(turn) : unexpect(turn);
       }
       case 'thread/closed':
         threads.setStatus(record.id, 'not_loaded');
         if (turn !== undefined) expectEnd(turn);
         return;
       case 'item/agentMessage/delta':
-        return turn?.addText(textAt(params, 'itemId') ?? '', textAt(params, 'delta') ?? '');
+        return own?.addText(textAt(params, 'itemId') ?? '', textAt(params, 'delta') ?? '');
       case 'item/started':
       case 'item/completed': {
         const item = objectAt(params, 'item');
         const id = textAt(item, 'id') ?? '';
         if (item['type'] === 'agentMessage' && method === 'item/completed')
-          turn?.setText(id, textAt(item, 'text') ?? '');
+          own?.setText(id, textAt(item, 'text') ?? '');
         if (item['type'] === 'fileChange') keepChanges(id, item);
         return;
       }
       case 'thread/tokenUsage/updated':
-        if (turn !== undefined) turn.usage = usageOf(objectAt(params, 'tokenUsage'));
+        if (own !== undefined) own.usage = usageOf(objectAt(params, 'tokenUsage'));
         return;
       default:
     }
@@ -149,7 +146,6 @@ export function createTurnWatch({ threads, approvals, limits, emit }: AdapterDep
     named(turn, turnId) {
       if (turn.turnId !== undefined) return;
       turn.turnId = turnId;
-      unexpect(turn);
       const end = earlyEnds.get(turn)?.get(turnId);
       if (end !== undefined) return finish(turn, end);
       if (startedEarly.get(turn)?.has(turnId) === true) begun(turn);

@@ -19,15 +19,27 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
   const desk = createElicitationDesk(deps);
   const watch = createEventWatch(deps, calls, desk);
 
-  // A cancellation before the child has begun the turn is lost: it is repeated.
+  // Before the child has begun the turn a cancellation is lost; a second one might hit the next turn.
+  const cancelled = new WeakSet<OpenTurn>();
   function interrupt(turn: OpenTurn): void {
     const requestId = calls.idOf(turn);
-    if (requestId !== undefined && turn.hasStarted)
-      peer.notify('notifications/cancelled', { requestId, reason: 'interrupted' });
+    if (requestId === undefined || !turn.hasStarted || cancelled.has(turn)) return;
+    cancelled.add(turn);
+    peer.notify('notifications/cancelled', { requestId, reason: 'interrupted' });
   }
 
   function open(threadId: string, signal: AbortSignal | undefined): OpenTurn {
     return openTurn({ threadId, signal, interrupt, interruptMs: limits.interruptMs });
+  }
+
+  /** Nothing is left of a turn that could not even be asked for. */
+  function ask(turn: OpenTurn, name: string, args: Loose): number {
+    try {
+      return peer.ask('tools/call', { name, arguments: args });
+    } catch (error) {
+      turn.settle({ status: 'failed' });
+      throw error;
+    }
   }
 
   async function startThread(options: ThreadOptions, first?: TurnInput): Promise<StartedThread> {
@@ -39,7 +51,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     if (turn.isSettled) throw new RuntimeError('ABORTED', 'the first turn was aborted before it was sent');
     const started = withResolvers<StartedThread>();
     const args = { prompt: firstPrompt(first), ...threadArguments(options, first) };
-    calls.open(turn, peer.ask('tools/call', { name: 'codex', arguments: args }), started);
+    calls.open(turn, ask(turn, 'codex', args), started);
     // A caller who gives up before the thread has a name has nothing to come back to.
     void turn.result.then(
       () => started.reject(new RuntimeError('ABORTED', 'the first turn ended before its thread had an id')),
@@ -83,13 +95,14 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     async runTurn(threadId, input) {
       if (threads.get(threadId) === undefined)
         throw new RuntimeError('THREAD_NOT_FOUND', `thread ${threadId} is not of this mcp-server`);
+      threads.checkFree(threadId);
       calls.checkInStep(threadId);
       const turn = open(threadId, input.signal);
       if (!turn.isSettled) {
+        const prompt = promptWithBlocks(input.prompt, safeBlocks(input));
+        calls.open(turn, ask(turn, 'codex-reply', { threadId, prompt }));
         threads.occupy(turn);
         threads.setStatus(threadId, 'active');
-        const prompt = promptWithBlocks(input.prompt, safeBlocks(input));
-        calls.open(turn, peer.ask('tools/call', { name: 'codex-reply', arguments: { threadId, prompt } }));
       }
       return turn.result;
     },
@@ -108,8 +121,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     listThreads: () => unsupported('list threads'),
 
     async releaseThread(threadId) {
-      if (threads.get(threadId)?.turn !== undefined)
-        throw new RuntimeError('BUSY', `a turn is running on thread ${threadId}`);
+      threads.checkFree(threadId);
       calls.forget(threadId);
       threads.remove(threadId);
     },

@@ -6,7 +6,7 @@ import type { StartedThread, TurnFailure } from '../backend.ts';
 import type { OpenTurn, TurnEnd } from '../open-turn.ts';
 
 /** Who waits for the thread of a first turn. */
-export interface Starter {
+interface Starter {
   resolve: (started: StartedThread) => void;
   reject: (error: Error) => void;
 }
@@ -21,7 +21,7 @@ export interface CallBook {
   /** An event names the thread of a first turn. */
   bind(requestId: unknown, threadId: string): void;
   takeAnswer(answer: RpcAnswer): void;
-  /** An event has told the end of a turn; true when it is the thread's running one. */
+  /** An event has told the end of a turn; `isAnswered` when an answer to some call follows it. */
   endByEvent(threadId: string, turnId: string, end: TurnEnd, isAnswered: boolean): void;
   begin(threadId: string, turnId: string): void;
   noteError(threadId: string, failure: TurnFailure): void;
@@ -39,15 +39,11 @@ interface Call {
 }
 
 interface Step {
-  /** The last turns that ended, so that their late events are known. */
-  endedIds: string[];
   /** Answers that the child still owes for turns that are settled. */
   owed: number;
   /** A failed turn whose end is still in the child's queue, where the next call would find it. */
   unreadEnd: string | undefined;
 }
-
-const KEPT_ENDS = 16;
 
 /** Keeps calls and threads in step. */
 export function createCallBook({ threads, approvals, stray, log }: AdapterDeps): CallBook {
@@ -58,10 +54,13 @@ export function createCallBook({ threads, approvals, stray, log }: AdapterDeps):
   function stepOf(threadId: string): Step {
     const known = stepByThread.get(threadId);
     if (known !== undefined) return known;
-    const step: Step = { endedIds: [], owed: 0, unreadEnd: undefined };
+    const step: Step = { owed: 0, unreadEnd: undefined };
     stepByThread.set(threadId, step);
     return step;
   }
+
+  const isOld = (threadId: string, turnId: string): boolean =>
+    threads.get(threadId)?.endedTurnIds.includes(turnId) === true;
 
   function close(turn: OpenTurn): void {
     const call = callByTurn.get(turn);
@@ -74,11 +73,6 @@ export function createCallBook({ threads, approvals, stray, log }: AdapterDeps):
   }
 
   function finish(turn: OpenTurn, end: TurnEnd): void {
-    if (turn.turnId !== undefined) {
-      const { endedIds } = stepOf(turn.threadId);
-      endedIds.push(turn.turnId);
-      if (endedIds.length > KEPT_ENDS) endedIds.shift();
-    }
     threads.end(turn, end);
     close(turn);
   }
@@ -140,8 +134,7 @@ export function createCallBook({ threads, approvals, stray, log }: AdapterDeps):
     },
     begin(threadId, turnId) {
       const turn = threads.get(threadId)?.turn;
-      if (turn === undefined || turn.turnId !== undefined || stepOf(threadId).endedIds.includes(turnId))
-        return;
+      if (turn === undefined || turn.turnId !== undefined || isOld(threadId, turnId)) return;
       turn.turnId = turnId;
       turn.hasStarted = true;
       turn.repeatInterrupt();
@@ -154,10 +147,11 @@ export function createCallBook({ threads, approvals, stray, log }: AdapterDeps):
     endByEvent(threadId, turnId, end, isAnswered) {
       const turn = threads.get(threadId)?.turn;
       const step = stepOf(threadId);
-      if (isAnswered) step.owed++;
-      if (step.unreadEnd === turnId) step.unreadEnd = undefined;
-      const isOurs =
-        turn?.turnId === turnId || (turn?.turnId === undefined && !step.endedIds.includes(turnId));
+      if (isAnswered) {
+        step.owed++;
+        if (step.unreadEnd === turnId) step.unreadEnd = undefined;
+      }
+      const isOurs = turn?.turnId === turnId || (turn?.turnId === undefined && !isOld(threadId, turnId));
       if (turn === undefined || !isOurs) return;
       turn.turnId = turnId;
       finish(turn, end);

@@ -17,7 +17,8 @@ export function createEventWatch(
   desk: ElicitationDesk,
 ): EventWatch {
   function follow(threadId: string, turnId: string, event: Loose): void {
-    const turn = threads.get(threadId)?.turn;
+    const running = threads.get(threadId)?.turn;
+    const turn = running?.turnId === undefined || running.turnId === turnId ? running : undefined;
     switch (event['type']) {
       case 'task_started':
         return calls.begin(threadId, turnId);
