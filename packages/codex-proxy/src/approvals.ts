@@ -126,10 +126,7 @@ function schemaOf({ kind, questions, raw }: ApprovalRequest): unknown {
 }
 
 /** Understands MCP's accept, decline and cancel, Codex's own decisions, and the older Approved and Rejected. */
-export function decisionOf(
-  answer: UpstreamAnswer,
-  { kind }: Pick<ApprovalRequest, 'kind'>,
-): ApprovalDecision {
+function decisionOf(answer: UpstreamAnswer, { kind }: Pick<ApprovalRequest, 'kind'>): ApprovalDecision {
   if ('error' in answer) return 'decline';
   const { action, content, decision } = (answer.result ?? {}) as Params;
   if (action !== undefined && action !== 'accept') return 'decline';

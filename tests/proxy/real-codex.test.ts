@@ -1,0 +1,181 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { CodexTool } from '../agents/run-codex.ts';
+import { textOf } from '../runtimes/scripted-agent.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { errorOf, until } from './proxy-client.ts';
+import { openRealScene, type RealScene } from './real-scene.ts';
+
+const kinds = [
+  ['codex-0153', 'app-server', 'app-server'],
+  ['codex-0153', 'mcp-server', 'mcp-server'],
+  ['codex', 'auto', 'app-server'],
+] as const satisfies readonly (readonly [CodexTool, string, string])[];
+
+for (const [tool, transport, backend] of kinds)
+  describeWith([tool], `the real Codex: ${tool}, ${backend}`, () => {
+    let scene: RealScene;
+    beforeEach(async () => {
+      scene = await openRealScene(tool, transport);
+    });
+    afterEach(() => scene.close());
+
+    /** What the model was sent with the last request. */
+    const sent = (): string => JSON.stringify(scene.requests.at(-1)?.body.input);
+
+    test('[PROXY-X1] [PROXY-X3] [PROXY-X9] [AT core/2] [AT core/3] [FR-2.1] [FR-2.6] a session, its replies, and a context that is fresh on each', async () => {
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-C', scene.place.work, ...args], { stdio: 'pipe' });
+      git('init', '-q');
+      git('checkout', '-qb', 'one');
+      const proxy = await scene.start();
+      const first = await proxy.call('codex', {
+        prompt: 'hello',
+        identity: 'arch',
+        tag: 'mine',
+        'developer-instructions': 'Be brief.',
+      });
+      expect(first.structuredContent).toMatchObject({ content: 'echo hello', identity: 'arch' });
+      expect(first.isError).toBeUndefined();
+      const developer = scene.requests[0]?.body.input.filter(({ role }) => role === 'developer').map(textOf);
+      expect(developer?.join('\n')).toMatch(
+        /Be brief\.\n\n<session-context[^]*identity: "arch"[^]*branch: "one"/,
+      );
+      git('checkout', '-qb', 'two');
+      const { agent_id, threadId } = first.structuredContent;
+      const reply = await proxy.call('codex-reply', { agent_id, prompt: 'again' });
+      expect(reply.structuredContent).toMatchObject({ agent_id, threadId, content: 'echo again' });
+      expect(sent()).toMatch(/branch: [\\"]+two/);
+      const status = await proxy.call('agent_status');
+      expect(status.structuredContent).toMatchObject({ child: { alive: true, backend } });
+      expect(threadId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    });
+
+    test('[FR-8.9] [FR-14.2] [AT core/5] [PROXY-X5] a turn that takes too long is told with what it had said, and the next one runs', async () => {
+      const proxy = await scene.start(['--timeout', '6']);
+      const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
+      const late = errorOf(proxy.call('codex-reply', { agent_id, prompt: 'wait here' }));
+      const queued = proxy.call('codex-reply', { agent_id, prompt: 'after' });
+      expect(await late).toMatchObject({ code: -32_006, data: { partial_result: 'begun here', agent_id } });
+      expect((await queued).structuredContent.content).toBe('echo after');
+    });
+
+    test('[FR-18.1] [FR-18.3] [AT approval/1] [AT approval/2] [PROXY-X4] an approval is asked of the client with its session, and obeyed', async () => {
+      const proxy = await scene.start(['--sandbox', 'read-only', '--approval-policy', 'on-request']);
+      const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
+      const yes = proxy.call('codex-reply', { agent_id, prompt: 'run made' });
+      await until(() => proxy.asked.length === 1);
+      expect(proxy.asked[0]).toMatchObject({
+        method: 'elicitation/create',
+        params: { agent_id, codex_elicitation: 'exec-approval', message: expect.stringContaining('touch') },
+      });
+      proxy.send({ id: proxy.asked[0]?.id, result: { action: 'accept', content: {} } });
+      await yes;
+      expect(existsSync(join(scene.place.work, 'made'))).toBe(true);
+      const no = proxy.call('codex-reply', { agent_id, prompt: 'run unmade' });
+      await until(() => proxy.asked.length === 2);
+      proxy.send({ id: proxy.asked[1]?.id, result: { action: 'decline' } });
+      expect((await no).isError).toBeUndefined();
+      expect(existsSync(join(scene.place.work, 'unmade'))).toBe(false);
+    });
+
+    test('[FR-17.4] [FR-18.5] [AT approval/4] [AT lifecycle/4] [AT lifecycle/8] closing while it asks; the summary is there when it is resumed', async () => {
+      const proxy = await scene.start(['--sandbox', 'read-only', '--approval-policy', 'on-request']);
+      const { agent_id, threadId } = (await proxy.call('codex', { prompt: 'hello', identity: 'arch' }))
+        .structuredContent;
+      const running = errorOf(proxy.call('codex-reply', { agent_id, prompt: 'run made' }));
+      await until(() => proxy.asked.length === 1);
+      const closed = await proxy.call('agent_close', { identity: 'arch' });
+      expect(closed.structuredContent).toMatchObject({
+        status: 'closed',
+        summary: expect.stringContaining('echo'),
+      });
+      expect((await running).code).toBe(-32_003);
+      expect(existsSync(join(scene.place.work, 'made'))).toBe(false);
+      const again = await proxy.call('codex', { agent_id, prompt: 'back' });
+      expect(again.structuredContent).toMatchObject({
+        agent_id,
+        threadId,
+        identity: 'arch',
+        content: 'echo back',
+      });
+      expect(sent()).toContain('Summary of this session');
+    });
+
+    test('[FR-19.1] [FR-19.2] [AT events/2] events of two sessions at once, each with its own', async () => {
+      const proxy = await scene.start();
+      const calls = ['a', 'b'].map((identity) =>
+        proxy.call('codex', { prompt: `from ${identity}`, identity }),
+      );
+      const answers = await Promise.all(calls);
+      for (const { structuredContent } of answers) {
+        const own = proxy.heard.filter(({ params }) => params['agent_id'] === structuredContent.agent_id);
+        expect(own.length).toBeGreaterThan(3);
+        for (const { params } of own)
+          expect(params).toMatchObject({ _meta: { threadId: structuredContent.threadId } });
+      }
+    });
+
+    test('[FR-11.1] [FR-11.2] [AT core/4] the child is killed in a turn: told with the signal, and not started again', async () => {
+      const proxy = await scene.start();
+      const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
+      const status = (await proxy.call('agent_status')).structuredContent as unknown as {
+        child: { pid: number };
+      };
+      const turn = errorOf(proxy.call('codex-reply', { agent_id, prompt: 'wait here' }));
+      await until(() => sent().includes('wait here'));
+      process.kill(status.child.pid, 'SIGKILL');
+      expect(await turn).toMatchObject({ code: -32_005, data: { signal: 'SIGKILL' } });
+      expect((await errorOf(proxy.call('codex', { prompt: 'hello', identity: 'b' }))).code).toBe(-32_005);
+    });
+
+    test('[C-PROXY-37] a failure of the model is a result that says so; the session goes on where the backend can', async () => {
+      const proxy = await scene.start();
+      const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
+      expect(await proxy.call('codex-reply', { agent_id, prompt: 'fail' })).toMatchObject({ isError: true });
+      const next = proxy.call('codex-reply', { agent_id, prompt: 'on' });
+      // From here on mcp-server answers each turn with the one before.
+      if (backend === 'mcp-server')
+        expect(await errorOf(next)).toMatchObject({ data: { child_error: { name: 'THREAD_LOST' } } });
+      else expect((await next).structuredContent.content).toBe('echo on');
+    });
+
+    test('[FR-2.7] [FR-3.2] [C-PROXY-18] [C-PROXY-30] after SIGKILL of the proxy no child is left; a reply takes the session up where the backend can', async () => {
+      const before = await scene.start();
+      const { agent_id, threadId } = (await before.call('codex', { prompt: 'hello' })).structuredContent;
+      const status = (await before.call('agent_status')).structuredContent as unknown as {
+        child: { pid: number };
+      };
+      await before.kill('SIGKILL');
+      await until(() => !existsSync(`/proc/${status.child.pid}`));
+      const after = await scene.start();
+      const reply = after.call('codex-reply', { agent_id, prompt: 'again' });
+      if (backend === 'mcp-server') {
+        expect(await errorOf(reply)).toMatchObject({ data: { child_error: { name: 'NOT_RESUMABLE' } } });
+      } else {
+        expect((await reply).structuredContent).toMatchObject({ agent_id, threadId, content: 'echo again' });
+        expect(sent()).toContain('echo hello');
+      }
+    });
+  });
+
+describe('without a choice', () => {
+  describeWith(['codex-0153'], 'the real Codex 0.153', () => {
+    test('[PROXY-X1] app-server is taken where there is one', async () => {
+      const scene = await openRealScene('codex-0153', 'auto');
+      try {
+        const proxy = await scene.start();
+        await proxy.call('codex', { prompt: 'hello' });
+        expect((await proxy.call('agent_status')).structuredContent).toMatchObject({
+          child: { backend: 'app-server' },
+        });
+      } finally {
+        await scene.close();
+      }
+    });
+  });
+});

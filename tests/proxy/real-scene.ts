@@ -1,0 +1,67 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { CodexTool } from '../agents/run-codex.ts';
+import { type ResponsesRequest, startOpenaiResponses } from '../models/openai-responses.ts';
+import { createGate, type Gate, obeyPrompt } from '../runtimes/scripted-agent.ts';
+import { requireTool } from '../tools/tools.ts';
+import { openPlace, type Place, type ProxyClient, startProxy } from './proxy-client.ts';
+
+/** A real Codex behind the proxy, with a model that does what it is told. */
+export interface RealScene {
+  place: Place;
+  requests: ResponsesRequest[];
+  gate: Gate;
+  /** A proxy on the same home; the first ones are ended before another may have their identity. */
+  start(args?: string[]): Promise<ProxyClient>;
+  close(): Promise<void>;
+}
+
+export async function openRealScene(tool: CodexTool, transport: string): Promise<RealScene> {
+  const place = openPlace();
+  const gate = createGate();
+  const model = await startOpenaiResponses((request) => obeyPrompt(request, place.work, gate));
+  const codexHome = join(place.home, '.codex');
+  mkdirSync(codexHome);
+  writeFileSync(
+    join(codexHome, 'config.toml'),
+    [
+      'model = "gpt-5.2-codex"',
+      'model_provider = "scripted"',
+      'check_for_update_on_startup = false',
+      '[analytics]',
+      'enabled = false',
+      '[features]',
+      'plugins = false',
+      'apps = false',
+      '[model_providers.scripted]',
+      'name = "scripted"',
+      `base_url = ${JSON.stringify(model.url)}`,
+      'wire_api = "responses"',
+      'request_max_retries = 0',
+      'stream_max_retries = 0',
+      '',
+    ].join('\n'),
+  );
+  const proxies: ProxyClient[] = [];
+  return {
+    place,
+    requests: model.requests,
+    gate,
+    async start(args = []) {
+      const proxy = await startProxy({
+        place,
+        args: ['--transport', transport, ...args],
+        env: { CODEX_BIN: requireTool(tool), CODEX_HOME: codexHome },
+      });
+      proxies.push(proxy);
+      return proxy;
+    },
+    async close() {
+      gate.open();
+      for (const proxy of proxies) await proxy.kill('SIGKILL');
+      await model.close();
+      place.remove();
+    },
+  };
+}
