@@ -27,9 +27,9 @@ function serve() {
   lines.on('line', (line) => {
     const { id, method, params, result, error } = JSON.parse(line);
     note({ id, method, params, result, error });
-    if (method === undefined) return asked.get(id)?.({ result, error });
+    if (method === undefined) asked.get(id)?.({ result, error });
     if (method === 'initialize')
-      return say({
+      say({
         id,
         result: {
           protocolVersion: params.protocolVersion,
@@ -37,8 +37,8 @@ function serve() {
           serverInfo: { name: 'codex-mcp-server', version: '0.120.0' },
         },
       });
-    if (method === 'notifications/cancelled') return running.get(params.requestId)?.stop();
-    if (method === 'tools/call') return void turn(id, params.name, params.arguments);
+    if (method === 'notifications/cancelled') running.get(params.requestId)?.stop();
+    if (method === 'tools/call') void turn(id, params.name, params.arguments);
   });
 
   async function turn(requestId, tool, given) {
@@ -48,14 +48,14 @@ function serve() {
       say({ method: 'codex/event', params: { _meta: { requestId, threadId }, id: turnId, msg } });
     if (tool === 'codex') event({ type: 'session_configured', session_id: threadId, model: 'scripted' });
     event({ type: 'task_started', turn_id: turnId });
-    let stopped = false;
+    const state = { stopped: false };
     const wait = (ms) =>
       new Promise((resolve) => {
         const timer = ms === undefined ? undefined : setTimeout(() => resolve(true), ms);
         running.set(requestId, {
           stop() {
             clearTimeout(timer);
-            stopped = true;
+            state.stopped = true;
             resolve(false);
           },
         });
@@ -82,7 +82,7 @@ function serve() {
       });
     let text = '';
     for (const [, word, rest = ''] of wordsOf(given.prompt)) {
-      if (stopped) break;
+      if (state.stopped) break;
       if (word === 'say') {
         text = rest;
         event({ type: 'agent_message_content_delta', item_id: turnId, delta: rest });
@@ -100,7 +100,7 @@ function serve() {
       if (word === 'garbage') process.stdout.write('{"half": \nnot json at all\n\n[1,2]\n');
       if (word === 'fail') {
         event({ type: 'error', message: rest });
-        return say({
+        say({
           id: requestId,
           result: {
             content: [{ type: 'text', text: rest }],
@@ -108,11 +108,15 @@ function serve() {
             isError: true,
           },
         });
+        return;
       }
     }
     running.delete(requestId);
     // The real one never answers a cancelled call.
-    if (stopped) return event({ type: 'turn_aborted', turn_id: turnId, reason: 'interrupted' });
+    if (state.stopped) {
+      event({ type: 'turn_aborted', turn_id: turnId, reason: 'interrupted' });
+      return;
+    }
     event({ type: 'task_complete', turn_id: turnId, last_agent_message: text });
     say({
       id: requestId,

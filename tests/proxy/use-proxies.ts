@@ -16,7 +16,7 @@ export function useProxies() {
   });
   return {
     place: () => current,
-    async start(options: Partial<ProxyOptions> = {}): Promise<ProxyClient> {
+    start: async (options: Partial<ProxyOptions> = {}): Promise<ProxyClient> => {
       const proxy = await startProxy({ place: current, ...options });
       proxies.push(proxy);
       return proxy;

@@ -15,7 +15,7 @@ import type { Params } from './wire/message.ts';
 import type { UpstreamCall } from './wire/upstream.ts';
 
 /** What is known of the child without waking it. */
-export interface ChildView {
+interface ChildView {
   facts: () => CodexFacts | undefined;
   exit: () => { code: number | null; signal: string | null } | undefined;
 }

@@ -56,10 +56,12 @@ export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: 
   const approvals: Approvals = {
     take(request) {
       const agentId = agentOf(request.threadId);
-      if (agentId !== undefined) return void bridge(agentId, request);
-      if (someStarting()) return void early.push(request);
-      log('warn', 'an approval of no session was refused', { thread_id: request.threadId });
-      request.respond('decline');
+      if (agentId !== undefined) void bridge(agentId, request);
+      else if (someStarting()) early.push(request);
+      else {
+        log('warn', 'an approval of no session was refused', { thread_id: request.threadId });
+        request.respond('decline');
+      }
     },
     threadKnown(threadId) {
       const now = early.filter((request) => request.threadId === threadId);

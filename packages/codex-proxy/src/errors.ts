@@ -8,7 +8,7 @@ export const RPC = {
 } as const;
 
 /** The proxy's own codes; the name always travels beside the number. */
-export const PROXY_CODES = {
+const PROXY_CODES = {
   IDENTITY_CONFLICT: -32_001,
   SESSION_NOT_FOUND: -32_002,
   SESSION_CLOSED: -32_003,

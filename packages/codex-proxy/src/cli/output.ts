@@ -13,7 +13,7 @@ export function print(json: boolean | undefined, data: unknown, lines: () => str
 }
 
 /** Says something to the person, beside the data. */
-export function tell(text: string): void {
+function tell(text: string): void {
   process.stderr.write(`${redact(text)}\n`);
 }
 

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 
 /** What a session is doing, or how it ended; `stale`: the proxy that drove it is gone. */
-export const STATUSES = ['busy', 'idle', 'closed', 'interrupted', 'stale'] as const;
-
-export type SessionStatus = (typeof STATUSES)[number];
+const STATUSES = ['busy', 'idle', 'closed', 'interrupted', 'stale'] as const;
 
 const text = z.string();
 
 /** One session as it stands on disk; fields that this version does not know are kept. */
-export const SessionRecordSchema = z.looseObject({
+const SessionRecordSchema = z.looseObject({
   agent_id: text.min(1),
   backend: text,
   backend_id: text.nullable(),

@@ -57,8 +57,8 @@ function settled(turn: TurnResult, record: SessionRecord): ToolResult {
 }
 
 /** The driver's own refusals, before any turn began. */
-export function refused(error: Error, agentId?: string): RpcError {
-  const facts = agentId === undefined ? {} : { agent_id: agentId };
+function refused(error: Error, agentId: string): RpcError {
+  const facts = { agent_id: agentId };
   if (!(error instanceof RuntimeError)) return childError(error.message, { message: error.message });
   if (DEAD_CODES.has(error.code)) return deadChild(error.message, error.facts.exit, facts);
   return childError(error.message, error.facts.childError ?? { name: error.code, message: error.message });

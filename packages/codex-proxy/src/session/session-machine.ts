@@ -3,7 +3,7 @@
 /** A request of the client, by a number that is unique within the session. */
 export type RequestKey = number;
 
-export type Phase = 'idle' | 'busy' | 'closing' | 'closed';
+type Phase = 'idle' | 'busy' | 'closing' | 'closed';
 
 export type TurnSource = 'client' | 'mail' | 'summary';
 
@@ -92,11 +92,9 @@ export function stepSession<P, R>(state: SessionState<P>, input: SessionInput<P,
     case 'close_timed_out':
       return state.phase === 'closing' ? giveUp(state) : only(state);
     case 'child_died':
-      return {
-        state: { ...state, queue: [], mailWaiting: false, dead: true },
-        effects: flush(state, 'dead'),
-      };
+      break;
   }
+  return { state: { ...state, queue: [], mailWaiting: false, dead: true }, effects: flush(state, 'dead') };
 }
 
 function takeTurn<P, R>(state: SessionState<P>, input: { request: RequestKey; payload: P }): Step<P, R> {

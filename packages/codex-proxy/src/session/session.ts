@@ -14,7 +14,7 @@ import {
 } from './session-machine.ts';
 
 /** How a turn ended: as the driver tells it, or what it threw because there was none. */
-export type TurnEnd = TurnResult | Error;
+type TurnEnd = TurnResult | Error;
 
 /** What a request for a turn came to. */
 export interface TurnReport {

@@ -29,7 +29,7 @@ export interface SessionsDeps {
 }
 
 /** What a new session is made of. */
-export interface NewSession {
+interface NewSession {
   identity: string;
   team: string;
   cwd: string;

@@ -53,7 +53,6 @@ interface Tool {
   title: string;
   description: string;
   input: z.ZodType;
-  output?: z.ZodType;
   annotations: Record<string, boolean>;
 }
 
@@ -61,7 +60,7 @@ const acts = { readOnlyHint: false, destructiveHint: false, openWorldHint: false
 const looks = { readOnlyHint: true, openWorldHint: false };
 
 /** Every tool of the proxy, in the order in which clients see them. */
-export const TOOLS = [
+const TOOLS = [
   {
     name: 'codex',
     title: 'Start a Codex agent',
@@ -101,8 +100,6 @@ export const TOOLS = [
     annotations: { ...acts, idempotentHint: true },
   },
 ] as const satisfies readonly Tool[];
-
-export type ToolName = (typeof TOOLS)[number]['name'];
 
 /** The tools as `tools/list` tells them. */
 export function listTools(): Record<string, unknown>[] {
