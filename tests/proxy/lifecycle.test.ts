@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
@@ -210,4 +210,31 @@ test('[AT shutdown/1] [FR-7.1] [FR-7.3] SIGTERM asks every session for a summary
     sessions: Row[];
   };
   expect(sessions).toMatchObject([{ identity: 'arch', status: 'closed' }]);
+});
+
+test('[FR-7.2] [C-PROXY-29] [PROXY-X8] SIGTERM with five busy sessions that do not sum up: all interrupted, in bounded time, no child left', async () => {
+  const proxy = await start({ env: { SCRIPT_SUMMARY: 'never' }, args: ['--set', 'summary_timeout_secs=2'] });
+  const calls = ['a', 'b', 'c', 'd', 'e'].map((identity) =>
+    proxy.call('codex', { prompt: 'say hi\nwait', identity }),
+  );
+  const ends = Promise.allSettled(calls);
+  await until(() => proxy.heard.filter(({ params }) => JSON.stringify(params).includes('"hi"')).length >= 5);
+  const pid = proxy.received().find((line) => 'started' in line)?.['started'] as number;
+  expect(await proxy.kill('SIGTERM')).toBe(0);
+  for (const end of await ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: -32_003 } });
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  const path = join(place().home, '.config/atm/agent-sessions/default/codex/registry.json');
+  const { sessions } = JSON.parse(readFileSync(path, 'utf8')) as { sessions: Row[] };
+  expect(sessions.map(({ status }) => status)).toEqual(Array(5).fill('interrupted'));
+});
+
+test('a session that was just closed can be taken up at once', async () => {
+  const proxy = await start();
+  const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+  for (const word of ['one', 'two', 'three']) {
+    await proxy.call('agent_close', { agent_id });
+    expect((await proxy.call('codex', { agent_id, prompt: `say ${word}` })).structuredContent.content).toBe(
+      word,
+    );
+  }
 });

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -38,7 +39,7 @@ export interface Place {
   home: string;
   work: string;
   log: string;
-  remove(): void;
+  remove(): Promise<void>;
 }
 
 export function openPlace(): Place {
@@ -46,7 +47,8 @@ export function openPlace(): Place {
   const home = join(root, 'home');
   const work = join(root, 'work');
   for (const folder of [home, work]) mkdirSync(folder);
-  const remove = () => rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+  // The child of a killed proxy ends a moment after it.
+  const remove = () => rm(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   return { root, home, work, log: join(root, 'child.jsonl'), remove };
 }
 

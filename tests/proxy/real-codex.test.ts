@@ -104,6 +104,11 @@ for (const [tool, transport, backend] of kinds)
         content: 'echo back',
       });
       expect(sent()).toContain('Summary of this session');
+      for (const word of ['one', 'two']) {
+        await proxy.call('agent_close', { agent_id });
+        const next = await proxy.call('codex', { agent_id, prompt: word });
+        expect(next.structuredContent.content).toBe(`echo ${word}`);
+      }
     });
 
     test('[FR-19.1] [FR-19.2] [AT events/2] events of two sessions at once, each with its own', async () => {

@@ -61,7 +61,7 @@ export async function openRealScene(tool: CodexTool, transport: string): Promise
       gate.open();
       for (const proxy of proxies) await proxy.kill('SIGKILL');
       await model.close();
-      place.remove();
+      await place.remove();
     },
   };
 }

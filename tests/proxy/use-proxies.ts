@@ -12,7 +12,7 @@ export function useProxies() {
   });
   afterEach(async () => {
     for (const proxy of proxies) await proxy.kill('SIGKILL');
-    current.remove();
+    await current.remove();
   });
   return {
     place: () => current,

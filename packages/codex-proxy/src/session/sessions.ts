@@ -66,6 +66,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const { registry, identities, log } = deps;
   const liveById = new Map<string, Session>();
   const summaryWrites = new Set<Promise<void>>();
+  const releaseByThread = new Map<string, Promise<void>>();
 
   const open = (record: SessionRecord, launch: Launch): Session => {
     const { agent_id: agentId, identity } = record;
@@ -110,15 +111,17 @@ export function createSessions(deps: SessionsDeps): Sessions {
     void writing.then(() => summaryWrites.delete(writing));
   };
 
-  /** Codex need not keep a closed thread at hand. */
+  /** Codex need not keep a closed thread at hand; whoever takes it up again waits until it is let go. */
   const letGo = (threadId: string | undefined): void => {
-    if (threadId === undefined) return;
-    deps
-      .forgetful()
-      ?.releaseThread(threadId)
+    const codex = deps.forgetful();
+    if (threadId === undefined || codex === undefined) return;
+    const release = codex
+      .releaseThread(threadId)
       .catch((error: unknown) =>
         log('debug', 'a thread was not released', { thread_id: threadId, error: String(error) }),
-      );
+      )
+      .then(() => void releaseByThread.delete(threadId));
+    releaseByThread.set(threadId, release);
   };
 
   const summaryPath = ({ identity, backend_id }: SessionRecord): string | undefined =>
@@ -150,6 +153,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
           cwd: record.cwd,
         });
       });
+      await releaseByThread.get(record.backend_id ?? '');
       return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch);
     },
     live: (agentId) => liveById.get(agentId),
