@@ -120,7 +120,7 @@ describe('[FR-19.1] [FR-19.2] [FR-19.5] events', () => {
     );
   });
 
-  test('[AT events/3] [AT events/4] [FR-19.3] [FR-19.4] [C-PROXY-27] a client that does not read loses events and no answer', async () => {
+  test('[AT events/3] [FR-19.3] [FR-19.4] a client that does not read loses events and no answer', async () => {
     const proxy = await start({ args: ['--set', 'max_event_backlog_bytes=100000'] });
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     proxy.process.stdout.pause();

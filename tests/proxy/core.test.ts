@@ -65,7 +65,7 @@ describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
     expect(structuredContent).toMatchObject({ child: { alive: false, signal: 'SIGKILL' } });
   });
 
-  test('[C-PROXY-06] by an exit code, with garbage before', async () => {
+  test('by an exit code, with garbage before', async () => {
     const proxy = await start();
     const { agent_id } = (await proxy.call('codex', { prompt: 'garbage\nsay fine' })).structuredContent;
     const died = await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'die 7' }));
@@ -148,7 +148,7 @@ describe('[PROXY-X5] methods on which the child falls silent are answered by the
   });
 });
 
-test('[FR-16.4] [FR-10.1] [FR-10.2] [FR-17.3] [FR-15.2] the tools and their arguments', async () => {
+test('[FR-16.4] [FR-17.3] [FR-15.2] the tools and their arguments', async () => {
   const { tools } = (await (await start()).request('tools/list')) as {
     tools: { name: string; inputSchema: { properties: object; required?: string[] } }[];
   };

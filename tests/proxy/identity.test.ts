@@ -9,7 +9,7 @@ import { useProxies } from './use-proxies.ts';
 
 const { start, place } = useProxies();
 
-test('[AT identity/1] [AT identity/2] [AT identity/3] [FR-2.5] [FR-3.1] [C-PROXY-09] each identity has one session', async () => {
+test('[AT identity/2] [AT identity/3] [FR-2.5] [FR-3.1] [C-PROXY-09] each identity has one session', async () => {
   const proxy = await start();
   const arch = await proxy.call('codex', { prompt: 'echo', identity: 'arch-ctm' });
   const told = JSON.parse(arch.structuredContent.content) as Record<string, string>;
@@ -48,7 +48,7 @@ test('[AT identity/4] [AT lifecycle/9] [FR-3.4] [FR-17.8] a closed session leave
   ]);
 });
 
-test('[AT identity/5] [AT identity/6] [FR-2.8] [C-PROXY-08] the configured identity, else codex; a reply keeps it', async () => {
+test('[AT identity/5] [AT identity/6] [C-PROXY-08] the configured identity, else codex; a reply keeps it', async () => {
   const proxy = await start();
   const plain = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
   expect(plain['identity']).toBe('codex');

@@ -37,7 +37,7 @@ describe('[FR-17.1] [FR-17.2] [FR-17.5] states', () => {
     expect(await statusOf(proxy)).toBe('idle');
   });
 
-  test('[FR-8.9] [FR-8.10] turns of one session queue up in order, those of two run side by side', async () => {
+  test('[FR-8.9] turns of one session queue up in order, those of two run side by side', async () => {
     const proxy = await start();
     const a = (await proxy.call('codex', { prompt: 'say hi', identity: 'a' })).structuredContent.agent_id;
     const b = (await proxy.call('codex', { prompt: 'say hi', identity: 'b' })).structuredContent.agent_id;
@@ -159,7 +159,7 @@ describe('[FR-17.7] [FR-16.3] resuming', () => {
 });
 
 describe('[FR-5.1] [FR-5.2] [FR-5.3] the registry', () => {
-  test('[AT registry/1] [AT registry/3] [AT registry/5] [AT registry/6] [FR-10.1] [FR-10.2] tells every session', async () => {
+  test('[AT registry/1] [AT registry/3] [AT registry/5] [AT registry/6] [FR-10.1] tells every session', async () => {
     const proxy = await start();
     for (const identity of ['a', 'b', 'c'])
       await proxy.call('codex', { prompt: 'say hi', identity, tag: `tag-${identity}` });
@@ -212,7 +212,7 @@ test('[AT shutdown/1] [FR-7.1] [FR-7.3] SIGTERM asks every session for a summary
   expect(sessions).toMatchObject([{ identity: 'arch', status: 'closed' }]);
 });
 
-test('[FR-7.2] [C-PROXY-29] [PROXY-X8] SIGTERM with five busy sessions that do not sum up: all interrupted, in bounded time, no child left', async () => {
+test('[FR-7.2] [C-PROXY-29] SIGTERM with five busy sessions that do not sum up: all interrupted, in bounded time, no child left', async () => {
   const proxy = await start({ env: { SCRIPT_SUMMARY: 'never' }, args: ['--set', 'summary_timeout_secs=2'] });
   const calls = ['a', 'b', 'c', 'd', 'e'].map((identity) =>
     proxy.call('codex', { prompt: 'say hi\nwait', identity }),

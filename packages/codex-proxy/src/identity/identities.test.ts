@@ -100,7 +100,7 @@ describe('[FR-20.1] between processes', { timeout: 60_000 }, () => {
     expect((await another('arch')).told).toBe('held');
   });
 
-  test('[C-PROXY-33] [C-PROXY-30] a stopped holder holds on, a killed one does not', async () => {
+  test('[C-PROXY-30] a stopped holder holds on, a killed one does not', async () => {
     const { child, told } = await another('codex');
     expect(told).toBe('held');
     child.kill('SIGSTOP');

@@ -62,7 +62,7 @@ describe('[FR-1.2] [C-PROXY-01] answers come in the framing of their request', (
   });
 });
 
-describe("[NFR-6] [C-PROXY-02] what is no request is refused in the protocol's own words", () => {
+describe("[NFR-6] what is no request is refused in the protocol's own words", () => {
   test.each([
     ['no JSON', '{"jsonrpc":', -32_700, null],
     ['two keys alike', '{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}', -32_700, null],
