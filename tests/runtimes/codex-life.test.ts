@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -64,6 +66,23 @@ describeWith(['codex', 'codex-0153'], 'the choice of a backend', () => {
     const modules = native.slice(0, native.indexOf('@openai'));
     const { codex } = await open('codex', 'auto', { bin: path.join(modules, '.bin', 'codex') });
     expect(await codex.start()).toMatchObject({ path: native, native: true });
+  });
+});
+
+describeWith(['codex'], 'a wrapper whose native binary is not found', () => {
+  test.each(['close', 'SIGKILL'] as const)('goes with its whole group: %s', async (how) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'wrapper-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const bin = path.join(folder, 'codex');
+    await writeFile(bin, `#!/bin/sh\n'${requireTool('codex')}' "$@"\nexit $?\n`, { mode: 0o755 });
+    const scene = await open('codex', 'auto', { bin });
+    const facts = await scene.codex.start();
+    expect(facts).toMatchObject({ native: false, path: bin, backend: 'app-server' });
+    expect(await left(scene)).toHaveLength(2);
+    if (how === 'SIGKILL') process.kill(facts.pid, 'SIGKILL');
+    else await scene.codex.close();
+    await vi.waitFor(() => expect(scene.exits).toHaveLength(1), 5_000);
+    await vi.waitFor(async () => expect(await left(scene)).toEqual([]), 2_000);
   });
 });
 

@@ -148,6 +148,7 @@ for (const [tool, backend] of SUBJECTS) {
       const failed = await scene.codex.runTurn(threadId, { prompt: 'fail' });
       expect(failed).toMatchObject({ status: 'failed', error: { code: 'model' } });
       expect(failed.error?.message).toMatch(/high demand/);
+      expect(scene.codex.status(threadId)).toBe('system_error');
       if (backend === 'mcp-server') {
         // The child would answer the next turn with the end of this one.
         const next = scene.codex.runTurn(threadId, { prompt: 'on' });
@@ -156,7 +157,6 @@ for (const [tool, backend] of SUBJECTS) {
           text: 'echo on',
         });
       } else {
-        expect(scene.codex.status(threadId)).toBe('system_error');
         expect(await scene.codex.runTurn(threadId, { prompt: 'on' })).toMatchObject({ text: 'echo on' });
         expect(scene.codex.status(threadId)).toBe('idle');
       }

@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { BackendName } from '@parley/runtimes';
 import { openScripted } from './scripted-child.ts';
 import { answer, openThread, THREAD } from './scripted-thread.ts';
@@ -407,5 +411,18 @@ describe('the choice of a backend', () => {
     expect(await missing.codex.close()).toBeUndefined();
     const nowhere = await openScripted('app-server', { cwd: '/no/such/folder' });
     await expect(nowhere.codex.start()).rejects.toMatchObject({ code: 'SPAWN_FAILED' });
+  });
+
+  test('a binary that says nothing and does not end does not hold up the close', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'mute-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const bin = path.join(folder, 'codex');
+    const seen = path.join(folder, 'asked');
+    await writeFile(bin, `#!/bin/sh\n: > '${seen}'\nexec sleep 600\n`, { mode: 0o755 });
+    const { codex } = await openScripted('app-server', { bin });
+    const refused = expect(codex.start()).rejects.toMatchObject({ code: 'CLOSED' });
+    await vi.waitFor(() => expect(existsSync(seen)).toBe(true), 5_000);
+    expect(await codex.close()).toBeUndefined();
+    await refused;
   });
 });

@@ -14,6 +14,8 @@ export interface Question {
   env: Readonly<Record<string, string>>;
   cwd: string;
   timeoutMs: number;
+  /** Nobody wants to know any more. */
+  signal: AbortSignal;
 }
 
 /** The first release whose app-server speaks the protocol that this driver knows. */
@@ -62,9 +64,10 @@ function isOlder(version: string | undefined): boolean {
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
 }
 
-function ask({ command, env, cwd, timeoutMs }: Question, args: string[]): Promise<string> {
+function ask({ command, env, cwd, timeoutMs, signal }: Question, args: string[]): Promise<string> {
   return new Promise((resolve) => {
-    const options = { env, cwd, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1_048_576 } as const;
+    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1_048_576 } as const;
+    const options = { env, cwd, signal, ...limits };
     const child = execFile(command, args, options, (_error, stdout, stderr) =>
       resolve(`${stdout}\n${stderr}`),
     );

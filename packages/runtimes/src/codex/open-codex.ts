@@ -42,6 +42,7 @@ export function openCodex(options: CodexOptions): Codex {
     strayAnswers: 0,
     failedCallbacks: 0,
   };
+  const closing = new AbortController();
   const life: Life = { starting: undefined, child: undefined, gone: undefined, isClosed: false };
 
   /** A failing listener is its own affair. */
@@ -88,7 +89,7 @@ export function openCodex(options: CodexOptions): Codex {
   async function launch(): Promise<Running> {
     const { bin, env, cwd, args = [] } = options;
     const found = await findCodex(bin, env, cwd);
-    const question = { command: found.path, env, cwd, timeoutMs: limits.startMs };
+    const question = { command: found.path, env, cwd, timeoutMs: limits.startMs, signal: closing.signal };
     const choice = await chooseBackend(question, options.backend);
     if (isTooLate()) throw new RuntimeError('CLOSED', CLOSED);
     const adapterRef: { current?: Adapter } = {};
@@ -190,6 +191,7 @@ export function openCodex(options: CodexOptions): Codex {
     diagnostics: () => ({ ...counts, stderr: life.child?.stderr() ?? '' }),
     async close() {
       life.isClosed = true;
+      closing.abort();
       await life.child?.close({ eofMs: limits.eofMs, termMs: limits.termMs });
       // A start under way sees that it is too late, and ends its child itself.
       await life.starting?.catch(() => {});

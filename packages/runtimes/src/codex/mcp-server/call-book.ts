@@ -98,6 +98,7 @@ export function createCallBook({ threads, approvals, stray, log }: AdapterDeps):
       return finish(turn, { status: 'failed', error: { code: 'refused', message } });
     stepOf(turn.threadId).unreadEnd = turn.turnId;
     finish(turn, { status: 'failed', error: call.failure ?? { code: 'model', message } });
+    threads.setStatus(turn.threadId, 'system_error');
   }
 
   const book: CallBook = {
@@ -149,7 +150,10 @@ export function createCallBook({ threads, approvals, stray, log }: AdapterDeps):
       const step = stepOf(threadId);
       if (isAnswered) {
         step.owed++;
-        if (step.unreadEnd === turnId) step.unreadEnd = undefined;
+        if (step.unreadEnd === turnId) {
+          step.unreadEnd = undefined;
+          if (turn === undefined) threads.setStatus(threadId, 'idle');
+        }
       }
       const isOurs = turn?.turnId === turnId || (turn?.turnId === undefined && !isOld(threadId, turnId));
       if (turn === undefined || !isOurs) return;
