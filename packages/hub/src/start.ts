@@ -28,6 +28,7 @@ import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
 import type { Exchange } from './exchange.ts';
+import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
@@ -120,6 +121,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     config,
     faces: [
       mcp,
+      createEventsFace({ ...deps, hub, authenticate, limits, streams, now: clock.now }),
       createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }),
       createHealthFace(store),
     ],

@@ -13,3 +13,4 @@ export * from './ids.ts';
 export * from './json.ts';
 export * from './limits.ts';
 export * from './text.ts';
+export * from './thread-events.ts';
