@@ -59,13 +59,7 @@ export function operation<N extends OperationName>(_name: N, definition: Operati
 }
 
 /** The common head of every command: who, when, a pinch of chance, and the caller's key or the id of the event. */
-export function stamp(
-  deps: Deps,
-  caller: Caller,
-  scope: string,
-  key: string | undefined,
-  event_id?: string,
-) {
+export function stamp(deps: Deps, caller: Caller, scope: string, key: string | undefined, event_id?: string) {
   const now = deps.clock.now();
   const fresh_after = now - deps.idempotencyWindowMs;
   const { workspace_id } = caller;
