@@ -1,5 +1,6 @@
 export type { Commander, Links } from './agents/ports.ts';
 export type { Link } from './agents/state.ts';
+export { askOf, evolveAsk } from './asks/evolve-ask.ts';
 export { type AskKeeper, createAskKeeper } from './asks/keeper.ts';
 export * from './clock.ts';
 export * from './commands.ts';
