@@ -27,9 +27,7 @@ function put(db: DatabaseSync, row: RecordColumns): void {
 }
 
 function askRow(db: DatabaseSync, key: string): RecordColumns {
-  return db
-    .prepare("SELECT * FROM records WHERE kind = 'ask' AND key = ?")
-    .get(key) as unknown as RecordColumns;
+  return db.prepare("SELECT * FROM records WHERE kind = 'ask' AND key = ?").get(key) as never;
 }
 
 test('[BRIDGE-15] [R11] an ask that says other than the log is named by the doctor', () => {
