@@ -69,7 +69,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     offlineAfterMs: config.sessions.offline_after_ms,
   };
   const hub = createHub(deps, (call) => recordCall(log, call));
-  const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn(message) });
+  const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn({}, message) });
   const badTokens = createQuota(
     { per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst },
     clock,
