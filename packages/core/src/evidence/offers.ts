@@ -15,6 +15,7 @@ export interface Offers {
 }
 
 const FLUSH_MS = 2_000;
+const BATCH = 64;
 
 /** Offers of one process, written in the background: they are evidence, not the record itself. */
 export function createOffers(
@@ -33,11 +34,15 @@ export function createOffers(
     byWorkspace = new Map();
     for (const [workspace_id, offers] of taken) {
       const caller: Caller = { agent_id: 'parley', workspace_id, role: 'orchestrator', session_id: 'hub' };
-      const head = { caller, now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
-      try {
-        await store.transact({ type: 'note_offers', ...head, input: { offers: [...offers.values()] } });
-      } catch (error) {
-        onFault(error);
+      const all = [...offers.values()];
+      // One command with all of them would hold up the writes of everyone else.
+      for (let i = 0; i < all.length; i += BATCH) {
+        const head = { caller, now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
+        try {
+          await store.transact({ type: 'note_offers', ...head, input: { offers: all.slice(i, i + BATCH) } });
+        } catch (error) {
+          onFault(error);
+        }
       }
     }
   }
