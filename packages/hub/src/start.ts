@@ -27,6 +27,7 @@ import { signingKey } from './auth/key-file.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
+import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
@@ -153,6 +154,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         version: VERSION,
         patienceMs: config.http.shutdown_timeout_ms,
       }),
+      createEventsFace({ ...deps, hub, authenticate, limits, streams, now: clock.now }),
       createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }),
       createHealthFace(store),
     ],

@@ -16,3 +16,4 @@ export * from './live.ts';
 export * from './live-decode.ts';
 export * from './live-errors.ts';
 export * from './text.ts';
+export * from './thread-events.ts';

@@ -86,7 +86,7 @@ export const ConfigSchema = z.strictObject({
       .string()
       .default('')
       .describe(
-        'JSON file with the lists `clients` and `models`; others are allowed and remarked upon in the log',
+        'JSON file with `clients` and `models`, lists of names or objects whose keys they are; others are allowed and remarked upon in the log',
       ),
   }),
   auth: group({
