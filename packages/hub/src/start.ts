@@ -106,6 +106,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   const mcp = await openMcpFace({
     hub,
     log: deps.log,
+    offers: deps.offers,
     authenticate,
     limits,
     version: VERSION,
@@ -120,7 +121,15 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     config,
     faces: [
       mcp,
-      createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }),
+      createV1Face({
+        hub,
+        log: deps.log,
+        offers: deps.offers,
+        authenticate,
+        limits,
+        version: VERSION,
+        streams,
+      }),
       createHealthFace(store),
     ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),

@@ -30,13 +30,8 @@ export async function streamMessages(
   const { signal } = requestContext(exchange, waiting);
   const threadId = String(input['thread_id']);
   const after = startAfter(request.headers['last-event-id'], input['since_seq']);
-  // Refused before the stream begins: the same checks, the same words as a page of one.
-  await options.hub.call(
-    claims,
-    'read_messages',
-    { thread_id: threadId, since_seq: after, limit: 1 },
-    requestContext(exchange),
-  );
+  // Refused before the stream begins: the same checks, the same words as any other call.
+  await options.hub.call(claims, 'get_thread', { thread_id: threadId }, requestContext(exchange));
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -59,6 +54,9 @@ export async function streamMessages(
     for await (const entries of options.log.follow(claims, threadId, after, stop)) {
       // A reader that does not keep up waits here and costs nobody memory.
       if (!response.write(entries.map(toFrame).join(''))) await once(response, 'drain', { signal: stop });
+      const [first] = entries;
+      if (first !== undefined)
+        options.offers.note(claims, threadId, first.seq + entries.length - 1, 'sse', first.seq);
     }
   } catch (error) {
     if (!stop.aborted)
