@@ -93,11 +93,12 @@ function failing({ agent }: AgentFacts): Standing | undefined {
   if (agent === undefined) return undefined;
   const { last_event: event, status, status_since, reported_at = '', metadata } = agent;
   const failed = event !== undefined && (event.event_type === 'error' || event.event_type === 'task_failed');
-  // Who has said since then that all is well is believed.
-  if (failed && (status === 'error' || event.at >= reported_at))
+  const told = metadata?.['error'];
+  // Who has said since then that all is well is believed, and so is one who now names another fault.
+  if (failed && (event.at >= reported_at || (status === 'error' && typeof told !== 'string')))
     return { state: 'error', reason: oneLine(event.text), since: event.at };
   if (status !== 'error') return undefined;
-  const why = metadata?.['error'] ?? metadata?.['currentTask'];
+  const why = told ?? metadata?.['currentTask'];
   return {
     state: 'error',
     reason: oneLine(typeof why === 'string' ? why : 'reports an error'),

@@ -67,7 +67,7 @@ export const answerAsk = operation('answer_ask', {
   async run(deps, caller, { ask_id, idempotency_key, ...answer }) {
     const { thread_id } = await findAsk(deps, caller, ask_id);
     const head = stamp(deps, caller, `answer:${ask_id}`, idempotency_key);
-    const ask = await write(deps, { type: 'answer_ask', ...head, thread_id, ask_id, input: answer as never });
+    const ask = await write(deps, { type: 'answer_ask', ...head, thread_id, ask_id, input: answer });
     if (!isVerdictOf(ask, caller.agent_id, answer as never)) throw settled(ask);
     return { ask };
   },
