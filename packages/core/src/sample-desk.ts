@@ -14,7 +14,7 @@ import type { Store } from './store.ts';
 /** A hub over a store, with a clock that the test moves. */
 export interface Desk {
   deps: Deps;
-  call(caller: Caller, name: OperationName, input: object, signal?: AbortSignal): Promise<unknown>;
+  call: (caller: Caller, name: OperationName, input: object, signal?: AbortSignal) => Promise<unknown>;
 }
 
 /** Builds the gate and its ports as the hub does, but for time and chance. */

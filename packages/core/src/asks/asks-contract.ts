@@ -206,7 +206,7 @@ async function play(record: Store, steps: readonly Step[], scheduler: fc.Schedul
         note(await waitOver(callers[one.who]));
       } else if (one.do === 'keeper') await deps.asks.settleAll();
       else if (one.do === 'clock') clock.now += one.ms;
-      else if (one.do === 'restart') {
+      else {
         deps.asks.close();
         life.abort();
         life = new AbortController();
