@@ -1,4 +1,4 @@
-import type { OperationName } from '@parley/protocol';
+import type { ErrorCode, OperationName } from '@parley/protocol';
 
 /** A good input for every operation, so that a case can be tried on all of them. */
 export function everyCall(
@@ -34,7 +34,7 @@ export function everyCall(
     update_agent_status: { status: 'online' },
     report_event: { event_type: 'info', data: { message: 'hello' } },
     list_agents: {},
-    get_agent: { of_agent: 'bob' },
+    get_agent: { of_agent: 'nobody' },
     command_agent: { of_agent: 'bob', command: 'ping' },
     raise_ask: { prompt: 'may I?' },
     ask_human: { prompt: 'may I?', timeout_ms: 0 },
@@ -45,6 +45,19 @@ export function everyCall(
     withdraw_ask: { ask_id: 'ask_0' },
   };
 }
+
+/** What a worker is told where those inputs, good as they are, name what is not there or not theirs to do. */
+export const REFUSED: Partial<Record<OperationName, ErrorCode>> = {
+  trigger_participant: 'WAKE_FAILED',
+  report_result: 'NOT_FOUND',
+  close_side_channel: 'CONFLICT',
+  get_agent: 'NOT_FOUND',
+  command_agent: 'INSUFFICIENT_AUTHORITY',
+  wait_for_ask: 'NOT_FOUND',
+  get_ask: 'NOT_FOUND',
+  answer_ask: 'NOT_FOUND',
+  withdraw_ask: 'NOT_FOUND',
+};
 
 /** The operations that speak of one thread. */
 export function callsOnThread(

@@ -55,11 +55,18 @@ test('[HUB-V1] every operation is described, and reads have a resource-style pat
   const alice = scene.as('alice');
   const thread_id = await alice.thread();
   const { message_id } = await alice.say(thread_id, 'hello');
+  await alice.ok('register_agent', { name: 'Alice' });
+  const { ask } = await alice.ok('raise_ask', { prompt: 'may I?' });
+  const { ask_id } = ask as { ask_id: string };
   const headers = { authorization: `Bearer ${alice.token}` };
   const gets = Object.keys(paths).filter((path) => 'get' in (paths[path] ?? {}));
   expect(gets.length).toBeGreaterThanOrEqual(6);
   for (const path of gets) {
-    const filled = path.replace('{thread_id}', thread_id).replace('{message_id}', message_id);
+    const filled = path
+      .replace('{thread_id}', thread_id)
+      .replace('{message_id}', message_id)
+      .replace('{of_agent}', 'alice')
+      .replace('{ask_id}', ask_id);
     const reply = await send(`${scene.hub.url}${filled}${path.includes('search') ? '?query=hello' : ''}`, {
       headers,
     });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { faces } from '../harness/call.ts';
-import { callsOnThread, everyEntry } from '../harness/every-call.ts';
+import { callsOnThread, everyEntry, REFUSED } from '../harness/every-call.ts';
 import { send } from '../harness/send.ts';
 import { claimsOf, issueToken } from '../harness/tokens.ts';
 import { refused, succeeded, useHub } from '../harness/use-hub.ts';
@@ -93,7 +93,7 @@ describe.each(faces)('over $name', (face) => {
     const said = await alice.say(fresh, 'hello');
     for (const [operation, input] of everyEntry(fresh, said.message_id)) {
       const { error } = await alice.call(operation, { ...input, ...own });
-      expect(error?.code).toBe(operation === 'trigger_participant' ? 'WAKE_FAILED' : undefined);
+      expect([operation, error?.code]).toEqual([operation, REFUSED[operation]]);
     }
   });
 

@@ -24,6 +24,7 @@ async function listed(url: string, token: string): Promise<{ text: string; tools
 /** Read the diff when this changes: it is what every agent sees and pays for. */
 const ESSENTIAL = [
   'ack_read',
+  'ask_human',
   'create_thread',
   'get_thread',
   'heartbeat_session',
@@ -35,7 +36,7 @@ const ESSENTIAL = [
   'update_thread_status',
   'wait_for_messages',
 ];
-const FURTHER = ['get_message', 'list_sessions', 'search_messages'];
+const FURTHER = Object.keys(CONTRACTS).filter((name) => !ESSENTIAL.includes(name));
 
 test('[C-MCP-09] tools/list: the same bytes for every caller and after a restart, sorted', async () => {
   const first = scene.as('alice', { role: 'operator' });

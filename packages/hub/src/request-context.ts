@@ -6,25 +6,35 @@ import type { Exchange } from './exchange.ts';
  * The context of a call that ends when its client goes away; the signal is made only when a call asks for it.
  * Who gives `waiting` can end all that wait, as at shutdown.
  */
-export function requestContext(
-  { request_id, response }: Exchange,
-  waiting?: Set<AbortController>,
-): CallContext {
-  let controller: AbortController | undefined;
-  return {
-    request_id,
-    get signal() {
-      if (controller === undefined) {
-        const made = new AbortController();
-        controller = made;
-        waiting?.add(made);
-        response.once('close', () => {
-          waiting?.delete(made);
-          made.abort();
-        });
-        if (response.destroyed) made.abort();
-      }
-      return controller.signal;
-    },
-  };
+export function requestContext(exchange: Exchange, waiting?: Set<AbortController>): CallContext {
+  return new RequestContext(exchange, waiting);
+}
+
+/** A class: a getter made per request would give each context a hidden class that outlives it. */
+class RequestContext implements CallContext {
+  readonly request_id: string;
+  readonly #response: Exchange['response'];
+  readonly #waiting: Set<AbortController> | undefined;
+  #controller: AbortController | undefined;
+
+  constructor({ request_id, response }: Exchange, waiting: Set<AbortController> | undefined) {
+    this.request_id = request_id;
+    this.#response = response;
+    this.#waiting = waiting;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= this.#watch(new AbortController());
+    return this.#controller.signal;
+  }
+
+  #watch(controller: AbortController): AbortController {
+    this.#waiting?.add(controller);
+    this.#response.once('close', () => {
+      this.#waiting?.delete(controller);
+      controller.abort();
+    });
+    if (this.#response.destroyed) controller.abort();
+    return controller;
+  }
 }

@@ -74,7 +74,9 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       clock,
     ),
     presence: createPresenceBoard(clock),
-    profiles: createProfileRegistry(readRegistry(config.presence.registry), (message) => log.warn(message)),
+    profiles: createProfileRegistry(readRegistry(config.presence.registry), (message) =>
+      log.warn({}, message),
+    ),
     links: { of: () => new Map() },
     commander: noAgents,
     asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
@@ -90,7 +92,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   };
   await deps.asks.start();
   const hub = createHub(deps, (call) => recordCall(log, call));
-  const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn(message) });
+  const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn({}, message) });
   const badTokens = createQuota(
     { per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst },
     clock,

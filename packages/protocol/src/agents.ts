@@ -19,7 +19,7 @@ const Endpoint = z
     { error: 'must be a ws, wss, http or https URL without credentials' },
   );
 
-export const AgentRegistration = z.strictObject({
+export const AgentRegistration = z.object({
   name: storableText({ maxBytes: 200 }),
   type: z.enum(['atreides', 'sisyphus', 'custom']).default('custom'),
   capabilities: Capabilities.default([]).describe('commands you take; none listed: all'),
@@ -37,7 +37,7 @@ const StatusMetadata = storableObject(LIMITS.metadata_bytes).refine(
   { error: 'healthScore must be a number from 0 to 100' },
 );
 
-export const AgentStatus = z.strictObject({
+export const AgentStatus = z.object({
   status: AgentStatusWord,
   capabilities: Capabilities.optional(),
   metadata: StatusMetadata.optional(),
@@ -54,7 +54,7 @@ export const AGENT_EVENTS = [
   'info',
 ] as const;
 
-export const AgentEvent = z.strictObject({
+export const AgentEvent = z.object({
   event_type: z.enum(AGENT_EVENTS),
   data: storableObject(LIMITS.metadata_bytes).default({}),
 });

@@ -22,7 +22,7 @@ const Options = z
   });
 
 /** What an agent puts before a person, in its own words and with its own options. */
-export const AskContent = z.strictObject({
+export const AskContent = z.object({
   kind: z.enum(['approval', 'question', 'elicitation', 'budget']).default('question'),
   prompt: storableText({ maxBytes: 4_096 }).describe('what you need, in one or two sentences'),
   command: storableText({ maxBytes: 16_384 }).optional().describe('the exact command or edit to approve'),

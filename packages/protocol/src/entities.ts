@@ -24,7 +24,7 @@ export const ThreadId = z.string().min(1).max(128);
 export const MessageId = z.string().min(1).max(128);
 export const Seq = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const IdempotencyKey = storableText({ maxBytes: LIMITS.idempotency_key_bytes }).describe(
-  'your own word for this call; sent again, it returns the first answer and does nothing twice',
+  'your own word for this call; sent again it does nothing twice',
 );
 export const Metadata = storableObject(LIMITS.metadata_bytes);
 

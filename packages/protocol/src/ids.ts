@@ -21,13 +21,16 @@ export function messageId(unique: string): string {
   return `msg_${unique}`;
 }
 
+const MESSAGE_ID = /^msg_([0-9A-HJKMNP-TV-Z]{10})([0-9A-HJKMNP-TV-Z]{11})[0-9A-HJKMNP-TV-Z]{5}$/;
+
 /** The seq that a message id claims to stand at; undefined for what cannot be one of our ids. */
 export function seqOfMessageId(id: string): number | undefined {
-  const match = /^msg_[0-9A-HJKMNP-TV-Z]{10}([0-9A-HJKMNP-TV-Z]{11})[0-9A-HJKMNP-TV-Z]{5}$/.exec(id);
-  if (match?.[1] === undefined) return undefined;
-  let seq = 0;
-  for (const char of match[1]) seq = seq * 32 + ALPHABET.indexOf(char);
-  return Number.isSafeInteger(seq) ? seq : undefined;
+  return fromBase32(MESSAGE_ID.exec(id)?.[2]);
+}
+
+/** The time that a message id claims, in milliseconds; undefined for what cannot be one of our ids. */
+export function timeOfMessageId(id: string): number | undefined {
+  return fromBase32(MESSAGE_ID.exec(id)?.[1]);
 }
 
 /** A plain ULID from a time and sixteen random base-32 digits (80 bits). */
@@ -56,12 +59,27 @@ export function tagFromDigest(digest: Uint8Array): string {
   return tag;
 }
 
+/** Two digits at a time: ids are made for every entry. */
+const PAIRS = Array.from(
+  { length: 1024 },
+  (_, i) => `${ALPHABET[Math.floor(i / 32)] ?? ''}${ALPHABET[i % 32] ?? ''}`,
+);
+
 function base32(value: number, chars: number): string {
   let rest = Math.max(0, Math.floor(value));
   let text = '';
-  for (let i = 0; i < chars; i++) {
-    text = (ALPHABET[rest % 32] ?? '0') + text;
-    rest = Math.floor(rest / 32);
+  for (let left = chars; left > 0; left -= 2) {
+    const above = Math.floor(rest / 1024);
+    const pair = PAIRS[rest - above * 1024] ?? '';
+    text = (left === 1 ? pair.slice(1) : pair) + text;
+    rest = above;
   }
   return text;
+}
+
+function fromBase32(digits: string | undefined): number | undefined {
+  if (digits === undefined) return undefined;
+  let value = 0;
+  for (const digit of digits) value = value * 32 + ALPHABET.indexOf(digit);
+  return Number.isSafeInteger(value) ? value : undefined;
 }

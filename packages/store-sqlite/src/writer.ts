@@ -31,6 +31,7 @@ import {
   sumOfThread,
 } from './row-sum.ts';
 import { SearchIndex } from './search-index.ts';
+import { packAnswer, unpackAnswer } from './stored-answer.ts';
 import { readThread, type ThreadRecord } from './thread-record.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL } from './sqlite.ts';
 import type { Notice, Reply } from './thread-protocol.ts';
@@ -56,7 +57,7 @@ export class Writer {
   readonly #threads = new Map<string, CachedThread>();
   readonly #touched = new Set<CachedThread>();
   readonly #workspaces = new Set<string>();
-  readonly #keyPrefixes = new Map<string, string>();
+  readonly #tagsByScope = new Map<string, string>();
   /** Where the sweep of old idempotency keys goes on. */
   #swept = '';
   #position: number;
@@ -153,7 +154,7 @@ export class Writer {
     const result = replay(this.#record(name), idempotency, print);
     if (result !== undefined) return { result, replayed: true };
     const committed = this.#commit(command);
-    const text = JSON.stringify(committed.result);
+    const text = packAnswer(committed.result);
     this.#sql.putKey.run(name, print, now, text, rowSum(name, print, now, text));
     return committed;
   }
@@ -172,19 +173,18 @@ export class Writer {
     if (row === undefined) return undefined;
     const { at, result, sum } = row;
     if (rowSum(name, row.fingerprint, at, result) !== sum) throw damaged(`the idempotency key ${name}`);
-    return { fingerprint: row.fingerprint, at, result: JSON.parse(result) as Record<string, unknown> };
+    return { fingerprint: row.fingerprint, at, result: unpackAnswer(result) };
   }
 
-  /** Keys of one sender in one place stand together in their own order, so that a batch touches few pages. */
+  /** Keys of one sender stand together in their own order, so that a batch touches few pages; the tag says where they hold. */
   #keyName(scope: string, sender: string, key: string): string {
-    const owner = `${scope} ${sender}`;
-    let prefix = this.#keyPrefixes.get(owner);
-    if (prefix === undefined) {
-      if (this.#keyPrefixes.size >= CACHED_THREADS) this.#keyPrefixes.clear();
-      prefix = hash('sha256', JSON.stringify([scope, sender]), 'base64url').slice(0, 22);
-      this.#keyPrefixes.set(owner, prefix);
+    let tag = this.#tagsByScope.get(scope);
+    if (tag === undefined) {
+      if (this.#tagsByScope.size >= CACHED_THREADS) this.#tagsByScope.clear();
+      tag = hash('sha256', scope, 'base64url').slice(0, 22);
+      this.#tagsByScope.set(scope, tag);
     }
-    return `${prefix} ${key}`;
+    return `${sender} ${key} ${tag}`;
   }
 
   #load(command: Command): Loaded {

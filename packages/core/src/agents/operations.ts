@@ -7,8 +7,8 @@ import { viewAgents } from './view.ts';
 
 export const registerAgent = operation('register_agent', {
   authority: 'look',
-  async run(deps, caller, input) {
-    const head = stamp(deps, caller, '', undefined);
+  async run(deps, caller, { idempotency_key, ...input }) {
+    const head = stamp(deps, caller, 'register_agent', idempotency_key);
     const thread_id = journalId(caller.workspace_id, caller.agent_id);
     return (await deps.log.append({ type: 'register_agent', ...head, thread_id, input })).result as never;
   },
@@ -16,8 +16,8 @@ export const registerAgent = operation('register_agent', {
 
 export const updateAgentStatus = operation('update_agent_status', {
   authority: 'look',
-  async run(deps, caller, input) {
-    const head = stamp(deps, caller, '', undefined);
+  async run(deps, caller, { idempotency_key, ...input }) {
+    const head = stamp(deps, caller, 'agent_status', idempotency_key);
     return (await deps.log.append({ type: 'update_agent_status', ...head, input })).result as never;
   },
 });

@@ -18,12 +18,11 @@ import { checkEvent } from './check-event.ts';
 export const postMessage = operation('post_message', {
   authority: 'act',
   async run(deps, caller, input) {
-    const { thread_id, idempotency_key, ...payload } = input;
+    const { thread_id, ...content } = input;
     checkThreadScope(thread_id, caller);
-    checkEvent(payload.kind, payload.metadata);
+    checkEvent(content.kind, content.metadata);
     deps.messageQuota.spend(caller);
-    const head = stamp(deps, caller, thread_id, idempotency_key);
-    const content = idempotency_key === undefined ? payload : { ...payload, idempotency_key };
+    const head = stamp(deps, caller, thread_id, content.idempotency_key);
     const { result } = await deps.log.append({
       type: 'post_message',
       ...head,

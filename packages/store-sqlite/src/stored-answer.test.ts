@@ -1,0 +1,32 @@
+import { entryUlid, messageId } from '@parley/protocol';
+import { assert, constantFrom, nat, property } from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { packAnswer, unpackAnswer } from './stored-answer.ts';
+
+const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
+
+test("a post's answer is kept as its id and status, and comes back word for word", () => {
+  assert(
+    property(
+      nat(LAST_MOMENT),
+      nat(Number.MAX_SAFE_INTEGER),
+      constantFrom('active', 'blocked', 'resolved'),
+      (at, seq, thread_status) => {
+        const message_id = messageId(entryUlid(at, seq, 7));
+        const answer = { message_id, seq, thread_status, created_at: new Date(at).toISOString() };
+        const text = packAnswer(answer);
+        expect(text).toBe(`${message_id} ${thread_status}`);
+        expect(JSON.stringify(unpackAnswer(text))).toBe(JSON.stringify(answer));
+      },
+    ),
+  );
+});
+
+test('every other answer is kept whole', () => {
+  const answers = [
+    { ok: true, updated_at: '2026-01-01T00:00:00.000Z' },
+    { message_id: 'msg_1', seq: 1, thread_status: 'active', created_at: '2026-01-01T00:00:00.000Z', more: 1 },
+  ];
+  for (const answer of answers) expect(unpackAnswer(packAnswer(answer))).toEqual(answer);
+});
