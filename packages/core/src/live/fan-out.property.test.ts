@@ -60,7 +60,7 @@ async function openThread(participants: string[] = [], delays: readonly number[]
       },
     },
     feed,
-    offered: ({ agent_id }, _threadId, seq) => void offered.set(agent_id, seq),
+    offered: ({ agent_id }, _threadId, _first, last) => void offered.set(agent_id, last),
   });
   let salt = 0;
   const thread_id = 'th_fan';

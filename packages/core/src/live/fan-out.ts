@@ -54,7 +54,7 @@ export function createFanOut(deps: {
   log: Pick<Log, 'read'>;
   feed: Pick<Feed, 'subscribe'>;
   /** Hears how far a thread was handed to whom. */
-  offered: (caller: Caller, threadId: string, seq: number) => void;
+  offered: (caller: Caller, threadId: string, first: number, last: number) => void;
 }): FanOut {
   const { log, feed, offered } = deps;
   const channelsByThread = new Map<string, Channel>();
@@ -139,7 +139,8 @@ export function createFanOut(deps: {
       place.position = entry.seq;
       return true;
     });
-    if (place.position > before) offered(place.follower.caller, entries[0]?.thread_id ?? '', place.position);
+    if (place.position > before)
+      offered(place.follower.caller, entries[0]?.thread_id ?? '', before + 1, place.position);
     return all;
   }
 

@@ -57,7 +57,7 @@ export function createLive(options: LiveOptions): Live {
   const fanOut = createFanOut({
     log: options.log,
     feed: options.feed,
-    offered: (caller, threadId, seq) => options.offers.note(caller, threadId, seq, 'ws'),
+    offered: (caller, threadId, first, last) => options.offers.note(caller, threadId, last, 'ws', first),
   });
   const own = createOwnCommands({
     hub,
