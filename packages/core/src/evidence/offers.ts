@@ -28,8 +28,8 @@ interface Pending {
 const FLUSH_MS = 2_000;
 /** One command with all of them would hold up the writes of everyone else. */
 const BATCH = 64;
-/** So many at once are written without waiting for the time. */
-const MOST_PENDING = 20_000;
+/** Writing them takes at most this part of the time: a crowd of followers is noted less often. */
+const SPARING = 20;
 
 /** Offers of one process, written in the background: they are evidence, not the record itself. */
 export function createOffers(
@@ -39,8 +39,8 @@ export function createOffers(
   onFault: (error: unknown) => void,
 ): Offers {
   const pendingByWorkspace = new Map<string, Map<string, Pending>>();
-  let size = 0;
   let timer: NodeJS.Timeout | undefined;
+  let tookMs = 0;
   let flushing: Promise<void> = Promise.resolve();
 
   async function write(workspace_id: string, batch: readonly [string, Pending][]): Promise<void> {
@@ -57,26 +57,31 @@ export function createOffers(
   }
 
   async function writeAll(): Promise<void> {
+    const startedAt = clock.monotonic();
     for (const [workspaceId, pending] of pendingByWorkspace) {
-      while (pending.size > 0) {
-        const batch = [...pending].slice(0, BATCH);
+      const taken = [...pending];
+      for (let i = 0; i < taken.length; i += BATCH) {
+        const batch = taken.slice(i, i + BATCH);
         await write(workspaceId, batch);
         // What was noted anew meanwhile stays for the next time.
-        for (const [key, value] of batch) {
-          if (pending.get(key) !== value) continue;
-          pending.delete(key);
-          size--;
-        }
+        for (const [key, value] of batch) if (pending.get(key) === value) pending.delete(key);
       }
-      pendingByWorkspace.delete(workspaceId);
+      if (pending.size === 0) pendingByWorkspace.delete(workspaceId);
     }
+    tookMs = clock.monotonic() - startedAt;
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(() => void flush(), Math.max(FLUSH_MS, SPARING * tookMs)).unref();
   }
 
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     flushing = flushing.then(writeAll).catch(onFault);
-    return flushing;
+    return flushing.then(() => {
+      if (pendingByWorkspace.size > 0) schedule();
+    });
   }
 
   async function offersOf(workspaceId: string, threadId: string, agentId?: string): Promise<Offer[]> {
@@ -97,10 +102,9 @@ export function createOffers(
       const key = `${thread_id} ${agent_id} ${how}`;
       const known = pending.get(key);
       const next: Pending = { thread_id, agent_id, how, first, seq, at: clock.now() };
-      if (known === undefined) size++;
-      else if (!extend(next, known)) return;
+      if (known !== undefined && !extend(next, known)) return;
       pending.set(key, next);
-      timer ??= setTimeout(() => void flush(), size > MOST_PENDING ? 0 : FLUSH_MS).unref();
+      schedule();
     },
     of: offersOf,
     async reached(workspaceId, threadId, agentId) {
