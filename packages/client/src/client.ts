@@ -1,4 +1,4 @@
-import { CONTRACTS, type InputOf, type OperationName, type OutputOf } from '@parley/protocol';
+import { CONTRACTS, type InputOf, LIMITS, type OperationName, type OutputOf } from '@parley/protocol';
 
 import { createFollow, type Follow } from './follow.ts';
 import { createFollowAll, type FollowAll } from './follow-all.ts';
@@ -29,11 +29,9 @@ export function createClient(options: ClientOptions): Client {
   async function call(name: OperationName, input: object, { signal }: CallOptions): Promise<unknown> {
     const body = JSON.stringify(withKey(name, input));
     const patience = createPatience(patienceMs);
-    const waiting = 'timeout_ms' in input ? Number(input.timeout_ms) : 0;
+    const waiting = waitOf(name, input);
     for (;;) {
-      const deadline = AbortSignal.timeout(
-        timeoutMs + (name === 'wait_for_messages' ? waiting || 30_000 : 0),
-      );
+      const deadline = AbortSignal.timeout(timeoutMs + waiting);
       try {
         const response = await transport(`/v1/${name}`, {
           method: 'POST',
@@ -66,6 +64,13 @@ async function readAnswer(response: Response, url: string): Promise<unknown> {
   } catch (error) {
     throw asClientError(error, url);
   }
+}
+
+/** How long the hub itself may wait before it answers. */
+function waitOf(name: OperationName, input: object): number {
+  if (!('timeout_ms' in CONTRACTS[name].input.shape)) return 0;
+  const asked = 'timeout_ms' in input ? Number(input.timeout_ms) : LIMITS.wait_default_ms;
+  return Number.isFinite(asked) ? asked : 0;
 }
 
 /** Writes get a key of their own, so that a repeat after a lost answer is seen as one. */

@@ -57,7 +57,7 @@ export function openMemoryStore(): Store {
       ...(other === undefined ? {} : { other: locate(other, workspace_id) }),
       entry: thread === undefined || entry_seq === undefined ? undefined : entryAt(thread, entry_seq),
       cursor: cursor === true ? cursors.get(`${thread} ${agent_id}`) : undefined,
-      ...(kept === undefined ? {} : { record: kept as RecordKinds['agent'] | RecordKinds['ask'] }),
+      ...(kept === undefined ? {} : { record: kept as NonNullable<Loaded['record']> }),
     };
   }
 
@@ -230,14 +230,17 @@ function recordName(workspaceId: string, kind: RecordKind, key: string): string 
 
 function someRecords<K extends RecordKind>(
   all: readonly PutRecord[],
-  { kind, workspace_id, marks, prefix = '', limit }: RecordsQuery<K>,
+  { kind, workspace_id, marks, owner, prefix = '', past, descending = false, limit }: RecordsQuery<K>,
 ): RecordKinds[K][] {
+  const sign = descending ? -1 : 1;
   return all
     .filter((record) => record.kind === kind)
     .filter((record) => workspace_id === undefined || record.workspace_id === workspace_id)
     .filter((record) => marks === undefined || marks.includes(record.mark))
+    .filter((record) => owner === undefined || record.owner === owner)
     .filter((record) => record.key.startsWith(prefix))
-    .toSorted((a, b) => byText(a.workspace_id, b.workspace_id) || byText(a.key, b.key))
+    .filter((record) => past === undefined || sign * byText(record.key, past) > 0)
+    .toSorted((a, b) => sign * (byText(a.workspace_id, b.workspace_id) || byText(a.key, b.key)))
     .slice(0, limit)
     .map((record) => record.value as RecordKinds[K]);
 }

@@ -131,21 +131,33 @@ export class Reader {
   }
 
   records<K extends RecordKind>(query: RecordsQuery<K>): RecordKinds[K][] {
-    const { kind, workspace_id, marks, prefix, limit } = query;
+    const { kind, workspace_id, marks, owner, prefix, past, descending = false, limit } = query;
+    const named = Object.fromEntries((marks ?? []).map((mark, i) => [`mark${i}`, mark]));
+    const order = descending ? 'DESC' : 'ASC';
     const conditions = [
-      'kind = :kind',
+      // Written out, so that the indexes of one kind can be used.
+      `kind = '${kind}'`,
       ...(workspace_id === undefined ? [] : ['workspace_id = :workspace']),
-      ...(marks === undefined ? [] : ['mark IN (SELECT value FROM json_each(:marks))']),
+      ...(marks === undefined
+        ? []
+        : [
+            `mark IN (${Object.keys(named)
+              .map((name) => `:${name}`)
+              .join()})`,
+          ]),
+      ...(owner === undefined ? [] : ['owner = :owner']),
+      ...(past === undefined ? [] : [`key ${descending ? '<' : '>'} :past`]),
       // The highest code point ends every key that begins so.
       ...(prefix === undefined ? [] : ['key >= :prefix AND key < :prefix || char(0x10ffff)']),
     ];
-    const sql = `SELECT kind, workspace_id, key, mark, json, sum FROM records
-      WHERE ${conditions.join(' AND ')} ORDER BY workspace_id, key LIMIT :limit`;
+    const sql = `SELECT kind, workspace_id, key, mark, owner, json, sum FROM records
+      WHERE ${conditions.join(' AND ')} ORDER BY workspace_id ${order}, key ${order} LIMIT :limit`;
     const rows = this.#db.prepare(sql).all({
-      kind,
       limit,
+      ...named,
       ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
-      ...(marks === undefined ? {} : { marks: JSON.stringify(marks) }),
+      ...(owner === undefined ? {} : { owner }),
+      ...(past === undefined ? {} : { past }),
       ...(prefix === undefined ? {} : { prefix }),
     });
     return rows.map((row) => readRecord(row as never) as RecordKinds[K]);

@@ -79,8 +79,7 @@ export function testRecords(check: Check): void {
       ...head(alice),
       thread_id,
       ask_id,
-      expires_at: '2031-01-01T00:00:00.000Z',
-      input: { kind: 'question', prompt: 'may I?', risk: 'low' },
+      input: { kind: 'question', prompt: 'may I?', risk: 'low', expires_in_ms: 60_000 },
     } as const;
     await store.transact(raising);
     const asks = (marks: string[]) => store.records({ kind: 'ask', workspace_id, marks, limit: 9 });

@@ -202,14 +202,13 @@ export class SampleHistory {
         const ask_id = `ask_${this.workspace_id}-${String(head.salt).padStart(4, '0')}`;
         const where = number % 2 === 0 ? journal : here;
         this.#asks.push({ ask_id, thread_id: where.thread_id });
-        const input = { kind: 'question', prompt: 'may I?', risk: 'low' } as const;
-        return {
-          type: 'raise_ask',
-          ...where,
-          ask_id,
-          expires_at: new Date(START + 30_000).toISOString(),
-          input,
-        };
+        const input = {
+          kind: 'question',
+          prompt: 'may I?',
+          risk: 'low',
+          expires_in_ms: Math.max(1, START + 30_000 - head.now),
+        } as const;
+        return { type: 'raise_ask', ...where, ask_id, input };
       }
       case 'answer':
         return {

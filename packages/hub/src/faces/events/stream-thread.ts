@@ -38,7 +38,7 @@ export async function streamThread(
     try {
       for await (const entries of log.follow(claims, threadId, after, stream.stop)) {
         await stream.write(entries.map(toFrame).join(''));
-        offers.note(claims, threadId, entries.at(-1)?.seq ?? 0, 'sse');
+        offers.note(claims, threadId, entries.at(-1)?.seq ?? 0, 'sse', entries[0]?.seq);
       }
     } finally {
       leave();

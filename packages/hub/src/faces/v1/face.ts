@@ -1,4 +1,4 @@
-import type { Hub, Log } from '@parley/core';
+import type { Hub, Log, Offers } from '@parley/core';
 import { type Claims, CONTRACTS, isOperation, decodeJson } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
@@ -15,6 +15,7 @@ import { streamMessages } from './stream.ts';
 export interface V1Options {
   hub: Hub;
   log: Log;
+  offers: Offers;
   authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
   limits: BodyLimits;
   version: string;

@@ -19,16 +19,15 @@ export async function streamMessages(
 ): Promise<void> {
   const threadId = String(input['thread_id']);
   const after = startAfter(exchange.request.headers['last-event-id'], input['since_seq'], 'since_seq') ?? 0;
-  // Refused before the stream begins: the same checks, the same words as a page of one.
-  await options.hub.call(
-    claims,
-    'read_messages',
-    { thread_id: threadId, since_seq: after, limit: 1 },
-    requestContext(exchange),
-  );
+  // Refused before the stream begins: the same checks, the same words as any other call.
+  await options.hub.call(claims, 'get_thread', { thread_id: threadId }, requestContext(exchange));
   await serveEvents(exchange, claims, options.streams, waiting, async (stream) => {
-    for await (const entries of options.log.follow(claims, threadId, after, stream.stop))
+    for await (const entries of options.log.follow(claims, threadId, after, stream.stop)) {
       await stream.write(entries.map(toFrame).join(''));
+      const [first] = entries;
+      if (first !== undefined)
+        options.offers.note(claims, threadId, first.seq + entries.length - 1, 'sse', first.seq);
+    }
   });
 }
 
