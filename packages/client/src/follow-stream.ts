@@ -11,7 +11,7 @@ export interface FollowOptions {
 }
 
 /** What a stream brings, and how far it has come with that. */
-export interface Step<T> {
+interface Step<T> {
   position?: number;
   item?: T;
 }
