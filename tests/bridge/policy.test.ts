@@ -183,7 +183,9 @@ describe.each(bridgeFaces)('over $name', (face) => {
 
 test('[BRIDGE-14] a text made to be slow to search for mentions is not', async () => {
   const user = scene.as('user', { role: 'operator' });
-  const thread_id = await user.thread('bob');
+  const crowd = Array.from({ length: 999 }, (_, i) => `agent-${i}`);
+  const thread_id = await user.thread('bob', ...crowd);
+  await user.ok('control_thread', { thread_id, control: { invited_auto: { on: true } } });
   const size = 60_000;
   for (const body of [
     `@a${'.'.repeat(size)}b`,

@@ -75,7 +75,7 @@ export interface WorkspaceQuery {
 /** A run of a workspace's entries over all its threads, in the order the hub accepted them. */
 export interface WorkspacePage {
   rows: { pos: number; entry: Entry }[];
-  /** Up to here nothing was left out. */
+  /** Up to here nothing was left out; a page may be empty and yet have more after it. */
   next: number;
   has_more: boolean;
 }

@@ -45,6 +45,9 @@ type CursorRecord = CursorColumns & { sum: string };
 type ListedRow = ThreadRecord &
   Omit<CursorColumns, 'updated_at'> & { read_at: string; read_sum: string | null };
 
+/** How much of the log one page of a workspace looks through: others wait for this thread meanwhile. */
+const SCANNED = 5_000;
+
 /** Answers questions from one connection; nothing is served before its hash chain or its sum was checked. */
 export class Reader {
   readonly #db: DatabaseSync;
@@ -166,8 +169,10 @@ export class Reader {
   workspace(query: WorkspaceQuery): WorkspacePage {
     const { workspace_id, participant, after, limit, max_bytes } = query;
     const head = this.position();
+    const until = Math.min(head, after + SCANNED);
     const found = this.#sql.workspace.iterate({
       after,
+      until,
       workspace: workspace_id,
       participant: participant ?? null,
       limit: limit + 1,
@@ -180,7 +185,7 @@ export class Reader {
         return { rows, next: rows.at(-1)?.pos ?? after, has_more: true };
       rows.push({ pos: row.pos, entry: checkedEntry(row) });
     }
-    return { rows, next: Math.max(after, head), has_more: false };
+    return { rows, next: Math.max(after, until), has_more: until < head };
   }
 
   position(): number {
@@ -290,7 +295,7 @@ function prepareStatements(db: DatabaseSync) {
     ),
     workspace: prepare(
       `SELECT e.pos, ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread
-       WHERE e.pos > :after AND t.workspace_id = :workspace AND ${OPEN_TO}
+       WHERE e.pos > :after AND e.pos <= :until AND t.workspace_id = :workspace AND ${OPEN_TO}
        ORDER BY e.pos LIMIT :limit`,
     ),
     searchLag: prepare(

@@ -17,12 +17,13 @@ const PATH = /^\/[\p{L}\p{N}]/u;
 export function mentions(state: ThreadState, body: string): string[] {
   if (!body.includes('@')) return [];
   const named = namesOf(state);
+  const ids = new Set(state.participants);
   const found = new Set<string>();
   const text = body.replaceAll(CODE, ' ');
   for (const { 0: whole, 1: word = '', index } of text.matchAll(MENTION)) {
     const end = index + whole.length;
     if (word.length > LONGEST_WORD || PATH.test(text.slice(end, end + 3))) continue;
-    const agent = find(state, named, word) ?? find(state, named, word.replace(/[._:@-]+$/u, ''));
+    const agent = find(ids, named, word) ?? find(ids, named, word.replace(/[._:@-]+$/u, ''));
     if (agent !== undefined) found.add(agent);
   }
   return [...found];
@@ -32,8 +33,12 @@ export function mentions(state: ThreadState, body: string): string[] {
 const LONGEST_WORD = 256;
 
 /** An id as it is written before any that differs in the case of its letters. */
-function find({ participants }: ThreadState, named: Map<string, string>, word: string): string | undefined {
-  return participants.includes(word) ? word : named.get(word.toLowerCase());
+function find(
+  ids: ReadonlySet<string>,
+  named: ReadonlyMap<string, string>,
+  word: string,
+): string | undefined {
+  return ids.has(word) ? word : named.get(word.toLowerCase());
 }
 
 function namesOf({ participants, conversation = PLAIN }: ThreadState): Map<string, string> {

@@ -46,7 +46,7 @@ export function advise(state: ThreadState, entry: Entry, agent: string, human: b
   if (hasEnded(conversation, now)) return no('ended');
   if (conversation.muted.includes(agent)) return no('muted');
   if (conversation.paused && !human) return no('paused');
-  const called = callOn(state, entry, agent);
+  const called = callOn(state, entry, agent, mentionsIn(state, entry));
   if (called !== undefined) return called;
   if (conversation.prodded.includes(agent)) return yes('prodded');
   const { mode, threshold = SMALL_THREAD } = conversation.policy;
@@ -58,23 +58,33 @@ export function advise(state: ThreadState, entry: Entry, agent: string, human: b
 export function invokedBy(state: ThreadState, entry: Entry): string[] {
   const conversation = state.conversation ?? PLAIN;
   if (hasEnded(conversation, Date.parse(entry.created_at)) || conversation.paused) return [];
+  // Read once for all of them: a thread may have a thousand participants.
+  const named = mentionsIn(state, entry);
   return state.participants.filter(
     (agent) =>
       agent !== entry.sender_agent_id &&
       !conversation.muted.includes(agent) &&
-      callOn(state, entry, agent)?.respond === true,
+      callOn(state, entry, agent, named)?.respond === true,
   );
 }
 
+function mentionsIn(state: ThreadState, { type, to, body }: Entry): string[] {
+  return type === 'message' && to === undefined ? mentions(state, body) : [];
+}
+
 /** What an entry itself asks of a participant; undefined when it speaks to everybody alike. */
-function callOn(state: ThreadState, entry: Entry, agent: string): Advice | undefined {
+function callOn(
+  state: ThreadState,
+  entry: Entry,
+  agent: string,
+  named: readonly string[],
+): Advice | undefined {
   const conversation = state.conversation ?? PLAIN;
   if (entry.type === 'control') return controlCall(entry.metadata?.['control'] as Control, agent);
   if (entry.type === 'task') return isAssigned(state, entry, agent) ? yes('task') : no('targeted_elsewhere');
   if (entry.type !== 'message' && entry.type !== 'result') return no('not_conversation');
   if (entry.to !== undefined) return entry.to === agent ? yes('targeted') : no('targeted_elsewhere');
   if (entry.type === 'result') return no('not_conversation');
-  const named = mentions(state, entry.body);
   if (named.includes(agent)) {
     const { on, allow_agent_mentions } = conversation.discussion;
     return entry.human === true || (on && allow_agent_mentions)
