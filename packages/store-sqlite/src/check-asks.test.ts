@@ -20,10 +20,10 @@ function problemsAfter(change: (db: DatabaseSync) => void): string[] {
 }
 
 function put(db: DatabaseSync, row: RecordColumns): void {
-  const { kind, workspace_id, key, mark, json } = row;
+  const { kind, workspace_id, key, mark, owner, json } = row;
   db.prepare(
-    'INSERT OR REPLACE INTO records (kind, workspace_id, key, mark, json, sum) VALUES (?, ?, ?, ?, ?, ?)',
-  ).run(kind, workspace_id, key, mark, json, sumOfRecord(row));
+    'INSERT OR REPLACE INTO records (kind, workspace_id, key, mark, owner, json, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  ).run(kind, workspace_id, key, mark, owner, json, sumOfRecord(row));
 }
 
 function askRow(db: DatabaseSync, key: string): RecordColumns {

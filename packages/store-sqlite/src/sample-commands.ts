@@ -112,13 +112,16 @@ export class SampleCommands {
   }
 
   ask(agent: string, ask: number, key?: string): Command {
-    const input = { kind: 'question', prompt: `may I ${ask}?`, risk: 'low' } as const;
-    const expires_at = new Date(START + 86_400_000).toISOString();
+    const input = {
+      kind: 'question',
+      prompt: `may I ${ask}?`,
+      risk: 'low',
+      expires_in_ms: 86_400_000,
+    } as const;
     return {
       type: 'raise_ask',
       ...this.#head(agent, 'ask', key),
       ...sampleAsk(ask, agent),
-      expires_at,
       input,
     };
   }
