@@ -2,6 +2,7 @@ import { type Agent, canonicalJson } from '@parley/protocol';
 
 import type {
   Command,
+  Loaded,
   RecordCommand,
   RecordResponse,
   RegisterAgent,
@@ -133,6 +134,12 @@ export const agentRules = {
   record_command: recordCommand,
   record_response: recordResponse,
 };
+
+/** Whoever speaks for the first time is in the registry from then on. */
+export function putHeard(record: Loaded['record'], command: Command): PutRecord {
+  const last_seen = new Date(command.now).toISOString();
+  return putAgent(command, { ...((record as Agent | undefined) ?? unknownAgent(command)), last_seen });
+}
 
 function unknownAgent({ caller, now }: Command): Agent {
   const at = new Date(now).toISOString();
