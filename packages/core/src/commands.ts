@@ -25,6 +25,8 @@ export interface Idempotency {
   key: string;
   /** Records made before this moment have left the window and no longer bind. */
   fresh_after: number;
+  /** What the key also binds where its scope is wider than one place. */
+  about?: string;
 }
 
 interface Base<T extends string, I> {

@@ -40,6 +40,8 @@ export interface Deps {
 export interface CallContext {
   request_id: string;
   signal: AbortSignal;
+  /** The id that a client gave the event it posts: one event of this sender in the whole workspace. */
+  event_id?: string;
   /** Tells a patient client that a long call is still alive. */
   progress?: (message: string) => void;
 }
@@ -56,14 +58,21 @@ export function operation<N extends OperationName>(_name: N, definition: Operati
   return definition;
 }
 
-/** The common head of every command: who, when, a pinch of chance, and the caller's key. */
-export function stamp(deps: Deps, caller: Caller, scope: string, key: string | undefined): Stamp {
+/** The common head of every command: who, when, a pinch of chance, and the caller's key or the id of the event. */
+export function stamp(
+  deps: Deps,
+  caller: Caller,
+  scope: string,
+  key: string | undefined,
+  event_id?: string,
+): Stamp {
   const now = deps.clock.now();
   const head: Stamp = { caller: nameOf(caller), now, salt: deps.chance.below(ENTRY_SALT_BOUND) };
-  if (key !== undefined) {
-    const fresh_after = now - deps.idempotencyWindowMs;
-    head.idempotency = { scope: `${caller.workspace_id} ${scope}`, key, fresh_after };
-  }
+  const fresh_after = now - deps.idempotencyWindowMs;
+  const { workspace_id } = caller;
+  if (event_id !== undefined)
+    head.idempotency = { scope: `${workspace_id} event`, key: event_id, fresh_after, about: scope };
+  else if (key !== undefined) head.idempotency = { scope: `${workspace_id} ${scope}`, key, fresh_after };
   return head;
 }
 

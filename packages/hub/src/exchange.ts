@@ -94,12 +94,18 @@ export function sendError(
   error: ParleyError,
   body: unknown = toEnvelope(error, exchange.request_id),
 ): void {
+  const { status, headers } = errorHead(error);
+  sendJson(exchange, status, JSON.stringify(body), headers);
+}
+
+/** The status and the headers that an error asks for. */
+export function errorHead(error: ParleyError): { status: number; headers: Record<string, string> } {
   const headers: Record<string, string> = error instanceof HttpRefusal ? { ...error.headers } : {};
   const status = error instanceof HttpRefusal ? error.status : HTTP_STATUS[error.code];
   const wait = error.details?.['retry_after_ms'];
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait / 1_000)));
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
-  sendJson(exchange, status, JSON.stringify(body), headers);
+  return { status, headers };
 }
 
 /** Reads and decodes a JSON body strictly. */

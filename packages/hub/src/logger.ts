@@ -5,7 +5,8 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 /** One line of JSON per call: plain fields, then what happened. */
 export type Logger = Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>;
 
-const SECRET = /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|Bearer\s+[A-Za-z0-9._~+/=-]+/g;
+const SECRET =
+  /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|Bearer\s+[A-Za-z0-9._~+/=-]+|bearer\.[A-Za-z0-9._~+/=-]+|\btoken=[^&\s"]+/g;
 
 /** What a terminal would obey or a reader be fooled by, and JSON leaves as it is: C1, DEL, line separators, bidi. */
 const UNSEEN = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;

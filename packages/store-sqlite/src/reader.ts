@@ -165,7 +165,7 @@ export class Reader {
 
   workspace(query: WorkspaceQuery): WorkspacePage {
     const { workspace_id, participant, after, limit, max_bytes } = query;
-    const head = number(this.#db, 'SELECT max(pos) FROM entries');
+    const head = this.position();
     const found = this.#sql.workspace.iterate({
       after,
       workspace: workspace_id,
@@ -181,6 +181,10 @@ export class Reader {
       rows.push({ pos: row.pos, entry: checkedEntry(row) });
     }
     return { rows, next: Math.max(after, head), has_more: false };
+  }
+
+  position(): number {
+    return number(this.#db, 'SELECT max(pos) FROM entries');
   }
 
   search(query: SearchQuery): SearchResult {
@@ -219,13 +223,15 @@ export class Reader {
   }
 
   #entries(id: number, thread: ThreadState, after: number, wanted: number, maxBytes: number): Entry[] {
-    const rows = this.#sql.entries.all(id, after, wanted + 1) as unknown as EntryRow[];
+    const found = this.#sql.entries.all(id, after, wanted + 1) as unknown as EntryRow[];
+    // Before the thread's creation stands nothing.
+    const rows = after < 0 ? [undefined, ...found] : found;
     const entries: Entry[] = [];
     let bytes = 0;
     for (let i = 1; i <= wanted; i++) {
       const row = rows[i];
       const seq = after + i;
-      if (row?.seq !== seq || link(rows[i - 1]?.hash ?? '', row.json) !== row.hash)
+      if (row?.seq !== seq || link(rows[i - 1]?.hash ?? CHAIN_START, row.json) !== row.hash)
         throw damagedEntry(thread.thread_id, seq);
       bytes += row.json.length;
       if (i > 1 && bytes > maxBytes) break;
@@ -255,6 +261,13 @@ function checkedEntry({ thread_id, seq, before, hash, json }: LinkedRow): Entry 
 const LINKED =
   't.thread_id, e.seq, e.hash, e.json, (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before';
 
+/** The threads of one participant, and the side channels of those. */
+const OPEN_TO = `(:participant IS NULL
+  OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id)
+  OR (instr(t.state, '"side_of"') > 0 AND EXISTS (SELECT 1 FROM threads m
+    JOIN participants p ON p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = m.id
+    WHERE m.thread_id = json_extract(t.state, '$.side_of'))))`;
+
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
@@ -277,8 +290,7 @@ function prepareStatements(db: DatabaseSync) {
     ),
     workspace: prepare(
       `SELECT e.pos, ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread
-       WHERE e.pos > :after AND t.workspace_id = :workspace
-       AND (:participant IS NULL OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id))
+       WHERE e.pos > :after AND t.workspace_id = :workspace AND ${OPEN_TO}
        ORDER BY e.pos LIMIT :limit`,
     ),
     searchLag: prepare(
@@ -287,7 +299,7 @@ function prepareStatements(db: DatabaseSync) {
     search: prepare(
       `SELECT ${LINKED} FROM search s JOIN entries e ON e.pos = s.rowid JOIN threads t ON t.id = e.thread
        WHERE s.search MATCH :match AND t.workspace_id = :workspace AND (:thread IS NULL OR t.thread_id = :thread)
-       AND (:participant IS NULL OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id))
+       AND ${OPEN_TO}
        ORDER BY s.rank, e.pos DESC LIMIT :limit`,
     ),
   };

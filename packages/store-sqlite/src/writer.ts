@@ -150,7 +150,7 @@ export class Writer {
     const { idempotency, caller, now } = command;
     if (idempotency === undefined) return this.#commit(command);
     const name = this.#keyName(idempotency.scope, caller.agent_id, idempotency.key);
-    const print = fingerprint(command.input);
+    const print = fingerprint(command);
     const result = replay(this.#record(name), idempotency, print);
     if (result !== undefined) return { result, replayed: true };
     const committed = this.#commit(command);

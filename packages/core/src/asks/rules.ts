@@ -197,6 +197,7 @@ function write(loaded: Loaded, command: AskCommand, ask: Ask, type: Entry['type'
       ask_id: ask.ask_id,
       status: ask.status,
       ...(ask.verdict === undefined ? {} : { verdict: ask.verdict }),
+      ...(ask.resolved_at === undefined ? {} : { resolved_at: ask.resolved_at }),
     },
   });
   return { changes: [change], records: [putAsk(ask)], result: { ask } };

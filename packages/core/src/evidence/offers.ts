@@ -26,7 +26,8 @@ interface Pending {
 }
 
 const FLUSH_MS = 2_000;
-const BATCH = 500;
+/** One command with all of them would hold up the writes of everyone else. */
+const BATCH = 64;
 /** So many at once are written without waiting for the time. */
 const MOST_PENDING = 20_000;
 

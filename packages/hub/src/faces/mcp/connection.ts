@@ -34,7 +34,8 @@ class McpCallContext implements CallContext {
   constructor(requestId: string, ctx: ServerContext) {
     this.request_id = requestId;
     this.#ctx = ctx;
-    const token = ctx.mcpReq._meta?.progressToken;
+    const { _meta: meta } = ctx.mcpReq;
+    const token = meta?.progressToken;
     let steps = 0;
     if (token === undefined) return;
     this.progress = (message) => {
