@@ -1,6 +1,7 @@
-import { type Client, createClient } from '@parley/client';
+import { type Client, createClient, openAgent } from '@parley/client';
 import type { Ask } from '@parley/protocol';
 import { beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 
 import { issueToken, parley, parleyJson, type RunOptions, startHub, type TestHub } from './parley.ts';
 
@@ -146,14 +147,35 @@ test('a command to an agent that is not connected says so', async () => {
   expect(await run(['agent', 'command', 'reviewer', 'x', '--as', 'builder'])).toMatchObject({ code: 6 });
 });
 
+test('a command to a connected agent brings its result, or its failure as exit code 1', async () => {
+  const changes: string[] = [];
+  const agent = await openAgent({
+    url: hub.url,
+    token: await issueToken(hub.data, 'runner'),
+    name: 'The runner',
+    WebSocket,
+    commands: { add: ({ a, b }) => Number(a) + Number(b), fail: () => Promise.reject(new Error('no disk')) },
+    onConnection: (state) => changes.push(state),
+  });
+  await expect.poll(() => changes).toEqual(['open']);
+  const done = await run(['agent', 'command', 'runner', 'add', '--param', 'a:=2', '--param', 'b=3']);
+  expect(done).toMatchObject({ code: 0, stderr: '' });
+  expect(done.stdout).toMatch(/^done in \d+ ms\n5\n$/);
+  const failed = await run(['agent', 'command', 'runner', 'fail']);
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toMatch(/^failed after \d+ ms: INTERNAL_ERROR: no disk\n$/);
+  expect((await run(['agent', 'show', 'runner'])).stdout).toMatch(/^connected +ws$/m);
+  await agent.close();
+});
+
 test('status counts the agents by state and the open asks', async () => {
   const { ask } = await builder.raise_ask({ prompt: 'May I?' });
   expect(await json(['status'])).toMatchObject({
-    agents: { needs_you: 1, idle: 1 },
+    agents: { needs_you: 1, idle: 1, offline: 1 },
     asks: { open: 1, complete: true },
   });
   const { stdout } = await run(['status']);
-  expect(stdout).toMatch(/^agents {4}1 needs you, 1 idle$/m);
+  expect(stdout).toMatch(/^agents {4}1 needs you, 1 idle, 1 offline$/m);
   expect(stdout).toMatch(/^asks {6}1 open: .*ask ls$/m);
   await builder.withdraw_ask({ ask_id: ask.ask_id });
   expect((await run(['status'])).stdout).toMatch(/^asks {6}nobody waits for you$/m);
