@@ -182,7 +182,7 @@ describe.each(bridgeFaces)('over $name', (face) => {
       controls.map((control) => ['system', control]),
     );
     const thread = await user.ok('get_thread', { thread_id });
-    const ttl = messages.find(({ metadata }) => 'ttl_seconds' in (metadata?.['control'] as object));
+    const ttl = messages.find(({ metadata }) => 'ttl_seconds' in Object(metadata?.['control']));
     expect(thread).toMatchObject({
       participants: ['user', 'p', 'codex-1'],
       invited_auto: true,

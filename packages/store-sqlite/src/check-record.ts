@@ -118,6 +118,11 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   }
   const orphans = number(db, 'SELECT count(*) FROM entries WHERE thread NOT IN (SELECT id FROM threads)');
   index.push(...asks.unheard());
+  const [last, all] = [
+    number(db, 'SELECT max(pos) FROM entries'),
+    number(db, 'SELECT count(*) FROM entries'),
+  ];
+  if (last !== all) chain.push(`the log has ${all} entries, and its last position is ${last}`);
   if (orphans > 0) chain.push(`${orphans} entries belong to no thread`);
   return { chain, index };
 }

@@ -56,7 +56,8 @@ const updateAgentStatus: Rule<UpdateAgentStatus> = {
       reported_at: at,
       last_seen: at,
       ...(capabilities === undefined ? {} : { capabilities }),
-      metadata: metadata ?? lasting(known.metadata),
+      // Of one who has gone, the last known stays.
+      metadata: metadata ?? (status === 'offline' ? (known.metadata ?? {}) : lasting(known.metadata)),
     };
     if (!saysTheSame(known, value)) value.status_since = at;
     return { changes: [], records: [putAgent(command, value)], result: { ok: true, recorded_at: at } };

@@ -179,10 +179,10 @@ function expire(loaded: Loaded, command: AskCommand, ask: Ask): Decision {
   return write(loaded, { ...command, caller: hub }, next, 'ask.resolved', 'denied: nobody answered in time');
 }
 
-function requireAsk({ record }: Loaded, { caller }: AskCommand): Ask {
+function requireAsk({ record }: Loaded, { caller, thread_id }: AskCommand): Ask {
   const ask = record as Ask | undefined;
-  if (ask === undefined || ask.workspace_id !== caller.workspace_id)
-    throw new ParleyError('NOT_FOUND', 'no such ask');
+  const here = ask?.workspace_id === caller.workspace_id && ask.thread_id === thread_id;
+  if (ask === undefined || !here) throw new ParleyError('NOT_FOUND', 'no such ask');
   return ask;
 }
 

@@ -26,12 +26,12 @@ interface Pending {
 }
 
 const FLUSH_MS = 2_000;
-/** Writing them takes at most this part of the time: a crowd of followers is noted less often. */
-const SPARING = 20;
 /** One command with all of them would hold up the writes of everyone else. */
 const BATCH = 64;
+/** Writing them takes at most this part of the time: a crowd of followers is noted less often. */
+const SPARING = 20;
 /** How many rows are remembered as they were written, so that they need not be read again. */
-const REMEMBERED = 50_000;
+const REMEMBERED = 20_000;
 
 /** Offers of one process, written in the background: they are evidence, not the record itself. */
 export function createOffers(
@@ -43,57 +43,51 @@ export function createOffers(
   const pendingByWorkspace = new Map<string, Map<string, Pending>>();
   const writtenByName = new Map<string, Offer>();
   let timer: NodeJS.Timeout | undefined;
-  let delayMs = FLUSH_MS;
+  let tookMs = 0;
   let flushing: Promise<void> = Promise.resolve();
 
   async function stored(workspace_id: string, key: string): Promise<Offer | undefined> {
     const written = writtenByName.get(`${workspace_id} ${key}`);
-    if (written !== undefined) return written;
-    return (await store.records({ kind: 'offer', workspace_id, prefix: key, limit: 1 }))[0];
+    return written ?? (await store.records({ kind: 'offer', workspace_id, prefix: key, limit: 1 }))[0];
   }
 
-  async function write(workspace_id: string, pending: Map<string, Pending>, keys: string[]): Promise<void> {
-    const batch = keys.flatMap((key) => {
-      const value = pending.get(key);
-      return value === undefined ? [] : [{ key, value }];
-    });
-    const offers = await Promise.all(
-      batch.map(async ({ key, value }) => joined(await stored(workspace_id, key), toOffer(value))),
-    );
+  async function write(workspace_id: string, batch: readonly [string, Pending][]): Promise<void> {
     const caller: Caller = { agent_id: 'parley', workspace_id, role: 'orchestrator', session_id: 'hub' };
+    const offers = await Promise.all(
+      batch.map(async ([key, pending]) => joined(await stored(workspace_id, key), toOffer(pending))),
+    );
     const head = { caller, now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
     await store.transact({ type: 'note_offers', ...head, input: { offers } });
     if (writtenByName.size > REMEMBERED) writtenByName.clear();
     for (const offer of offers) writtenByName.set(`${workspace_id} ${keyOf(offer)}`, offer);
-    // What was noted anew meanwhile stays for the next time.
-    for (const { key, value } of batch) if (pending.get(key) === value) pending.delete(key);
   }
 
   async function writeAll(): Promise<void> {
     const startedAt = clock.monotonic();
     for (const [workspaceId, pending] of pendingByWorkspace) {
-      const keys = [...pending.keys()];
-      for (let i = 0; i < keys.length; i += BATCH)
-        await write(workspaceId, pending, keys.slice(i, i + BATCH));
+      const taken = [...pending];
+      for (let i = 0; i < taken.length; i += BATCH) {
+        const batch = taken.slice(i, i + BATCH);
+        await write(workspaceId, batch);
+        // What was noted anew meanwhile stays for the next time.
+        for (const [key, value] of batch) if (pending.get(key) === value) pending.delete(key);
+      }
       if (pending.size === 0) pendingByWorkspace.delete(workspaceId);
     }
-    delayMs = Math.max(FLUSH_MS, SPARING * (clock.monotonic() - startedAt));
+    tookMs = clock.monotonic() - startedAt;
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(() => void flush(), Math.max(FLUSH_MS, SPARING * tookMs)).unref();
   }
 
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     flushing = flushing.then(writeAll).catch(onFault);
-    return flushing;
-  }
-
-  async function flushAgain(): Promise<void> {
-    await flush();
-    if (pendingByWorkspace.size > 0) soon();
-  }
-
-  function soon(): void {
-    timer ??= setTimeout(() => void flushAgain(), delayMs).unref();
+    return flushing.then(() => {
+      if (pendingByWorkspace.size > 0) schedule();
+    });
   }
 
   async function offersOf(workspaceId: string, threadId: string, agentId?: string): Promise<Offer[]> {
@@ -116,7 +110,7 @@ export function createOffers(
       const next: Pending = { thread_id, agent_id, how, first, seq, at: clock.now() };
       if (known !== undefined && !extend(next, known)) return;
       pending.set(key, next);
-      soon();
+      schedule();
     },
     of: offersOf,
     async reached(workspaceId, threadId, agentId) {

@@ -88,15 +88,23 @@ export function createFanOut(deps: {
   async function broadcast(channel: Channel, page: Page): Promise<void> {
     const isIn = participantsOf(page);
     const first = page.entries[0]?.seq ?? 0;
+    const handed: { place: Place; from: number }[] = [];
     let count = 0;
     for (const place of channel.current) {
-      const behind = first > place.position + 1;
+      const { position } = place;
+      const behind = first > position + 1;
       if (!isIn(place.follower.caller)) drop(channel, place, notAdmitted(page, place.follower.caller));
       else if (behind || !hand(place, page.entries)) {
         channel.current.delete(place);
         void catchUp(channel, place, !behind);
       }
-      if (++count % CHUNK === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (place.position > position) handed.push({ place, from: position + 1 });
+      if (++count % CHUNK === 0) await turn();
+    }
+    // Evidence comes after the news: nobody waits for it.
+    for (const [i, { place, from }] of handed.entries()) {
+      offered(place.follower.caller, channel.threadId, from, place.position);
+      if (i % CHUNK === CHUNK - 1) await turn();
     }
   }
 
@@ -123,7 +131,9 @@ export function createFanOut(deps: {
           channel.current.add(place);
           return;
         }
+        const from = place.position + 1;
         fell = !hand(place, page.entries);
+        if (place.position >= from) offered(follower.caller, channel.threadId, from, place.position);
       }
     } catch (error) {
       if (place.open) drop(channel, place, error);
@@ -132,16 +142,12 @@ export function createFanOut(deps: {
 
   /** Gives entries in order, each at most once; false when the follower's buffer was full before the last. */
   function hand(place: Place, entries: readonly Entry[]): boolean {
-    const before = place.position;
-    const all = entries.every((entry) => {
+    return entries.every((entry) => {
       if (entry.seq <= place.position) return true;
       if (!place.follower.deliver(entry)) return false;
       place.position = entry.seq;
       return true;
     });
-    if (place.position > before)
-      offered(place.follower.caller, entries[0]?.thread_id ?? '', before + 1, place.position);
-    return all;
   }
 
   function drop(channel: Channel, place: Place, error: unknown): void {
@@ -211,6 +217,11 @@ export function createFanOut(deps: {
 function gapFrom(thread_id: string, missed_from_seq: number): LiveError {
   const details = { reason: 'gap', thread_id, missed_from_seq };
   return new LiveError('RESOURCE_EXHAUSTED', 'you read too slowly; what you missed follows now', details);
+}
+
+/** Lets the event loop go round once. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function hasLeft({ open }: Place): boolean {

@@ -47,7 +47,7 @@ export function testConversation(check: Check): void {
       keyed(controlling(t, chief, { prod: ['bob'] }), `control:${t}`),
       keyed({ type: 'rename_thread', ...head(chief), thread_id: t, input: { title: 'new' } }, `rename:${t}`),
       keyed({ type: 'assign_task', ...head(alice), thread_id: t, input: { to: 'bob', body: 'x' } }, t),
-      keyed({ ...opening(scene, 's'), ...head(alice) } as Command, `side:${t}`),
+      keyed({ ...opening(scene, 's'), ...head(alice) }, `side:${t}`),
     ];
     const first = [];
     for (const command of commands()) first.push(await store.transact(command));

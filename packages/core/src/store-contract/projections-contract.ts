@@ -29,7 +29,7 @@ export async function testProjections(store: Store, numRuns: number): Promise<vo
       const history = new SampleHistory(store, `h${++histories}`);
       for (const command of history.beginnings()) await store.transact(command);
       const known = new Set<string>();
-      const snapshots = [{ pos: 0, threads: {}, asks: {}, registrations: {} } as Snapshot];
+      const snapshots: Snapshot[] = [{ pos: 0, threads: {}, asks: {}, registrations: {} }];
       for (const [i, one] of wishes.entries()) {
         const command = await history.command(one);
         const { reached = [] } = await store.transact(command).catch(refused);

@@ -224,12 +224,13 @@ export class SampleHistory {
       case 'expire':
         return { type: 'expire_ask', ...head, ...ask, input: {} };
       case 'heartbeat':
-        return {
-          type: 'heartbeat',
-          ...head,
-          input: { runtime: 'x', status: 'idle', resumable: true, management_mode: 'managed' },
-        };
+        break;
     }
+    return {
+      type: 'heartbeat',
+      ...head,
+      input: { runtime: 'x', status: 'idle', resumable: true, management_mode: 'managed' },
+    };
   }
 
   #main(n: number): string {
