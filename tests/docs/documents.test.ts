@@ -3,7 +3,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { CONTROL_AUTHORITY, POLICY_RULES, TRANSITIONS } from '@parley/core';
-import { CONTRACTS, EVENT_KINDS, EVENT_METADATA, HTTP_STATUS, LIMITS } from '@parley/protocol';
+import {
+  AGENT_STATES,
+  AskStatus,
+  CONTRACTS,
+  EVENT_KINDS,
+  EVENT_METADATA,
+  HTTP_STATUS,
+  LIMITS,
+} from '@parley/protocol';
 import { expect, test } from 'vitest';
 
 import { parley } from '../cli/parley.ts';
@@ -66,6 +74,14 @@ test('the guide tells the statuses as the rules have them', () => {
     Object.fromEntries(columns.flatMap((to, i) => (cells[i] === '' ? [] : [[to, cells[i]]]))),
   ]);
   expect(Object.fromEntries(told)).toEqual(TRANSITIONS);
+});
+
+test('the states of asks and agents are told, each once', () => {
+  expect(tableUnder(read('docs/asks.md'), 'States').map(([name]) => name)).toEqual(AskStatus.options);
+  const told = tableUnder(read('docs/agents.md'), 'States').map(([name]) => name);
+  expect(new Set(told)).toEqual(new Set(AGENT_STATES));
+  expect(told).toHaveLength(AGENT_STATES.length);
+  expect(read('docs/asks.md')).toContain(`${LIMITS.open_asks} open at once`);
 });
 
 test('the guide tells every error code with its HTTP status', () => {

@@ -1,3 +1,5 @@
+export { type Agent, type AgentOptions, type CommandHandler, openAgent } from './agent.ts';
+export type { Socket, SocketConstructor } from './agent-socket.ts';
 export { ParleyError } from '@parley/protocol';
 export { type Call, type Client, createClient } from './client.ts';
 export { ClientError, isClientError } from './client-error.ts';

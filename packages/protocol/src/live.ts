@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { Timestamp } from './entities.ts';
 import { Name, storableObject, storableText } from './text.ts';
 
 /** The schema versions of `/ws`; every 1.x speaks with the first. */
@@ -135,10 +134,3 @@ export function isOpaque(payload: unknown): payload is OpaquePayload {
   if (payload === null || typeof payload !== 'object') return false;
   return (payload as Record<string, unknown>)['contentType'] === 'application/jose';
 }
-
-/** What the hub answers to a ticket's request. */
-export const Ticket = z.object({
-  ticket: z.string(),
-  expires_in_ms: z.number().int(),
-  expires_at: Timestamp,
-});

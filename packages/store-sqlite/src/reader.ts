@@ -153,7 +153,7 @@ export class Reader {
       // The highest code point ends every key that begins so.
       ...(prefix === undefined ? [] : ['key >= :prefix AND key < :prefix || char(0x10ffff)']),
     ];
-    const sql = `SELECT kind, workspace_id, key, mark, owner, json, sum FROM records
+    const sql = `SELECT kind, workspace_id, key, mark, owner, json, sum FROM records ${indexFor(query)}
       WHERE ${conditions.join(' AND ')} ORDER BY workspace_id ${order}, key ${order} LIMIT :limit`;
     const rows = this.#db.prepare(sql).all({
       limit,
@@ -244,6 +244,13 @@ export class Reader {
     }
     return entries;
   }
+}
+
+/** Told outright: SQLite prefers the table's own order, and would walk past all that is resolved to find the open. */
+function indexFor({ kind, marks, owner }: RecordsQuery): string {
+  if (kind === 'ask' && owner !== undefined)
+    return `INDEXED BY ${marks?.length === 1 ? 'asks_by_owner_and_mark' : 'asks_by_owner'}`;
+  return marks === undefined ? '' : 'INDEXED BY records_by_mark';
 }
 
 function lastRead(row: ListedRow): number {

@@ -2,6 +2,7 @@ import { type Agent, canonicalJson } from '@parley/protocol';
 
 import type {
   Command,
+  Loaded,
   RecordCommand,
   RecordResponse,
   RegisterAgent,
@@ -55,7 +56,8 @@ const updateAgentStatus: Rule<UpdateAgentStatus> = {
       reported_at: at,
       last_seen: at,
       ...(capabilities === undefined ? {} : { capabilities }),
-      metadata: metadata ?? lasting(known.metadata),
+      // Of one who has gone, the last known stays.
+      metadata: metadata ?? (status === 'offline' ? (known.metadata ?? {}) : lasting(known.metadata)),
     };
     if (!saysTheSame(known, value)) value.status_since = at;
     return { changes: [], records: [putAgent(command, value)], result: { ok: true, recorded_at: at } };
@@ -133,6 +135,12 @@ export const agentRules = {
   record_command: recordCommand,
   record_response: recordResponse,
 };
+
+/** Whoever speaks for the first time is in the registry from then on. */
+export function putHeard(record: Loaded['record'], command: Command): PutRecord {
+  const last_seen = new Date(command.now).toISOString();
+  return putAgent(command, { ...((record as Agent | undefined) ?? unknownAgent(command)), last_seen });
+}
 
 function unknownAgent({ caller, now }: Command): Agent {
   const at = new Date(now).toISOString();

@@ -108,7 +108,7 @@ function failing({ agent }: AgentFacts): Standing | undefined {
 
 function stuck(facts: AgentFacts, patience: Patience, now: number): Standing | undefined {
   const { agent, unreadSince } = facts;
-  const until = agent?.metadata?.['rateLimitedUntil'];
+  const until = agent?.status === 'offline' ? undefined : agent?.metadata?.['rateLimitedUntil'];
   if (typeof until === 'string' && Date.parse(until) > now)
     return {
       state: 'stuck',

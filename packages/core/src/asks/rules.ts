@@ -1,6 +1,7 @@
 import { type Ask, type AskAnswer, type AskVerdict, canonicalJson, ParleyError } from '@parley/protocol';
 
 import { journalEntry } from '../agents/journal.ts';
+import { putHeard } from '../agents/rules.ts';
 import type {
   AnswerAsk,
   Command,
@@ -25,8 +26,8 @@ const needsAsk = ({ thread_id, ask_id }: AskCommand) => ({
 });
 
 const raiseAsk: Rule<RaiseAsk> = {
-  needs: ({ thread_id }) => ({ thread: thread_id }),
-  decide({ located }, command) {
+  needs: ({ thread_id, caller }) => ({ thread: thread_id, record: { kind: 'agent', key: caller.agent_id } }),
+  decide({ located, record }, command) {
     const { caller, ask_id, now } = command;
     const { expires_in_ms, ...input } = command.input;
     const expires_at = new Date(now + expires_in_ms).toISOString();
@@ -55,7 +56,7 @@ const raiseAsk: Rule<RaiseAsk> = {
       created_at: entry.created_at,
       expires_at,
     };
-    return { changes: [change], records: [putAsk(ask)], result: { ask } };
+    return { changes: [change], records: [putAsk(ask), putHeard(record, command)], result: { ask } };
   },
 };
 
@@ -178,10 +179,10 @@ function expire(loaded: Loaded, command: AskCommand, ask: Ask): Decision {
   return write(loaded, { ...command, caller: hub }, next, 'ask.resolved', 'denied: nobody answered in time');
 }
 
-function requireAsk({ record }: Loaded, { caller }: AskCommand): Ask {
+function requireAsk({ record }: Loaded, { caller, thread_id }: AskCommand): Ask {
   const ask = record as Ask | undefined;
-  if (ask === undefined || ask.workspace_id !== caller.workspace_id)
-    throw new ParleyError('NOT_FOUND', 'no such ask');
+  const here = ask?.workspace_id === caller.workspace_id && ask.thread_id === thread_id;
+  if (ask === undefined || !here) throw new ParleyError('NOT_FOUND', 'no such ask');
   return ask;
 }
 

@@ -30,6 +30,8 @@ const FLUSH_MS = 2_000;
 const BATCH = 64;
 /** Writing them takes at most this part of the time: a crowd of followers is noted less often. */
 const SPARING = 20;
+/** How many rows are remembered as they were written, so that they need not be read again. */
+const REMEMBERED = 20_000;
 
 /** Offers of one process, written in the background: they are evidence, not the record itself. */
 export function createOffers(
@@ -39,21 +41,25 @@ export function createOffers(
   onFault: (error: unknown) => void,
 ): Offers {
   const pendingByWorkspace = new Map<string, Map<string, Pending>>();
+  const writtenByName = new Map<string, Offer>();
   let timer: NodeJS.Timeout | undefined;
   let tookMs = 0;
   let flushing: Promise<void> = Promise.resolve();
 
+  async function stored(workspace_id: string, key: string): Promise<Offer | undefined> {
+    const written = writtenByName.get(`${workspace_id} ${key}`);
+    return written ?? (await store.records({ kind: 'offer', workspace_id, prefix: key, limit: 1 }))[0];
+  }
+
   async function write(workspace_id: string, batch: readonly [string, Pending][]): Promise<void> {
     const caller: Caller = { agent_id: 'parley', workspace_id, role: 'orchestrator', session_id: 'hub' };
     const offers = await Promise.all(
-      batch.map(async ([prefix, pending]) => {
-        const query = { kind: 'offer', workspace_id, prefix, limit: 1 } as const;
-        const [stored] = await store.records(query);
-        return joined(stored, toOffer(pending));
-      }),
+      batch.map(async ([key, pending]) => joined(await stored(workspace_id, key), toOffer(pending))),
     );
     const head = { caller, now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
     await store.transact({ type: 'note_offers', ...head, input: { offers } });
+    if (writtenByName.size > REMEMBERED) writtenByName.clear();
+    for (const offer of offers) writtenByName.set(`${workspace_id} ${keyOf(offer)}`, offer);
   }
 
   async function writeAll(): Promise<void> {

@@ -12,6 +12,7 @@ import {
 } from '@parley/protocol';
 
 import type { Clock } from '../clock.ts';
+import { invalid } from '../draft.ts';
 import type { Hub } from '../hub.ts';
 import type { CallContext } from '../operation.ts';
 import type { FanOut } from './fan-out.ts';
@@ -58,9 +59,11 @@ export function createOwnCommands(deps: {
   const commands: Record<string, (speaker: Speaker, parameters: Parameters) => Promise<Answer> | Answer> = {
     async follow(speaker, parameters) {
       const { thread_id, since_seq = 0 } = parameters;
-      // Refused here with the same checks and the same words as a page of one.
-      await call(speaker, 'read_messages', { ...parameters, thread_id, since_seq, limit: 1 });
-      const afterwards = () => fanOut.follow(speaker.link(), thread_id as string, since_seq as number);
+      if (typeof since_seq !== 'number' || !Number.isSafeInteger(since_seq) || since_seq < 0)
+        throw invalid('since_seq', 'since_seq: must be a whole number from 0 on');
+      // Refused here with the same checks and the same words as any other call.
+      await call(speaker, 'get_thread', { ...parameters, thread_id });
+      const afterwards = () => fanOut.follow(speaker.link(), thread_id as string, since_seq);
       return { result: { thread_id, since_seq }, afterwards };
     },
     unfollow(speaker, { thread_id }) {

@@ -59,6 +59,9 @@ export function createEventsFace(options: EventsOptions): Face {
     });
     admitReader(page.located, claims);
     const events = page.entries.map(toEvent);
+    const [first] = page.entries;
+    if (first !== undefined)
+      options.offers.note(claims, thread_id, first.seq + events.length - 1, 'read', first.seq);
     const next_seq = page.entries.at(-1)?.seq ?? since_seq ?? 0;
     sendJson(exchange, 200, JSON.stringify({ events, next_seq, has_more: page.has_more }));
   }
