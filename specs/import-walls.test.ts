@@ -30,7 +30,16 @@ const wallsByFile = {
     allowed: ['@parley/protocol', './threads.ts'],
   },
   'packages/dashboard/src/index.ts': outer,
-  'packages/runtimes/src/index.ts': outer,
+  'packages/runtimes/src/codex/open-codex.ts': {
+    refused: [
+      '@parley/core',
+      '@parley/store-sqlite',
+      '@parley/client',
+      'parley',
+      '../../protocol/src/ids.ts',
+    ],
+    allowed: ['@parley/protocol', 'node:child_process', '../process/child.ts'],
+  },
   'packages/supervisor/src/index.ts': outer,
   'packages/mail/src/index.ts': outer,
   'packages/codex-proxy/src/index.ts': outer,

@@ -87,7 +87,8 @@ async function reap(marker: string, graceMs: number): Promise<string[]> {
   return alive.map(({ commandLine }) => commandLine);
 }
 
-async function carriers(marker: string): Promise<Array<{ pid: number; commandLine: string }>> {
+/** The processes that carry a text in their environment. */
+export async function carriers(marker: string): Promise<Array<{ pid: number; commandLine: string }>> {
   const found: Array<{ pid: number; commandLine: string }> = [];
   for (const entry of await readdir('/proc').catch(() => [])) {
     const pid = Number(entry);

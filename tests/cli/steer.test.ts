@@ -1,182 +1,150 @@
-import { type Client, createClient, openAgent } from '@parley/client';
-import type { Ask } from '@parley/protocol';
-import { beforeAll, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
+import { spawn } from 'node:child_process';
 
-import { issueToken, parley, parleyJson, type RunOptions, startHub, type TestHub } from './parley.ts';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+
+import { bareEnvironment, PARLEY, parley, parleyJson, startHub, type TestHub } from './parley.ts';
 
 let hub: TestHub;
-let builder: Client;
 beforeAll(async () => {
   hub = await startHub();
-  builder = createClient({ url: hub.url, token: await issueToken(hub.data, 'builder') });
 });
 
-const run = (args: string[], options?: RunOptions) => parley([...args, '--data', hub.data], options);
-const json = <T>(args: string[], options?: RunOptions) =>
-  parleyJson<T>([...args, '--data', hub.data], options);
-const asPhone = { env: { PARLEY_SESSION: 'phone' } };
+const run = (args: string[]) => parley([...args, '--data', hub.data]);
+const json = <T>(args: string[]) => parleyJson<T>([...args, '--data', hub.data]);
+const thread = (...args: string[]) => run(['thread', ...args]);
+async function newThread(...further: string[]): Promise<string> {
+  return (await json<{ thread_id: string }>(['thread', 'new', 'A title', ...further])).thread_id;
+}
 
-const push = {
-  kind: 'approval' as const,
-  prompt: 'May I push?',
-  command: 'git push --force-with-lease',
-  cwd: '/src/mobile',
-  risk: 'high' as const,
-  rule: 'ask before push',
-  options: [
-    { id: 'once', label: 'Approve once', kind: 'allow_once' as const },
-    { id: 'no', label: 'Deny', kind: 'deny' as const },
-  ],
-};
+/** A command that goes on until the test ends, and all it has said. */
+function following(args: string[]): () => string {
+  const child = spawn(process.execPath, [PARLEY, ...args, '--data', hub.data], { env: bareEnvironment() });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return () => stdout;
+}
 
-test('asks are listed, shown and approved by the end of their id', async () => {
-  const { ask } = await builder.raise_ask(push);
-  const short = ask.ask_id.slice(-6);
-  expect(await json(['ask', 'ls'])).toEqual({ asks: [ask], next_before: null });
-  const listed = await run(['ask', 'ls']);
-  expect(listed.stdout).toMatch(
-    new RegExp(`^${short}  builder  approval!  \\d+ min left  \\d+ s ago  git push --force-with-lease\\n$`),
-  );
-  const shown = await run(['ask', 'show', short.toLowerCase()]);
+test('[BRIDGE-6] a person steers a thread from the command line', async () => {
+  const id = await newThread('--with', 'alice,bob');
+  const steps: [string[], string][] = [
+    [
+      ['invite', id, 'codex-1', '--client', 'codex', '--roles', 'planner,tester', '--nickname', 'Cody'],
+      '#1  invited codex-1; calls upon codex-1',
+    ],
+    [['mute', id, 'alice', 'bob'], '#2  mute alice, bob'],
+    [['unmute', id, 'bob'], '#3  unmute bob'],
+    [['prod', id, 'bob'], '#4  prod bob; calls upon bob'],
+    [['pause', id], '#5  paused'],
+    [['rename', id, 'Another title'], `${id} is “Another title”`],
+    [['done', id, '--in', '10m'], '#7  ends in 10m'],
+    [['done', id], '#8  done'],
+  ];
+  for (const [args, said] of steps)
+    expect(await thread(...args)).toMatchObject({ code: 0, stdout: `${said}\n` });
+  const shown = (await thread('show', id)).stdout;
   for (const line of [
-    `ask      ${ask.ask_id}`,
-    'state    open, denied in 9 min',
-    'agent    builder (session builder-cli)',
-    'asks     May I push?',
-    'command  git push --force-with-lease',
-    'folder   /src/mobile',
-    'risk     high; rule: ask before push',
-    'options  once  Approve once',
-    '         no    Deny',
+    /^title +Another title$/m,
+    /^muted +alice$/m,
+    /^paused /m,
+    /^done /m,
+    /^ends /m,
+    /^prodded +bob$/m,
+    /^profile +codex-1: Cody codex planner tester$/m,
   ])
-    expect(shown.stdout.split('\n')).toContain(line);
-  const approved = await json<{ ask: Ask }>(
-    ['ask', 'approve', short, '--scope', 'session', '-m', 'go'],
-    asPhone,
+    expect(shown).toMatch(line);
+  const refused = await run(['post', id, 'hello', '--as', 'bob']);
+  expect(refused).toMatchObject({ code: 6 });
+  expect(refused.stderr).toContain('the thread is paused');
+  expect((await thread('resume', id)).stdout).toBe('#9  resumed\n');
+  expect((await thread('done', id, '--undo')).stdout).toBe('#10  goes on\n');
+  expect((await run(['post', id, 'hello', '--as', 'bob'])).code).toBe(0);
+  const worker = await thread('mute', id, 'bob', '--as', 'alice');
+  expect(worker).toMatchObject({ code: 6, stdout: '' });
+  expect((await thread('mute', id, 'ghost')).code).toBe(2);
+  expect((await thread('mute', id)).code).toBe(2);
+  expect((await thread('done', id, '--in', 'soon')).code).toBe(2);
+});
+
+test('[BRIDGE-17] a side channel is opened, shown and closed from the command line', async () => {
+  const id = await newThread('--with', 'alice');
+  const side = (
+    await thread('side', 'open', id, 'The cache', '-m', 'find the leak', '--with', 'alice')
+  ).stdout.trim();
+  expect(side).toMatch(/^th_/);
+  expect((await thread('show', id)).stdout).toContain(`side          ${side}  The cache: find the leak`);
+  expect((await thread('show', side)).stdout).toMatch(new RegExp(`^beside +${id}$`, 'm'));
+  const closed = await thread('side', 'close', side, '-m', 'it was the cache');
+  expect(closed.stdout).toBe(`${side} is closed; its summary stands in ${id}\n`);
+  expect((await run(['read', id])).stdout).toContain('it was the cache');
+  expect((await thread('side', 'open', id, 'no purpose')).code).toBe(2);
+});
+
+test('[BRIDGE-10] presence is said and shown on the command line', async () => {
+  const id = await newThread('--with', 'alice');
+  expect((await thread('presence', id, 'thinking', '--as', 'alice', '--persist')).stdout).toMatch(
+    /^thinking until /,
   );
-  expect(approved.ask.verdict).toMatchObject({
-    decision: 'approved',
-    scope: 'session',
-    text: 'go',
-    device: 'phone',
+  expect((await thread('presence', id)).stdout).toMatch(/^alice +thinking +since /m);
+  expect(await json(['thread', 'presence', id])).toMatchObject({
+    participants: [{ state: 'offline' }, { agent_id: 'alice', state: 'thinking' }],
   });
-  const again = await run(['ask', 'deny', ask.ask_id, '-m', 'no']);
-  expect(again).toMatchObject({ code: 1, stdout: '' });
-  expect(again.stderr).toContain('the ask is settled: approved by');
-  const told = await run(['ask', 'deny', ask.ask_id, '-m', 'no', '--json']);
-  expect(JSON.parse(told.stdout)).toMatchObject({
-    error: { code: 'CONFLICT', details: { ask: { verdict: approved.ask.verdict } } },
-  });
-  const settled = (await run(['ask', 'show', short])).stdout;
-  expect(settled).toContain('state    answered; the agent has yet to take it');
-  expect(settled).toContain('verdict  approved, for this session');
-  expect(settled).toMatch(/by {7}\S+ on phone, /);
-  const none = await run(['ask', 'ls']);
-  expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'Nobody waits for you.\n' });
-  expect((await run(['ask', 'ls', '--status', 'all', '--agent', 'builder'])).stdout).toContain('approved');
+  expect((await run(['read', id])).stdout).toContain('thinking.start');
+  expect((await thread('presence', id, 'sleeping')).code).toBe(2);
 });
 
-test('a denial says why, an answer says what; both reach the agent that waits', async () => {
-  const asking = builder.ask_human({ prompt: 'Fix both?', options: ['Fix both', 'Open TASK-220'] });
-  let open: Ask[] = [];
-  await expect.poll(async () => (open = (await json<{ asks: Ask[] }>(['ask', 'ls'])).asks).length).toBe(1);
-  const id = open[0]?.ask_id ?? '';
-  expect(await run(['ask', 'answer', id])).toMatchObject({ code: 2 });
-  const wrong = await run(['ask', 'answer', id, '--option', 'Neither']);
-  expect(wrong).toMatchObject({ code: 2 });
-  expect(wrong.stderr).toContain('the agent offers no Neither');
-  const done = await run(['ask', 'answer', id, 'but tonight', '--option', 'Fix both']);
-  expect(done).toMatchObject({ code: 0, stdout: `${id} of builder: answered\n` });
-  expect((await asking).ask.verdict).toMatchObject({
-    decision: 'answered',
-    option: 'Fix both',
-    text: 'but tonight',
-  });
-  const { ask } = await builder.raise_ask(push);
-  await json(['ask', 'deny', ask.ask_id, '-m', 'not on a Friday']);
-  expect((await builder.wait_for_ask({ ask_id: ask.ask_id })).ask.verdict).toMatchObject({
-    decision: 'denied',
-    reason: 'not on a Friday',
-  });
+test('[C-BRIDGE-15] what a profile holds cannot steer the terminal', async () => {
+  const id = await newThread();
+  const evil = '\u001b[2J\n  #9  boss';
+  await thread('invite', id, 'eve', '--client', evil, '--roles', '\u202eevil');
+  for (const args of [
+    ['show', id],
+    ['presence', id],
+  ]) {
+    const { stdout, code } = await thread(...args);
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]|[\u2028-\u202e\u2066-\u2069]/u);
+    expect(stdout).toContain('\\u001b[2J\\n  #9  boss');
+  }
 });
 
-test('what is not there, not clear or not allowed ends with its code', async () => {
-  expect(await run(['ask', 'show', 'ZZZZZZZZZ'])).toMatchObject({ code: 3 });
-  expect(await run(['ask', 'show', 'ask_none'])).toMatchObject({ code: 3 });
-  expect(await run(['agent', 'show', 'nobody'])).toMatchObject({ code: 3 });
-  expect(await run(['agent', 'ls', '--state', 'asleep'])).toMatchObject({ code: 2 });
-  const { ask } = await builder.raise_ask({ prompt: 'May I?' });
-  const { ask: second } = await builder.raise_ask({ prompt: 'May I?' });
-  const unclear = await run(['ask', 'show', '']);
-  expect(unclear.code).toBe(2);
-  expect(await run(['ask', 'approve', ask.ask_id, '--as', 'builder'])).toMatchObject({ code: 6 });
-  expect(await run(['ask', 'approve', ask.ask_id, '--role', 'observer', '--as', 'eve'])).toMatchObject({
-    code: 6,
+test('[BRIDGE-19] tail -f without a thread shows all that happens, also as JSON', async () => {
+  const before = await newThread('--with', 'alice');
+  const [people, data] = [following(['tail', '-f']), following(['tail', '-f', '--json'])];
+  // Both are there once they have heard of something.
+  await expect
+    .poll(
+      async () => {
+        await json(['post', before, 'are you there?']);
+        return people().includes('are you there?') && data().includes('are you there?');
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  const id = await newThread('--with', 'bob');
+  await json(['post', id, '-m\n#1 forged', '--as', 'bob']).catch(() => undefined);
+  await json(['post', id, 'two\nlines', '--as', 'bob']);
+  await thread('presence', id, 'typing', '--as', 'bob');
+  await expect
+    .poll(() => people(), { timeout: 20_000 })
+    .toMatch(/bob {2}\[presence\] {2}\{"state":"typing"\}/);
+  expect(people()).toMatch(
+    new RegExp(`^${id} {2} +#\\d+ {2}\\d\\d:\\d\\d:\\d\\d {2}bob {2}two\\n {6}lines$`, 'm'),
+  );
+  expect(people()).toContain('"thread.created"');
+  await expect.poll(() => data(), { timeout: 20_000 }).toContain('typing');
+  const happenings = data()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { pos?: number; event: { type: string; content: unknown } });
+  const positions = happenings.flatMap(({ pos }) => (pos === undefined ? [] : [pos]));
+  expect(positions).toEqual(positions.map((_, i) => (positions[0] ?? 0) + i));
+  expect(happenings.find(({ event }) => event.content === 'two\nlines')?.event).toMatchObject({
+    type: 'message',
+    from: 'bob',
   });
-  expect(await run(['ask', 'show', ask.ask_id, '--as', 'stranger'])).toMatchObject({ code: 3 });
-  for (const one of [ask, second]) await builder.withdraw_ask({ ask_id: one.ask_id });
-});
-
-test('agents by state, with the reason, and all of one', async () => {
-  await builder.register_agent({ name: 'The builder', capabilities: ['run_task'] });
-  await builder.update_agent_status({ status: 'busy', metadata: { currentTask: 'the \u001b[31mmapper' } });
-  const reviewer = createClient({ url: hub.url, token: await issueToken(hub.data, 'reviewer') });
-  await reviewer.heartbeat_session({ runtime: 'claude_code', status: 'idle' });
-  const { stdout } = await run(['agent', 'ls']);
-  expect(stdout.split('\n').map((line) => line.replaceAll(/\d+ s/g, 'N s'))).toEqual([
-    'working  builder   N s  the \\u001b[31mmapper',
-    'idle     reviewer  N s  nothing to do',
-    '',
-  ]);
-  const { agents } = await json<{ agents: { agent_id: string }[] }>(['agent', 'ls', '--state', 'working']);
-  expect(agents.map(({ agent_id }) => agent_id)).toEqual(['builder']);
-  const shown = (await run(['agent', 'show', 'builder'])).stdout;
-  expect(shown).toMatch(/^agent +builder, The builder$/m);
-  expect(shown).toMatch(/^state +working for \d+ s$/m);
-  expect(shown).toMatch(/^takes +run_task$/m);
-  const none = await run(['agent', 'ls', '--state', 'stuck']);
-  expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'No agent is in the state stuck.\n' });
-});
-
-test('a command to an agent that is not connected says so', async () => {
-  const ran = await run(['agent', 'command', 'reviewer', 'run_task', '--param', 'n:=1', '--timeout', '1s']);
-  expect(ran).toMatchObject({ code: 1, stdout: '' });
-  expect(ran.stderr).toContain('reviewer is not connected');
-  expect(await run(['agent', 'command', 'reviewer', 'x', '--timeout', 'soon'])).toMatchObject({ code: 2 });
-  expect(await run(['agent', 'command', 'reviewer', 'x', '--as', 'builder'])).toMatchObject({ code: 6 });
-});
-
-test('a command to a connected agent brings its result, or its failure as exit code 1', async () => {
-  const changes: string[] = [];
-  const agent = await openAgent({
-    url: hub.url,
-    token: await issueToken(hub.data, 'runner'),
-    name: 'The runner',
-    WebSocket,
-    commands: { add: ({ a, b }) => Number(a) + Number(b), fail: () => Promise.reject(new Error('no disk')) },
-    onConnection: (state) => changes.push(state),
-  });
-  await expect.poll(() => changes).toEqual(['open']);
-  const done = await run(['agent', 'command', 'runner', 'add', '--param', 'a:=2', '--param', 'b=3']);
-  expect(done).toMatchObject({ code: 0, stderr: '' });
-  expect(done.stdout).toMatch(/^done in \d+ ms\n5\n$/);
-  const failed = await run(['agent', 'command', 'runner', 'fail']);
-  expect(failed.code).toBe(1);
-  expect(failed.stdout).toMatch(/^failed after \d+ ms: INTERNAL_ERROR: no disk\n$/);
-  expect((await run(['agent', 'show', 'runner'])).stdout).toMatch(/^connected +ws$/m);
-  await agent.close();
-});
-
-test('status counts the agents by state and the open asks', async () => {
-  const { ask } = await builder.raise_ask({ prompt: 'May I?' });
-  expect(await json(['status'])).toMatchObject({
-    agents: { needs_you: 1, idle: 1, offline: 1 },
-    asks: { open: 1, complete: true },
-  });
-  const { stdout } = await run(['status']);
-  expect(stdout).toMatch(/^agents {4}1 needs you, 1 idle, 1 offline$/m);
-  expect(stdout).toMatch(/^asks {6}1 open: .*ask ls$/m);
-  await builder.withdraw_ask({ ask_id: ask.ask_id });
-  expect((await run(['status'])).stdout).toMatch(/^asks {6}nobody waits for you$/m);
+  expect(happenings.at(-1)).not.toHaveProperty('pos');
+  expect((await run(['tail'])).code).toBe(2);
 });

@@ -28,9 +28,10 @@ export interface ResponsesRequest {
   body: { model: string; input: ResponsesItem[]; tools: ResponsesTool[]; [field: string]: unknown };
 }
 
-/** What the model does: say something, call a function, or look for tools it has not been shown. */
+/** What the model does: say something (and pause before it has ended), call a function, look for tools it has not been shown, or fail. */
 export type ResponsesStep =
-  | { text: string }
+  | { text: string; hold?: Promise<void> }
+  | { status: number }
   | { call: string; namespace?: string; arguments: unknown; id: string }
   | { search: string; id: string };
 
@@ -56,10 +57,13 @@ export async function startOpenaiResponses(
     const index = requests.push(request) - 1;
     const steps = await attempt(script, request, index, errors);
     if (steps === undefined) return sendJson(response, 400, { error: { message: 'script failed' } });
+    const failure = steps.find((step) => 'status' in step);
+    if (failure !== undefined) return sendJson(response, failure.status, { error: { message: 'scripted' } });
     const send = beginEvents(response);
     const id = `resp_${index}`;
     send('response.created', { response: { id } });
     for (const [position, step] of steps.entries()) {
+      if ('status' in step) continue;
       const item = { id: `item_${index}_${position}`, ...itemOf(step) };
       if ('text' in step) {
         send('response.output_item.added', {
@@ -72,6 +76,7 @@ export async function startOpenaiResponses(
           content_index: 0,
           delta: step.text,
         });
+        await step.hold;
       }
       send('response.output_item.done', { output_index: position, item });
     }
@@ -89,7 +94,7 @@ const usage = {
   total_tokens: 15,
 };
 
-function itemOf(step: ResponsesStep): ResponsesItem {
+function itemOf(step: Exclude<ResponsesStep, { status: number }>): ResponsesItem {
   if ('text' in step) {
     return {
       type: 'message',

@@ -1,6 +1,7 @@
 import { CONTRACTS, type InputOf, LIMITS, type OperationName, type OutputOf } from '@parley/protocol';
 
 import { createFollow, type Follow } from './follow.ts';
+import { createFollowAll, type FollowAll } from './follow-all.ts';
 import { createPatience } from './patience.ts';
 import { asClientError, type CallOptions, type ClientOptions, createTransport } from './transport.ts';
 
@@ -11,8 +12,8 @@ export type Call<N extends OperationName> = (
     : [input: InputOf<N>, options?: CallOptions]
 ) => Promise<OutputOf<N>>;
 
-/** A method for each operation of the hub under its own name, and `follow` for what is said from now on. */
-export type Client = { [N in OperationName]: Call<N> } & { follow: Follow };
+/** A method for each operation of the hub under its own name, and two ways to follow what happens from now on. */
+export type Client = { [N in OperationName]: Call<N> } & { follow: Follow; followAll: FollowAll };
 
 const TIMEOUT_MS = 30_000;
 const PATIENCE_MS = 60_000;
@@ -50,7 +51,11 @@ export function createClient(options: ClientOptions): Client {
     name,
     (input: object = {}, callOptions: CallOptions = {}) => call(name as OperationName, input, callOptions),
   ]);
-  return { ...Object.fromEntries(methods), follow: createFollow(transport, patienceMs) } as Client;
+  return {
+    ...Object.fromEntries(methods),
+    follow: createFollow(transport, patienceMs),
+    followAll: createFollowAll(transport, patienceMs),
+  } as Client;
 }
 
 async function readAnswer(response: Response, url: string): Promise<unknown> {

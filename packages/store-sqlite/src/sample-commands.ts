@@ -18,7 +18,7 @@ export function sampleSide(n: number): string {
 }
 
 /** The id of the n-th sample ask, and the journal it stands in. */
-export function sampleAsk(n: number, agent: string): { ask_id: string; thread_id: string } {
+function sampleAsk(n: number, agent: string): { ask_id: string; thread_id: string } {
   return { ask_id: `ask_${String(n).padStart(4, '0')}`, thread_id: journalId('w', agent) };
 }
 
@@ -118,12 +118,7 @@ export class SampleCommands {
       risk: 'low',
       expires_in_ms: 86_400_000,
     } as const;
-    return {
-      type: 'raise_ask',
-      ...this.#head(agent, 'ask', key),
-      ...sampleAsk(ask, agent),
-      input,
-    };
+    return { type: 'raise_ask', ...this.#head(agent, 'ask', key), ...sampleAsk(ask, agent), input };
   }
 
   answer(agent: string, ask: number): Command {

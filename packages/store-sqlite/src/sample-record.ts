@@ -12,7 +12,7 @@ import { Writer } from './writer.ts';
 
 export const SAMPLE_THREADS = 3;
 export const SAMPLE_SIDES = 2;
-export const SAMPLE_ASKS = 3;
+const SAMPLE_ASKS = 3;
 
 /** A written record whose connection is still open, and the keyed commands that a client might retry. */
 export interface SampleRecord {

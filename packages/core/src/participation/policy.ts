@@ -6,7 +6,7 @@ import { hasEnded, PLAIN, profileOf } from './conversation.ts';
 import { mentions } from './mentions.ts';
 
 /** How many participants a thread may have before its agents hold back, unless the thread says otherwise. */
-export const SMALL_THREAD = 5;
+const SMALL_THREAD = 5;
 
 /** Every rule that can decide whether a participant should respond, and what it tells the one who asked. */
 export const POLICY_RULES = {
@@ -30,7 +30,7 @@ export const POLICY_RULES = {
   large_thread: 'the thread is large: respond only when you are called',
 } as const;
 
-export type PolicyRule = keyof typeof POLICY_RULES;
+type PolicyRule = keyof typeof POLICY_RULES;
 
 export interface Advice {
   respond: boolean;

@@ -9,7 +9,7 @@ import { checkTransition, mayOverride } from '../threads/status.ts';
 import { checkSpeaking } from './speaking.ts';
 
 /** How many side channels of one thread may be open at once. */
-export const MAX_SIDE_CHANNELS = 50;
+const MAX_SIDE_CHANNELS = 50;
 
 /** Opens a thread beside a thread: both learn of it in one transaction. */
 const openSide: Rule<OpenSide> = {

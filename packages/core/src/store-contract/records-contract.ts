@@ -47,6 +47,10 @@ export function testRecords(check: Check): void {
       expect(await list({ prefix: 'alpha', marks: ['busy'] })).toEqual(['alpha']);
       expect(await list({ prefix: 'alphabetic' })).toEqual([]);
       expect(await list({ limit: 2 })).toEqual(['alpha', 'alphabet']);
+      expect(await list({ owner: 'beta' })).toEqual(['beta']);
+      expect(await list({ past: 'alphabet' })).toEqual(['beta', 'delta']);
+      expect(await list({ descending: true, limit: 3 })).toEqual(['delta', 'beta', 'alphabet']);
+      expect(await list({ descending: true, past: 'beta' })).toEqual(['alphabet', 'alpha']);
       await store.transact(agentStatus(scene, 'beta', 'busy'));
       expect(await list({ marks: ['online'] })).toEqual(['delta']);
       expect(await list({ marks: ['busy'] })).toEqual(['alpha', 'beta']);

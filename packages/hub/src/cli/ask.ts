@@ -7,7 +7,7 @@ import { addConnectOptions, connect } from './connect.ts';
 import { print, tell } from './output.ts';
 import { painter } from './style.ts';
 import { fitted, table } from './table.ts';
-import { wholeNumber } from './thread.ts';
+import { wholeNumber } from './arguments.ts';
 
 const STATUSES = [...AskStatus.options, 'all'] as const;
 const SCOPES = ['once', 'session', 'rule'] as const;

@@ -18,7 +18,7 @@ import { addServeCommand } from './serve.ts';
 import { addSessionsCommand } from './sessions.ts';
 import { addStatusCommand } from './status.ts';
 import { addTailCommand } from './tail.ts';
-import { addThreadCommands } from './thread.ts';
+import { addThreadCommands } from './thread/commands.ts';
 import { addTokenCommands } from './token.ts';
 import { addWhyCommand } from './why.ts';
 

@@ -1,0 +1,18 @@
+const SECRETS =
+  /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|\bBearer\s+[A-Za-z0-9._~+/=-]+|\b(?:sk|pk|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{8,}/g;
+// eslint-disable-next-line no-control-regex
+const ANSI = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i;
+const SHORTEST_SECRET = 8;
+
+/** Makes a child's text fit for a log: no token, none of the secrets it was given by its environment, no colours. */
+export function createRedactor(env: Readonly<Record<string, string>>): (text: string) => string {
+  const given = Object.entries(env)
+    .filter(([name, value]) => SECRET_NAME.test(name) && value.length >= SHORTEST_SECRET)
+    .map(([, value]) => value);
+  return (text) => {
+    let clean = text.replaceAll(ANSI, '');
+    for (const secret of given) clean = clean.replaceAll(secret, '[redacted]');
+    return clean.replaceAll(SECRETS, '[redacted]');
+  };
+}

@@ -1,0 +1,170 @@
+import { RuntimeError } from '../runtime-error.ts';
+
+export type RpcId = string | number;
+
+/** Whatever a peer sends: nothing about it is certain. */
+export type Loose = Record<string, unknown>;
+
+/** An answer as it came, to whichever question. */
+export interface RpcAnswer {
+  id: RpcId;
+  result?: unknown;
+  error?: { code?: number; message: string; data?: unknown };
+}
+
+export interface RpcPeerOptions {
+  write: (line: string) => void;
+  /** Throws where no further question may be asked; answers are always given. */
+  checkRoom: () => void;
+  onRequest: (id: RpcId, method: string, params: Loose) => void;
+  onNotification: (method: string, params: Loose) => void;
+  /** An answer to a question that `request` did not ask. */
+  onAnswer: (answer: RpcAnswer) => void;
+  onGarbage: (line: string) => void;
+}
+
+/** JSON-RPC over lines, in both directions. */
+export interface RpcPeer {
+  take(line: string): void;
+  /** The answer to a line that was too long to read is a failure, not a silence. */
+  takeOversized(head: string): void;
+  /** Asks and waits; throws REFUSED with the child's own error, TIMED_OUT, or what `failAll` was given. */
+  request(method: string, params: Loose, timeoutMs: number): Promise<Loose>;
+  /** Asks under an id of its own, whose answer comes to `onAnswer`. */
+  ask(method: string, params: Loose): number;
+  notify(method: string, params?: Loose): void;
+  answer(id: RpcId, result: unknown): void;
+  refuse(id: RpcId, code: number, message: string): void;
+  failAll(error: RuntimeError): void;
+}
+
+interface Waiting {
+  resolve: (result: Loose) => void;
+  reject: (error: RuntimeError) => void;
+}
+
+/** Reads and writes JSON-RPC; what is no message is handed to `onGarbage` and otherwise ignored. */
+export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
+  const waitingById = new Map<RpcId, Waiting>();
+  let lastId = 0;
+  const send = (message: Loose): void => options.write(JSON.stringify({ jsonrpc: '2.0', ...message }));
+
+  function takeAnswer(answer: RpcAnswer): void {
+    const waiting = waitingById.get(answer.id);
+    if (waiting === undefined) return options.onAnswer(answer);
+    waitingById.delete(answer.id);
+    const { error } = answer;
+    if (error === undefined) waiting.resolve(isObject(answer.result) ? answer.result : {});
+    else waiting.reject(new RuntimeError('REFUSED', error.message, { childError: error }));
+  }
+
+  return {
+    take(line) {
+      const message = parse(line);
+      const id = message?.['id'];
+      const method = message?.['method'];
+      if (message === undefined) options.onGarbage(line);
+      else if (typeof method === 'string') {
+        const params = isObject(message['params']) ? message['params'] : {};
+        if (isId(id)) options.onRequest(id, method, params);
+        else options.onNotification(method, params);
+      } else if (isId(id) && ('result' in message || 'error' in message)) {
+        takeAnswer({ id, ...outcome(message) });
+      } else options.onGarbage(line);
+    },
+    takeOversized(head) {
+      const found = /^\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,15})\s*[,}]/.exec(head)?.[1];
+      const id = found === undefined ? undefined : Number(found);
+      const waiting = id === undefined ? undefined : waitingById.get(id);
+      if (id === undefined || waiting === undefined) return;
+      waitingById.delete(id);
+      waiting.reject(new RuntimeError('ANSWER_TOO_LARGE', 'the answer is longer than the driver reads'));
+    },
+    request(method, params, timeoutMs) {
+      return new Promise((resolve, reject) => {
+        const id = ++lastId;
+        const timer = setTimeout(() => {
+          waitingById.delete(id);
+          reject(new RuntimeError('TIMED_OUT', `no answer to ${method} within ${timeoutMs} ms`));
+        }, timeoutMs);
+        waitingById.set(id, {
+          resolve(result) {
+            clearTimeout(timer);
+            resolve(result);
+          },
+          reject(error) {
+            clearTimeout(timer);
+            reject(error);
+          },
+        });
+        try {
+          options.checkRoom();
+          send({ id, method, params });
+        } catch (error) {
+          waitingById.delete(id);
+          clearTimeout(timer);
+          throw error;
+        }
+      });
+    },
+    ask(method, params) {
+      options.checkRoom();
+      const id = ++lastId;
+      send({ id, method, params });
+      return id;
+    },
+    notify: (method, params) => send({ method, ...(params === undefined ? {} : { params }) }),
+    answer: (id, result) => send({ id, result }),
+    refuse: (id, code, message) => send({ id, error: { code, message } }),
+    failAll(error) {
+      const all = [...waitingById.values()];
+      waitingById.clear();
+      for (const waiting of all) waiting.reject(error);
+    },
+  };
+}
+
+function parse(line: string): Loose | undefined {
+  try {
+    const message: unknown = JSON.parse(line);
+    return isObject(message) ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function outcome(message: Loose): Pick<RpcAnswer, 'result' | 'error'> {
+  const error = message['error'];
+  if (error === undefined || error === null) return { result: message['result'] };
+  if (!isObject(error)) return { error: { message: JSON.stringify(error) } };
+  const text = error['message'];
+  return { error: { ...error, message: typeof text === 'string' ? text : 'no reason given' } };
+}
+
+/** True for a JSON object. */
+export function isObject(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object under a key, or an empty one. */
+export function objectAt(value: Loose, key: string): Loose {
+  const inner = value[key];
+  return isObject(inner) ? inner : {};
+}
+
+/** The text under a key, if it is one. */
+export function textAt(value: Loose, key: string): string | undefined {
+  const inner = value[key];
+  return typeof inner === 'string' ? inner : undefined;
+}
+
+/** The number under a key, if it is one. */
+export function numberAt(value: Loose, key: string): number | undefined {
+  const inner = value[key];
+  return typeof inner === 'number' ? inner : undefined;
+}
+
+// Zero is an id.
+function isId(id: unknown): id is RpcId {
+  return typeof id === 'string' || typeof id === 'number';
+}
