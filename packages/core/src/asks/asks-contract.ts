@@ -64,7 +64,7 @@ export function testAsks(
   let opened: { store: Store; close(): Promise<void> } | undefined;
   beforeAll(async () => {
     opened = await open();
-  });
+  }, 60_000);
   afterAll(() => opened?.close());
   const theStore = (): Store => {
     if (opened === undefined) throw new Error('the store did not open');
