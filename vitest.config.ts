@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { createProofReporter } from './specs/proof-reporter.ts';
 
+const CROWDS = ['tests/ws/{load,restart}.test.ts'];
+
 export default defineConfig({
   test: {
     reporters: ['default', createProofReporter({ full: process.env['FULL_TEST_RUN'] === 'yes' })],
@@ -17,10 +19,22 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['tests/**/*.test.ts'],
+          exclude: CROWDS,
           maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // Thousands of clients need the machine for themselves.
+        test: {
+          name: 'crowd',
+          include: CROWDS,
+          maxWorkers: 1,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

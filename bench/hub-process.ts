@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const BIN = fileURLToPath(new URL('../packages/hub/bin/parley.mjs', import.meta.url));
+/** The built hub. */
+export const BIN = fileURLToPath(new URL('../packages/hub/bin/parley.mjs', import.meta.url));
 
 export interface HubProcess {
   url: string;

@@ -1,6 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 
 import { benchBatching } from './batching.ts';
+import { benchFanout } from './fanout.ts';
 import { benchFollow } from './follow.ts';
 import { benchIsolation } from './isolation.ts';
 import { benchMcp } from './mcp.ts';
@@ -14,6 +15,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   isolation: benchIsolation,
   mcp: benchMcp,
   follow: benchFollow,
+  fanout: benchFanout,
   million: benchMillion,
 };
 

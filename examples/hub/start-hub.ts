@@ -12,6 +12,9 @@ const parley = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import
 
 /** A hub for one example, in a folder that goes away with it. */
 export interface ExampleHub {
+  url: string;
+  /** A token for this agent. */
+  token(agent: string, role?: string): Promise<string>;
   /** A client that speaks as this agent. */
   join(agent: string, role?: string): Promise<Client>;
   stop(): Promise<void>;
@@ -25,12 +28,14 @@ export async function startHub(): Promise<ExampleHub> {
   });
   const [line] = (await once(hub.stdout, 'data')) as [Buffer];
   const { url } = JSON.parse(line.toString()) as { url: string };
+  const token = async (agent: string, role = 'worker'): Promise<string> => {
+    const args = [parley, 'token', 'issue', '--agent', agent, '--role', role, '--data', data];
+    return (await promisify(execFile)(process.execPath, args)).stdout.trim();
+  };
   return {
-    async join(agent, role = 'worker') {
-      const args = [parley, 'token', 'issue', '--agent', agent, '--role', role, '--data', data];
-      const { stdout } = await promisify(execFile)(process.execPath, args);
-      return createClient({ url, token: stdout.trim() });
-    },
+    url,
+    token,
+    join: async (agent, role) => createClient({ url, token: await token(agent, role) }),
     async stop() {
       hub.kill();
       await once(hub, 'exit');

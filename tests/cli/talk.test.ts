@@ -80,16 +80,25 @@ test('a thread from the first word to its close', async () => {
   expect(late.stderr).toContain('the thread is closed');
 });
 
-test('why tells who has read a message, by id and by seq', async () => {
+test('why tells what became of a message, by id and by seq', async () => {
   const thread = await newThread('--with', 'alice,bob');
   const { message_id } = await json<Posted>(['post', thread, 'hello']);
   await json(['read', thread, '--ack', '--as', 'alice']);
-  const told = await json<{ read_by: { agent_id: string }[] }>(['why', thread, message_id]);
-  expect(told).toMatchObject({ unread_by: ['bob'], referenced_by: [] });
-  expect(told.read_by.map(({ agent_id }) => agent_id)).toEqual(['alice']);
+  await json(['post', thread, 'hello to you', '--reply-to', message_id, '--as', 'alice']);
+  expect(await json(['why', thread, message_id])).toMatchObject({
+    durable: { seq: 1 },
+    offered: [{ agent_id: 'alice', how: 'read' }],
+    read: [{ agent_id: 'alice' }],
+    unread: ['bob'],
+    acted: [{ agent_id: 'alice', what: 'reply', seq: 2 }],
+  });
   const people = await run(['why', thread, '1']);
-  expect(people.stdout).toContain('read     by alice');
-  expect(people.stdout).toContain('unread   by bob');
+  for (const line of [/^ {2}accepted {2}/m, /^ {2}durable {3}as #1, on disk before it was acknowledged$/m])
+    expect(people.stdout).toMatch(line);
+  expect(people.stdout).toMatch(/^ {2}offered {3}to alice who fetched it, by /m);
+  expect(people.stdout).toContain('read      by alice');
+  expect(people.stdout).toContain('unread    by bob');
+  expect(people.stdout).toMatch(/^ {2}acted on {2}by alice: reply #2, /m);
   expect((await run(['why', thread, '9'])).code).toBe(3);
 });
 

@@ -2,8 +2,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { TRANSITIONS } from '@parley/core';
-import { CONTRACTS, EVENT_METADATA, HTTP_STATUS, LIMITS } from '@parley/protocol';
+import { CONTROL_AUTHORITY, POLICY_RULES, TRANSITIONS } from '@parley/core';
+import {
+  AGENT_STATES,
+  AskStatus,
+  CONTRACTS,
+  EVENT_KINDS,
+  EVENT_METADATA,
+  HTTP_STATUS,
+  LIMITS,
+} from '@parley/protocol';
 import { expect, test } from 'vitest';
 
 import { parley } from '../cli/parley.ts';
@@ -68,6 +76,14 @@ test('the guide tells the statuses as the rules have them', () => {
   expect(Object.fromEntries(told)).toEqual(TRANSITIONS);
 });
 
+test('the states of asks and agents are told, each once', () => {
+  expect(tableUnder(read('docs/asks.md'), 'States').map(([name]) => name)).toEqual(AskStatus.options);
+  const told = tableUnder(read('docs/agents.md'), 'States').map(([name]) => name);
+  expect(new Set(told)).toEqual(new Set(AGENT_STATES));
+  expect(told).toHaveLength(AGENT_STATES.length);
+  expect(read('docs/asks.md')).toContain(`${LIMITS.open_asks} open at once`);
+});
+
 test('the guide tells every error code with its HTTP status', () => {
   const rows = tableUnder(read('docs/guide.md'), 'Errors');
   expect(Object.fromEntries(rows.map(([code = '', status]) => [code, Number(status)]))).toEqual(HTTP_STATUS);
@@ -87,4 +103,13 @@ test('the page of the HTTP face tells every operation with its resource', () => 
     'http' in contract ? `${contract.http.method} ${contract.http.path}` : '',
   ]);
   expect(rows).toEqual(real);
+});
+
+test('the page of the events face tells every type, every control with who may give it, and every rule', () => {
+  const page = read('docs/faces/events.md');
+  expect(tableUnder(page, 'The event').map(([type]) => type)).toEqual(EVENT_KINDS);
+  const controls = tableUnder(page, 'Controls').map(([verb = '', , who]) => [verb, who]);
+  expect(Object.fromEntries(controls)).toEqual(CONTROL_AUTHORITY);
+  const rules = tableUnder(page, 'Who should respond').map(([rule]) => rule);
+  expect(rules).toEqual(Object.keys(POLICY_RULES));
 });

@@ -53,3 +53,13 @@ test('the calls on the page of the HTTP face work as they are pasted', { timeout
   expect(output).toContain('"seq":1,"thread_status":"active"');
   expect(output).toContain(': stream\n\nid: 1\nevent: message\ndata: {"message_id"');
 });
+
+test('the calls on the page of the events face work as they are pasted', { timeout: 120_000 }, async () => {
+  const { code, output } = await paste(scriptOf('docs/faces/events.md', '# Thread events face'));
+  expect(code, output).toBe(0);
+  expect(output).toContain('"type":"message","from":"user","to":"alice","content":"Hello, alice."');
+  expect(output).toContain('"invokes":["alice"]');
+  expect(output).toContain('"next_seq":1,"has_more":false}');
+  expect(output).toContain(': stream\n\nid: 0\ndata: {"id":');
+  expect(output).toContain('event: hello\ndata: {"pos":0}\n\nid: 1\ndata: {"pos":1,"event":{');
+});

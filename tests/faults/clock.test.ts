@@ -127,4 +127,39 @@ describeWith(['libfaketime'], 'the wall clock', ({ libfaketime }) => {
       expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(60_000);
     },
   );
+
+  test('an ask that the clock has denied stays denied when the clock goes back, and agents keep their state', async () => {
+    const clock = fakeClock();
+    const folder = temporaryFolder();
+    const hub = await startHub(folder, { env: clock.env });
+    const agent = clientOf(hub.url, 'builder', await tokenFor(folder, 'builder'));
+    const person = clientOf(hub.url, 'ann', await tokenFor(folder, 'ann', { role: 'operator' }));
+    type Told = { ask: { ask_id: string; status: string; verdict?: { decision: string; by: string } } };
+    const raised = ok(await agent.call<Told>('raise_ask', { prompt: 'May I?', expires_in_ms: HOUR / 2 }));
+    const { ask_id } = raised.ask;
+    ok(await agent.call('update_agent_status', { status: 'busy', metadata: { currentTask: 'the mapper' } }));
+    const state = async () => {
+      const { agents } = ok(await person.call<{ agents: Record<string, string>[] }>('list_agents', {}));
+      return [agents[0]?.['state'], agents[0]?.['reason']];
+    };
+    expect(await state()).toEqual(['needs_you', 'May I?']);
+    const waiting = agent.call<Told & { timed_out: boolean }>('wait_for_ask', { ask_id, timeout_ms: 20_000 });
+    clock.move(HOUR);
+    const denied = { status: 'resolved', verdict: { decision: 'denied', by: 'parley' } };
+    expect(ok(await waiting)).toMatchObject({ timed_out: false, ask: denied });
+    expect(await state()).toEqual(['offline', 'silent; no connection and no heartbeat']);
+    clock.move(0);
+    const late = await person.call<{ error: { code: string; details: Told } }>('answer_ask', {
+      ask_id,
+      decision: 'approved',
+    });
+    expect(late).toMatchObject({
+      status: 409,
+      body: { error: { code: 'CONFLICT', details: { ask: denied } } },
+    });
+    expect(ok(await agent.call<Told>('get_ask', { ask_id })).ask).toMatchObject(denied);
+    expect(await state()).toEqual(['working', 'the mapper']);
+    await hub.end('SIGTERM');
+    expectSoundRecord(folder);
+  });
 });

@@ -66,7 +66,13 @@ describe.each(others)('$name answers as /v1 does', (face) => {
       ['VALIDATION_ERROR', 'post_message', { ...post, body: 'x'.repeat(65_537) }],
       ['VALIDATION_ERROR', 'ack_read', { thread_id, last_read_seq: 99 }],
       ['VALIDATION_ERROR', 'ack_read', { thread_id, last_read_seq: 0 }],
-      ['NOT_FOUND', 'get_thread', { thread_id: `${thread_id.slice(0, -5)}0${thread_id.slice(-4)}` }],
+      [
+        'NOT_FOUND',
+        'get_thread',
+        {
+          thread_id: `${thread_id.slice(0, -5)}${thread_id.at(-5) === '0' ? '1' : '0'}${thread_id.slice(-4)}`,
+        },
+      ],
       ['NOT_FOUND', 'get_message', { thread_id, message_id: `${message_id.slice(0, -1)}!` }],
       ['NOT_FOUND', 'post_message', { ...post, in_reply_to: 'msg_none' }],
       ['NOT_FOUND', 'trigger_participant', { thread_id, target_agent_id: 'nobody' }],

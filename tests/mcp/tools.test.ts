@@ -108,7 +108,14 @@ test('a client learns how to use the server from its instructions, in both eras'
   const { init } = await openLegacy(scene.hub.url, token);
   const instructions = discovered.answer?.result?.['instructions'] as string;
   expect(init.answer?.result?.['instructions']).toBe(instructions);
-  for (const word of ['list_threads', 'read_messages', 'ack_read', 'post_message', 'idempotency_key'])
+  for (const word of [
+    'list_threads',
+    'read_messages',
+    'ack_read',
+    'post_message',
+    'idempotency_key',
+    'should_respond',
+  ])
     expect(instructions).toContain(word);
   expect(Buffer.byteLength(instructions)).toBeLessThan(1_500);
   expect(discovered.answer?.result?.['capabilities']).toEqual({ tools: {}, resources: { subscribe: true } });

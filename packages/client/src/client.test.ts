@@ -74,7 +74,9 @@ async function failure(running: Promise<unknown>) {
 
 test('every operation of the table is a method', () => {
   const client = createClient({ url: 'http://127.0.0.1:1', token: 't' });
-  expect(Object.keys(client).toSorted()).toEqual([...Object.keys(CONTRACTS), 'follow'].toSorted());
+  expect(Object.keys(client).toSorted()).toEqual(
+    [...Object.keys(CONTRACTS), 'follow', 'followAll'].toSorted(),
+  );
 });
 
 test('an answer that never came, a cut one and a 503 are repeated with the same key', async () => {

@@ -1,6 +1,7 @@
-import { CONTRACTS, type InputOf, type OperationName, type OutputOf } from '@parley/protocol';
+import { CONTRACTS, type InputOf, LIMITS, type OperationName, type OutputOf } from '@parley/protocol';
 
 import { createFollow, type Follow } from './follow.ts';
+import { createFollowAll, type FollowAll } from './follow-all.ts';
 import { createPatience } from './patience.ts';
 import { asClientError, type CallOptions, type ClientOptions, createTransport } from './transport.ts';
 
@@ -11,8 +12,8 @@ export type Call<N extends OperationName> = (
     : [input: InputOf<N>, options?: CallOptions]
 ) => Promise<OutputOf<N>>;
 
-/** A method for each operation of the hub under its own name, and `follow` for what is said from now on. */
-export type Client = { [N in OperationName]: Call<N> } & { follow: Follow };
+/** A method for each operation of the hub under its own name, and two ways to follow what happens from now on. */
+export type Client = { [N in OperationName]: Call<N> } & { follow: Follow; followAll: FollowAll };
 
 const TIMEOUT_MS = 30_000;
 const PATIENCE_MS = 60_000;
@@ -28,11 +29,9 @@ export function createClient(options: ClientOptions): Client {
   async function call(name: OperationName, input: object, { signal }: CallOptions): Promise<unknown> {
     const body = JSON.stringify(withKey(name, input));
     const patience = createPatience(patienceMs);
-    const waiting = 'timeout_ms' in input ? Number(input.timeout_ms) : 0;
+    const waiting = waitOf(name, input);
     for (;;) {
-      const deadline = AbortSignal.timeout(
-        timeoutMs + (name === 'wait_for_messages' ? waiting || 30_000 : 0),
-      );
+      const deadline = AbortSignal.timeout(timeoutMs + waiting);
       try {
         const response = await transport(`/v1/${name}`, {
           method: 'POST',
@@ -52,7 +51,11 @@ export function createClient(options: ClientOptions): Client {
     name,
     (input: object = {}, callOptions: CallOptions = {}) => call(name as OperationName, input, callOptions),
   ]);
-  return { ...Object.fromEntries(methods), follow: createFollow(transport, patienceMs) } as Client;
+  return {
+    ...Object.fromEntries(methods),
+    follow: createFollow(transport, patienceMs),
+    followAll: createFollowAll(transport, patienceMs),
+  } as Client;
 }
 
 async function readAnswer(response: Response, url: string): Promise<unknown> {
@@ -61,6 +64,13 @@ async function readAnswer(response: Response, url: string): Promise<unknown> {
   } catch (error) {
     throw asClientError(error, url);
   }
+}
+
+/** How long the hub itself may wait before it answers. */
+function waitOf(name: OperationName, input: object): number {
+  if (!('timeout_ms' in CONTRACTS[name].input.shape)) return 0;
+  const asked = 'timeout_ms' in input ? Number(input.timeout_ms) : LIMITS.wait_default_ms;
+  return Number.isFinite(asked) ? asked : 0;
 }
 
 /** Writes get a key of their own, so that a repeat after a lost answer is seen as one. */

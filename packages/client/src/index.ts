@@ -1,5 +1,8 @@
+export { type Agent, type AgentOptions, type CommandHandler, openAgent } from './agent.ts';
+export type { Socket, SocketConstructor } from './agent-socket.ts';
 export { ParleyError } from '@parley/protocol';
 export { type Call, type Client, createClient } from './client.ts';
 export { ClientError, isClientError } from './client-error.ts';
-export type { FollowOptions } from './follow.ts';
+export type { Happening } from './follow-all.ts';
+export type { FollowOptions } from './follow-stream.ts';
 export type { CallOptions, ClientOptions, Token } from './transport.ts';

@@ -2,8 +2,8 @@ import type {
   AgentEvent,
   AgentRegistration,
   AgentStatus,
+  AskAnswer,
   AskContent,
-  AskVerdict,
   Caller,
   Control,
   Cursor,
@@ -25,6 +25,8 @@ export interface Idempotency {
   key: string;
   /** Records made before this moment have left the window and no longer bind. */
   fresh_after: number;
+  /** What the key also binds where its scope is wider than one place. */
+  about?: string;
 }
 
 interface Base<T extends string, I> {
@@ -95,8 +97,8 @@ export type RecordResponse = InThread<
   { command_id: string; success: boolean; error_code?: string; execution_ms: number }
 >;
 
-export type RaiseAsk = InThread<'raise_ask', AskContent> & { ask_id: string; expires_at: string };
-export type AnswerAsk = InThread<'answer_ask', Omit<AskVerdict, 'by' | 'device' | 'at'>> & { ask_id: string };
+export type RaiseAsk = InThread<'raise_ask', AskContent & { expires_in_ms: number }> & { ask_id: string };
+export type AnswerAsk = InThread<'answer_ask', AskAnswer> & { ask_id: string };
 /** The agent has the verdict in hand. */
 export type TakeAsk = InThread<'take_ask', Record<string, never>> & { ask_id: string };
 /** The agent needs no answer any more. */
@@ -144,7 +146,7 @@ export interface Needs {
   /** The caller's cursor in the thread. */
   cursor?: boolean;
   /** A value kept beside the log. */
-  record?: { kind: 'agent' | 'ask'; key: string };
+  record?: { kind: 'agent' | 'ask' | 'session'; key: string };
 }
 
 /** What a store hands to the rules. */
@@ -153,7 +155,7 @@ export interface Loaded {
   other?: Located;
   entry: Entry | undefined;
   cursor: Cursor | undefined;
-  record?: RecordKinds['agent'] | RecordKinds['ask'];
+  record?: RecordKinds['agent' | 'ask' | 'session'];
 }
 
 /** What a decision adds to one thread. */

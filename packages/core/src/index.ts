@@ -1,5 +1,6 @@
 export type { Commander, Links } from './agents/ports.ts';
 export type { Link } from './agents/state.ts';
+export { askOf, evolveAsk } from './asks/evolve-ask.ts';
 export { type AskKeeper, createAskKeeper } from './asks/keeper.ts';
 export * from './clock.ts';
 export * from './commands.ts';
@@ -7,10 +8,16 @@ export * from './entry.ts';
 export { createOffers, type Offers } from './evidence/offers.ts';
 export * from './feed.ts';
 export * from './hub.ts';
+export type { Follower } from './live/fan-out.ts';
+export { CLOSE, type Link as LiveLink, type Speaker } from './live/link.ts';
+export * from './live/live.ts';
 export * from './log.ts';
 export { type CallContext, type Deps } from './operation.ts';
 export { createPresenceBoard, type Presence, type PresenceBoard } from './participation/presence.ts';
+export { CONTROL_AUTHORITY } from './participation/rules.ts';
+export { POLICY_RULES } from './participation/policy.ts';
 export { createProfileRegistry, type ProfileRegistry } from './participation/profile-registry.ts';
+export { presenceEvent, toEvent } from './participation/to-event.ts';
 export * from './quota.ts';
 export * from './records.ts';
 export * from './store.ts';
@@ -18,6 +25,7 @@ export { openMemoryStore } from './store-memory.ts';
 export {
   admit,
   admitReader,
+  checkThreadScope,
   isForeign,
   journalId,
   JOURNAL_PREFIX,
@@ -25,5 +33,5 @@ export {
   workspaceTag,
 } from './threads/access.ts';
 export { evolve, type ThreadState } from './threads/state.ts';
-export { TRANSITIONS } from './threads/status.ts';
+export { mayOverride, TRANSITIONS } from './threads/status.ts';
 export type { Prose } from './threads/summary.ts';

@@ -12,6 +12,8 @@ import { mayOverride } from './threads/status.ts';
 export interface Log {
   append(command: Command): Promise<Committed>;
   read(query: PageQuery): Promise<Page>;
+  /** How far the log of the whole hub has come. */
+  position(): Promise<number>;
   /** Runs of entries after a position, first from the store, then as they are committed: no gap, no repeat. */
   follow(caller: Caller, threadId: string, after: number, signal: AbortSignal): AsyncGenerator<Entry[]>;
   /** The same over all threads the caller may see, by position in the log of the hub. */
@@ -38,6 +40,7 @@ export function createLog(store: Store, feed: Feed): Log {
 
   return {
     read,
+    position: () => store.position(),
     async append(command) {
       const committed = await store.transact(command);
       for (const { thread_id, last_seq, workspace_id, pos } of committed.reached ?? []) {

@@ -2,7 +2,7 @@ import type { Caller, OperationName, OutputOf, ParsedInputOf } from '@parley/pro
 import { ENTRY_SALT_BOUND } from '@parley/protocol';
 
 import type { Chance, Clock } from './clock.ts';
-import type { Idempotency } from './commands.ts';
+import type { Command } from './commands.ts';
 import type { Log } from './log.ts';
 import type { Commander, Links } from './agents/ports.ts';
 import type { Patience } from './agents/state.ts';
@@ -40,6 +40,8 @@ export interface Deps {
 export interface CallContext {
   request_id: string;
   signal: AbortSignal;
+  /** The id that a client gave the event it posts: one event of this sender in the whole workspace. */
+  event_id?: string;
   /** Tells a patient client that a long call is still alive. */
   progress?: (message: string) => void;
 }
@@ -56,21 +58,34 @@ export function operation<N extends OperationName>(_name: N, definition: Operati
   return definition;
 }
 
-/** The common head of every command: who, when, a pinch of chance, and the caller's key. */
-export function stamp(deps: Deps, caller: Caller, scope: string, key: string | undefined) {
+/** The common head of every command: who, when, a pinch of chance, and the caller's key or the id of the event. */
+export function stamp(
+  deps: Deps,
+  caller: Caller,
+  scope: string,
+  key: string | undefined,
+  event_id?: string,
+): Stamp {
   const now = deps.clock.now();
-  const idempotency: Idempotency | undefined =
-    key === undefined
-      ? undefined
-      : {
-          scope: `${caller.workspace_id} ${scope}`,
-          key,
-          fresh_after: now - deps.idempotencyWindowMs,
-        };
-  return {
-    caller,
-    now,
-    salt: deps.chance.below(ENTRY_SALT_BOUND),
-    ...(idempotency === undefined ? {} : { idempotency }),
-  };
+  const head: Stamp = { caller: nameOf(caller), now, salt: deps.chance.below(ENTRY_SALT_BOUND) };
+  const fresh_after = now - deps.idempotencyWindowMs;
+  const { workspace_id } = caller;
+  if (event_id !== undefined)
+    head.idempotency = { scope: `${workspace_id} event`, key: event_id, fresh_after, about: scope };
+  else if (key !== undefined) head.idempotency = { scope: `${workspace_id} ${scope}`, key, fresh_after };
+  return head;
+}
+
+type Stamp = Pick<Command, 'caller' | 'now' | 'salt' | 'idempotency'>;
+
+const namesByCaller = new WeakMap<Caller, Caller>();
+
+/** Who calls, without the rest of the claims: it goes with every command. A caller is one object for all its calls. */
+function nameOf(caller: Caller): Caller {
+  let name = namesByCaller.get(caller);
+  if (name === undefined) {
+    const { agent_id, workspace_id, role, session_id } = caller;
+    namesByCaller.set(caller, (name = { agent_id, workspace_id, role, session_id }));
+  }
+  return name;
 }

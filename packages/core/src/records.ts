@@ -1,18 +1,26 @@
 import type { Agent, Ask, Session } from '@parley/protocol';
 
-/** How far a thread was handed to an agent, and by which way. */
+/** The run of a thread's entries that was handed to an agent last, and by which way. */
 export interface Offer {
   thread_id: string;
   agent_id: string;
   /** The door by which it went: sse, ws, mcp, wait, read. */
   how: string;
+  /** The first entry of the run. */
+  first: number;
+  /** Its last. */
   seq: number;
   at: string;
 }
 
+/** A session as it is kept: what callers see, and since when its status is what it is. */
+export interface KeptSession extends Session {
+  since: string;
+}
+
 /** What is kept beside the log, by kind: small things with one current value each. */
 export interface RecordKinds {
-  session: Session;
+  session: KeptSession;
   agent: Agent;
   ask: Ask;
   offer: Offer;
@@ -20,18 +28,30 @@ export interface RecordKinds {
 
 export type RecordKind = keyof RecordKinds;
 
-/** One value to be put: `mark` is the word by which its kind is listed. */
+/** One value to be put: its kind is listed by `mark`, a word for its state, and by `owner`, the agent it is of. */
 export type PutRecord = {
-  [K in RecordKind]: { kind: K; workspace_id: string; key: string; mark: string; value: RecordKinds[K] };
+  [K in RecordKind]: {
+    kind: K;
+    workspace_id: string;
+    key: string;
+    mark: string;
+    owner: string;
+    value: RecordKinds[K];
+  };
 }[RecordKind];
 
-/** Which values of a kind are wanted, in the order of their keys. */
+/** Which values of a kind are wanted, in the order of their keys or against it. */
 export interface RecordsQuery<K extends RecordKind = RecordKind> {
   kind: K;
   /** Undefined for the hub's own housekeeping, which looks at all workspaces. */
   workspace_id: string | undefined;
   marks?: readonly string[];
+  owner?: string;
   /** Only keys that begin so. */
   prefix?: string;
+  /** Only keys after this one, or before it where the highest come first. */
+  past?: string;
+  /** The highest keys first. */
+  descending?: boolean;
   limit: number;
 }

@@ -57,7 +57,7 @@ export function openMemoryStore(): Store {
       ...(other === undefined ? {} : { other: locate(other, workspace_id) }),
       entry: thread === undefined || entry_seq === undefined ? undefined : entryAt(thread, entry_seq),
       cursor: cursor === true ? cursors.get(`${thread} ${agent_id}`) : undefined,
-      ...(kept === undefined ? {} : { record: kept as RecordKinds['agent'] | RecordKinds['ask'] }),
+      ...(kept === undefined ? {} : { record: kept as NonNullable<Loaded['record']> }),
     };
   }
 
@@ -85,14 +85,14 @@ export function openMemoryStore(): Store {
         ? undefined
         : JSON.stringify([idempotency.scope, caller.agent_id, idempotency.key]);
     if (idempotency !== undefined && key !== undefined) {
-      const result = replay(keys.get(key), idempotency, fingerprint(command.input));
+      const result = replay(keys.get(key), idempotency, fingerprint(command));
       if (result !== undefined) return { result, replayed: true };
     }
     const decision = decide(load(command), command);
     const reached = apply(decision);
     if (idempotency !== undefined && key !== undefined) {
       keys.set(key, {
-        fingerprint: fingerprint(command.input),
+        fingerprint: fingerprint(command),
         result: decision.result,
         at: command.now,
       });
@@ -105,8 +105,14 @@ export function openMemoryStore(): Store {
     const { thread_id, seq } = order[pos - 1] ?? { thread_id: '', seq: 0 };
     const state = threads.get(thread_id)?.state;
     if (state?.workspace_id !== workspace_id) return undefined;
-    if (participant !== undefined && !state.participants.includes(participant)) return undefined;
-    return entryAt(thread_id, seq);
+    return isOpenTo(state, participant) ? entryAt(thread_id, seq) : undefined;
+  }
+
+  /** Side channels are open to all of their main thread. */
+  function isOpenTo(state: ThreadState, participant: string | undefined): boolean {
+    if (participant === undefined || state.participants.includes(participant)) return true;
+    const main = state.side_of === undefined ? undefined : threads.get(state.side_of)?.state;
+    return main?.participants.includes(participant) === true;
   }
 
   function slice(query: Omit<PageQuery, 'after'>, after: number): Page {
@@ -168,20 +174,23 @@ export function openMemoryStore(): Store {
     records: async (query) => someRecords([...records.values()], query),
     async workspace(query) {
       const rows: { pos: number; entry: Entry }[] = [];
+      let bytes = 0;
       for (let pos = query.after + 1; pos <= order.length; pos++) {
-        if (rows.length === query.limit) return { rows, next: pos - 1, has_more: true };
         const entry = visible(pos, query);
-        if (entry !== undefined) rows.push({ pos, entry });
+        if (entry === undefined) continue;
+        bytes += JSON.stringify(entry).length;
+        if (rows.length === query.limit || (rows.length > 0 && bytes > query.max_bytes))
+          return { rows, next: rows.at(-1)?.pos ?? query.after, has_more: true };
+        rows.push({ pos, entry });
       }
       return { rows, next: Math.max(query.after, order.length), has_more: false };
     },
+    position: async () => order.length,
     async search(query) {
       const words = query.text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
       const hits = [...threads.values()]
         .filter(({ state }) => state.workspace_id === query.workspace_id)
-        .filter(
-          ({ state }) => query.participant === undefined || state.participants.includes(query.participant),
-        )
+        .filter(({ state }) => isOpenTo(state, query.participant))
         .filter(({ state }) => query.thread_id === undefined || state.thread_id === query.thread_id)
         .flatMap(({ sealed }) => sealed.slice(1).map(({ json }) => JSON.parse(json) as Entry))
         .filter(
@@ -221,14 +230,17 @@ function recordName(workspaceId: string, kind: RecordKind, key: string): string 
 
 function someRecords<K extends RecordKind>(
   all: readonly PutRecord[],
-  { kind, workspace_id, marks, prefix = '', limit }: RecordsQuery<K>,
+  { kind, workspace_id, marks, owner, prefix = '', past, descending = false, limit }: RecordsQuery<K>,
 ): RecordKinds[K][] {
+  const sign = descending ? -1 : 1;
   return all
     .filter((record) => record.kind === kind)
     .filter((record) => workspace_id === undefined || record.workspace_id === workspace_id)
     .filter((record) => marks === undefined || marks.includes(record.mark))
+    .filter((record) => owner === undefined || record.owner === owner)
     .filter((record) => record.key.startsWith(prefix))
-    .toSorted((a, b) => byText(a.workspace_id, b.workspace_id) || byText(a.key, b.key))
+    .filter((record) => past === undefined || sign * byText(record.key, past) > 0)
+    .toSorted((a, b) => sign * (byText(a.workspace_id, b.workspace_id) || byText(a.key, b.key)))
     .slice(0, limit)
     .map((record) => record.value as RecordKinds[K]);
 }

@@ -25,6 +25,7 @@ export interface Committed {
 export interface PageQuery {
   workspace_id: string;
   thread_id: string;
+  /** The seq before the first one wanted; -1 begins with the thread's own creation. */
   after: number;
   limit: number;
   max_bytes: number;
@@ -74,7 +75,7 @@ export interface WorkspaceQuery {
 /** A run of a workspace's entries over all its threads, in the order the hub accepted them. */
 export interface WorkspacePage {
   rows: { pos: number; entry: Entry }[];
-  /** Up to here nothing was left out. */
+  /** Up to here nothing was left out; a page may be empty and yet have more after it. */
   next: number;
   has_more: boolean;
 }
@@ -114,6 +115,8 @@ export interface Store {
   records<K extends RecordKind>(query: RecordsQuery<K>): Promise<RecordKinds[K][]>;
   /** The log of a workspace over all its threads. */
   workspace(query: WorkspaceQuery): Promise<WorkspacePage>;
+  /** How far the log of the whole hub has come. */
+  position(): Promise<number>;
   search(query: SearchQuery): Promise<SearchResult>;
   health(): StoreHealth;
   close(): Promise<void>;

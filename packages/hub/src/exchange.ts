@@ -43,28 +43,49 @@ const LINGER_MS = 1_000;
 
 const BYTE_ORDER_MARK = 0xfeff;
 
-const COMMON = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+const TYPE = 'application/json; charset=utf-8';
 
 /** Writes a JSON answer in one piece. */
 export function sendJson(
   { request, response, request_id }: Exchange,
   status: number,
   text: string,
-  headers: Record<string, string> = {},
+  headers?: Record<string, string>,
 ): void {
   if (response.headersSent || response.destroyed) return;
   const unread = request.complete ? 0 : bodySize(request);
-  response.writeHead(status, {
-    // A rest too long to be read away ends the connection, and the client must know.
-    ...(unread > DISCARD_BYTES ? { connection: 'close' } : {}),
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    'x-request-id': request_id,
-    ...COMMON,
-    ...headers,
-  });
-  if (unread === 0) response.end(text);
-  else dismiss(request, response, text);
+  const bytes = Buffer.byteLength(text);
+  const head = ['content-type', TYPE, 'content-length', `${bytes}`, 'x-request-id', request_id, ...COMMON];
+  if (headers !== undefined) overwrite(head, headers);
+  // A rest too long to be read away ends the connection, and the client must know.
+  if (unread > DISCARD_BYTES) overwrite(head, { connection: 'close' });
+  response.writeHead(status, head);
+  if (unread > 0) dismiss(request, response, text);
+  else finish(response, text, bytes === text.length ? 'latin1' : 'utf8');
+}
+
+const COMMON = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
+
+/** Sets headers in a list of names and values. */
+function overwrite(head: string[], headers: Record<string, string>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const at = head.indexOf(name);
+    if (at >= 0 && at % 2 === 0) head[at + 1] = value;
+    else head.push(name, value);
+  }
+}
+
+/** Head and body leave as one string in one write; `end` with a body would hand the socket a list. */
+function finish(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
+  const { socket } = response;
+  if (socket === null) {
+    response.end(text, encoding);
+    return;
+  }
+  socket.cork();
+  response.write(text, encoding);
+  socket.uncork();
+  response.end();
 }
 
 /** Writes an error with the status and the hints its code asks for; in the envelope unless a face has its own words. */
@@ -73,12 +94,18 @@ export function sendError(
   error: ParleyError,
   body: unknown = toEnvelope(error, exchange.request_id),
 ): void {
+  const { status, headers } = errorHead(error);
+  sendJson(exchange, status, JSON.stringify(body), headers);
+}
+
+/** The status and the headers that an error asks for. */
+export function errorHead(error: ParleyError): { status: number; headers: Record<string, string> } {
   const headers: Record<string, string> = error instanceof HttpRefusal ? { ...error.headers } : {};
   const status = error instanceof HttpRefusal ? error.status : HTTP_STATUS[error.code];
   const wait = error.details?.['retry_after_ms'];
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait / 1_000)));
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
-  sendJson(exchange, status, JSON.stringify(body), headers);
+  return { status, headers };
 }
 
 /** Reads and decodes a JSON body strictly. */
@@ -87,8 +114,8 @@ export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Prom
 }
 
 /** Reads the text of a JSON body; an oversized one is cut off while it arrives. */
-export async function readJsonText(exchange: Exchange, maxBytes: number): Promise<string> {
-  const { headers } = exchange.request;
+export function readJsonText({ request }: Exchange, maxBytes: number): Promise<string> {
+  const { headers } = request;
   const type = headers['content-type'] ?? '';
   if (type !== 'application/json' && !/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'send Content-Type: application/json in UTF-8');
@@ -96,10 +123,29 @@ export async function readJsonText(exchange: Exchange, maxBytes: number): Promis
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'compressed bodies are not accepted');
   }
-  const bytes = await readBody(exchange, maxBytes);
-  if (!isUtf8(bytes)) throw new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8');
-  const text = bytes.toString('utf8');
-  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+  if (headers['transfer-encoding'] === undefined && bodySize(request) > maxBytes) throw tooLarge(maxBytes);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) reject(tooLarge(maxBytes));
+      else chunks.push(chunk);
+    });
+    request.on('end', () => {
+      const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+      if (!isUtf8(bytes)) reject(new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8'));
+      const text = bytes.toString('utf8');
+      resolve(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+    });
+    request.on('close', () => {
+      if (!request.complete) reject(new ParleyError('VALIDATION_ERROR', 'the request broke off'));
+    });
+  });
+}
+
+function tooLarge(maxBytes: number): HttpRefusal {
+  return new HttpRefusal(413, 'VALIDATION_ERROR', `the body is larger than ${maxBytes} bytes`);
 }
 
 /** The bytes a request announces; endless when it sends chunks. */
@@ -107,30 +153,6 @@ function bodySize({ headers }: IncomingMessage): number {
   return headers['transfer-encoding'] === undefined
     ? Number(headers['content-length'] ?? 0)
     : Number.POSITIVE_INFINITY;
-}
-
-function readBody({ request }: Exchange, maxBytes: number): Promise<Buffer> {
-  const tooLarge = (): HttpRefusal =>
-    new HttpRefusal(413, 'VALIDATION_ERROR', `the body is larger than ${maxBytes} bytes`);
-  if (request.headers['transfer-encoding'] === undefined && bodySize(request) > maxBytes)
-    return Promise.reject(tooLarge());
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxBytes) reject(tooLarge());
-      else chunks.push(chunk);
-    });
-    request.on('end', () =>
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-    );
-    const brokeOff = (): void => {
-      if (!request.complete) reject(new ParleyError('VALIDATION_ERROR', 'the request broke off'));
-    };
-    request.on('error', brokeOff);
-    request.on('close', brokeOff);
-  });
 }
 
 /**

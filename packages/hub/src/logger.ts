@@ -1,8 +1,12 @@
-import { pino, type Logger as PinoLogger } from 'pino';
+import { SonicBoom } from 'sonic-boom';
 
-export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'child'>;
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
-const SECRET = /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|Bearer\s+[A-Za-z0-9._~+/=-]+/g;
+/** One line of JSON per call: plain fields, then what happened. */
+export type Logger = Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>;
+
+const SECRET =
+  /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|Bearer\s+[A-Za-z0-9._~+/=-]+|bearer\.[A-Za-z0-9._~+/=-]+|\btoken=[^&\s"]+/g;
 
 /** What a terminal would obey or a reader be fooled by, and JSON leaves as it is: C1, DEL, line separators, bidi. */
 const UNSEEN = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
@@ -22,38 +26,33 @@ export interface LoggerHandle {
 
 const GATHERED_CHARS = 8_192;
 
+const FLUSH_MS = 200;
+
 /** JSON lines on stderr, gathered and written in the background; stdout belongs to data and stdio protocols. */
-export function createLogger(level: string, bindings: Record<string, unknown> = {}): LoggerHandle {
-  const destination = pino.destination({ fd: 2, sync: false });
+export function createLogger(level: string): LoggerHandle {
+  const destination = new SonicBoom({ fd: 2, sync: false });
   // A closed stderr must not end the hub.
   destination.on('error', () => {});
-  // The destination measures all it holds at every write: it gets few large ones.
   let gathered = '';
+  // The destination measures all it holds at every write: it gets few large ones.
   const pass = (): void => {
     if (gathered === '') return;
     const lines = gathered;
     gathered = '';
     destination.write(lines);
   };
-  const gather = {
-    write(line: string) {
-      gathered += line;
+  const told = LEVELS.slice(LEVELS.indexOf(level));
+  const writer = (name: keyof Logger): Logger[typeof name] => {
+    if (!told.includes(name)) return () => {};
+    return (fields, message) => {
+      const inner = JSON.stringify(fields).slice(1, -1);
+      gathered += `{"level":"${name}","time":"${new Date().toISOString()}",${inner}${inner === '' ? '' : ','}"msg":${JSON.stringify(message)}}\n`;
       if (gathered.length >= GATHERED_CHARS) pass();
-    },
+    };
   };
-  const log = pino(
-    {
-      level,
-      base: bindings,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    gather,
-  );
-  const timer = setInterval(pass, 200);
-  timer.unref();
+  setInterval(pass, FLUSH_MS).unref();
   return {
-    log,
+    log: { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') },
     flush() {
       try {
         pass();

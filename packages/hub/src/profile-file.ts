@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { ParleyError } from '@parley/protocol';
 import { z } from 'zod';
 
-const RegistryFile = z.object({ clients: z.array(z.string()), models: z.array(z.string()) });
+/** A list of names, or an object whose keys they are. */
+const Names = z.union([z.array(z.string()), z.record(z.string(), z.unknown()).transform(Object.keys)]);
+
+const RegistryFile = z.object({ clients: Names, models: Names });
 
 /** The clients and models an operator knows, from the file the configuration names; undefined when it names none. */
 export function readRegistry(path: string): z.output<typeof RegistryFile> | undefined {

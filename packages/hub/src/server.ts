@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 import { ParleyError } from '@parley/protocol';
 
@@ -11,6 +11,7 @@ import { type Connections, watchConnections } from './connections.ts';
 import { type Exchange, HttpRefusal, sendError } from './exchange.ts';
 import { createGuard } from './guard.ts';
 import { redact } from './logger.ts';
+import { isWebSocket, refuseUpgrade, serveWithoutUpgrade, type Upgrade } from './upgrade.ts';
 
 /** A protocol face: takes the requests of its paths. */
 export interface Face {
@@ -19,6 +20,8 @@ export interface Face {
   handle(exchange: Exchange): Promise<void>;
   /** Writes a refusal in the words of this face's wire; without it the envelope is used. */
   refuse?(exchange: Exchange, error: ParleyError): void;
+  /** Takes over the connection of a request that asks for a WebSocket; what it throws is answered in plain HTTP. */
+  upgrade?(upgrade: Upgrade): Promise<void>;
   /** Ends what the face keeps open, so that the server can stop. */
   close?(): Promise<void>;
 }
@@ -33,8 +36,11 @@ export interface ServerOptions {
   config: Config;
   faces: readonly Face[];
   /** Hears of every error that is no answer of the gate. */
-  onRefusal: (exchange: Exchange, error: ParleyError, cause: unknown) => void;
+  onRefusal: (exchange: Refused, error: ParleyError, cause: unknown) => void;
 }
+
+/** What is told of a request that was refused. */
+export type Refused = Pick<Exchange, 'request' | 'request_id' | 'path'>;
 
 /** One port for all faces: guards first, then the face whose path it is. */
 export async function startServer({ config, faces, onRefusal }: ServerOptions): Promise<RunningServer> {
@@ -43,39 +49,57 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   let guard: (request: IncomingMessage) => void = () => {};
   let stopping = false;
 
+  function admit(request: IncomingMessage): void {
+    guard(request);
+    if (stopping) throw new HttpRefusal(503, 'UNAVAILABLE', 'the hub is stopping', { connection: 'close' });
+  }
+
   async function handle(exchange: Exchange): Promise<void> {
     const face = faces.find((candidate) => candidate.claims(exchange.path));
     try {
-      guard(exchange.request);
-      if (stopping) throw new HttpRefusal(503, 'UNAVAILABLE', 'the hub is stopping', { connection: 'close' });
+      admit(exchange.request);
       if (face === undefined)
         throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${redact(exchange.path.slice(0, 200))}`);
       await face.handle(exchange);
     } catch (thrown) {
-      const error =
-        thrown instanceof ParleyError
-          ? thrown
-          : new ParleyError(
-              'INTERNAL',
-              'something went wrong inside the hub; the request id leads to the cause in its log',
-            );
+      const error = toParleyError(thrown);
       onRefusal(exchange, error, thrown === error ? undefined : thrown);
       if (face?.refuse === undefined) sendError(exchange, error);
       else face.refuse(exchange, error);
     }
   }
 
-  const listener: RequestListener = (request, response) => {
+  async function upgrade(asked: Upgrade): Promise<void> {
+    const face = faces.find((candidate) => candidate.claims(asked.path));
+    if (face?.upgrade === undefined || !isWebSocket(asked.request))
+      return serveWithoutUpgrade(server, secure, asked);
+    try {
+      admit(asked.request);
+      await face.upgrade(asked);
+    } catch (thrown) {
+      const error = toParleyError(thrown);
+      onRefusal(asked, error, thrown === error ? undefined : thrown);
+      refuseUpgrade(asked, error);
+    }
+  }
+
+  function head(request: IncomingMessage) {
     connections.begin(request.socket);
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const query = mark < 0 ? '' : url.slice(mark + 1);
-    void handle({ request, response, request_id: `${prefix}${(counter++).toString(36)}`, path, query });
-  };
+    return { request, request_id: `${prefix}${(counter++).toString(36)}`, path, query };
+  }
 
+  const listener: RequestListener = (request, response) => void handle({ ...head(request), response });
+  const secure = config.tls.cert !== '';
   const server = openServer(config, listener);
-  const connections = watchConnections(server, config.tls.cert !== '');
+  const connections = watchConnections(server, secure);
+  server.on('upgrade', (request, socket: Socket, rest: Buffer) => {
+    socket.on('error', () => {});
+    void upgrade({ ...head(request), socket, rest });
+  });
   server.headersTimeout = config.http.header_timeout_ms;
   server.requestTimeout = config.http.request_timeout_ms;
   server.keepAliveTimeout = config.http.keep_alive_timeout_ms;
@@ -90,10 +114,16 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
     async close() {
       stopping = true;
       const closed = closeServer(server, connections, config.http.shutdown_timeout_ms);
-      for (const face of faces) await face.close?.();
+      await Promise.all(faces.map(async (face) => face.close?.()));
       await closed;
     },
   };
+}
+
+function toParleyError(thrown: unknown): ParleyError {
+  if (thrown instanceof ParleyError) return thrown;
+  const message = 'something went wrong inside the hub; the request id leads to the cause in its log';
+  return new ParleyError('INTERNAL', message);
 }
 
 function openServer(config: Config, listener: RequestListener): Server {

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
@@ -6,10 +6,10 @@ import {
   type CallRecord,
   type Chance,
   type Clock,
-  type Commander,
   createAskKeeper,
   createFeed,
   createHub,
+  createLive,
   createLog,
   createMessageQuota,
   createOffers,
@@ -19,22 +19,23 @@ import {
   type Deps,
   isRecorded,
 } from '@parley/core';
-import { ParleyError } from '@parley/protocol';
+import type { ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
-import { createAuthenticate } from './auth/authenticate.ts';
+import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { signingKey } from './auth/key-file.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
-import type { Exchange } from './exchange.ts';
+import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
+import { createLiveFace } from './faces/ws/face.ts';
 import { type Logger, redact } from './logger.ts';
 import { readRegistry } from './profile-file.ts';
 import { createProse } from './prose.ts';
-import { startServer } from './server.ts';
+import { type Refused, startServer } from './server.ts';
 import { VERSION } from './version.ts';
 
 /** A hub that listens. */
@@ -45,6 +46,9 @@ export interface RunningHub {
 
 const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const chance: Chance = { bytes: (count) => randomBytes(count), below: (bound) => randomInt(bound) };
+
+/** The signal of what ends only by itself. */
+const never = new AbortController().signal;
 
 /** Builds the whole hub, top to bottom in the order it starts; the only place where instances are made. */
 export async function start(config: Config, log: Logger): Promise<RunningHub> {
@@ -74,9 +78,11 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       clock,
     ),
     presence: createPresenceBoard(clock),
-    profiles: createProfileRegistry(readRegistry(config.presence.registry), (message) => log.warn(message)),
-    links: { of: () => new Map() },
-    commander: noAgents,
+    profiles: createProfileRegistry(readRegistry(config.presence.registry), (message) =>
+      log.warn({}, message),
+    ),
+    links: { of: (workspaceId) => live.links(workspaceId) },
+    commander: { command: (...call) => live.command(...call) },
     asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
     offers: createOffers(store, clock, chance, onFault),
     prose: createProse(config.summary, log),
@@ -89,13 +95,25 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     },
   };
   await deps.asks.start();
-  const hub = createHub(deps, (call) => recordCall(log, call));
-  const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn(message) });
+  const gate = createHub(deps, (call) => recordCall(log, call));
+  const live = createLive({
+    ...deps,
+    hub: gate,
+    newId: randomUUID,
+    version: VERSION,
+    commandTimeoutMs: config.live.command_timeout_ms,
+    maxConcurrent: config.live.max_concurrent,
+    context: (signal = never) => ({ request_id: `live_${randomUUID()}`, signal }),
+    onFault,
+  });
+  const hub = live.watched(gate);
+  const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn({}, message) });
   const badTokens = createQuota(
     { per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst },
     clock,
   );
-  const authenticate = createAuthenticate(verifier, badTokens);
+  const tokens = createTokenCheck(verifier, badTokens);
+  const authenticate = createAuthenticate(tokens);
   const limits = {
     bytes: config.limits.request_bytes,
     depth: config.limits.json_depth,
@@ -106,6 +124,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   const mcp = await openMcpFace({
     hub,
     log: deps.log,
+    offers: deps.offers,
     authenticate,
     limits,
     version: VERSION,
@@ -120,7 +139,32 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     config,
     faces: [
       mcp,
-      createV1Face({ hub, log: deps.log, authenticate, limits, version: VERSION, streams }),
+      createLiveFace({
+        live,
+        authenticate,
+        tokens,
+        limits,
+        quota: createQuota(
+          { per_minute: config.live.messages_per_minute, burst: config.live.messages_burst },
+          clock,
+        ),
+        settings: config.live,
+        streams,
+        now: clock.now,
+        monotonic: clock.monotonic,
+        version: VERSION,
+        patienceMs: config.http.shutdown_timeout_ms,
+      }),
+      createEventsFace({ ...deps, hub, authenticate, limits, streams, now: clock.now }),
+      createV1Face({
+        hub,
+        log: deps.log,
+        offers: deps.offers,
+        authenticate,
+        limits,
+        version: VERSION,
+        streams,
+      }),
       createHealthFace(store),
     ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
@@ -143,13 +187,6 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   };
 }
 
-const noAgents: Commander = {
-  command: (_caller, { of_agent }) =>
-    Promise.reject(
-      new ParleyError('UNAVAILABLE', `${of_agent} is not connected`, { reason: 'agent_offline' }),
-    ),
-};
-
 function recordCall(log: Logger, { request_id, operation, caller, ms, error, cause }: CallRecord): void {
   const line = {
     request_id,
@@ -166,7 +203,7 @@ function recordCall(log: Logger, { request_id, operation, caller, ms, error, cau
 
 function recordRefusal(
   log: Logger,
-  { request_id, request, path }: Exchange,
+  { request_id, request, path }: Refused,
   error: ParleyError,
   cause: unknown,
 ): void {

@@ -6,13 +6,20 @@ import { Name, storableObject, storableText } from './text.ts';
 const Moment = z.iso.datetime();
 
 const Option = z.strictObject({
-  id: storableText({ maxBytes: 64 }),
-  label: storableText({ maxBytes: 200 }),
+  id: storableText({ maxBytes: LIMITS.option_bytes }),
+  label: storableText({ maxBytes: LIMITS.option_bytes }),
   kind: z
     .enum(['allow_once', 'allow_session', 'allow_rule', 'deny', 'choice'])
     .default('choice')
     .describe('what choosing it means, where the source says so'),
 });
+
+const Options = z
+  .array(Option)
+  .max(16)
+  .refine((options) => new Set(options.map(({ id }) => id)).size === options.length, {
+    error: 'each option needs an id of its own',
+  });
 
 /** What an agent puts before a person, in its own words and with its own options. */
 export const AskContent = z.object({
@@ -20,7 +27,7 @@ export const AskContent = z.object({
   prompt: storableText({ maxBytes: 4_096 }).describe('what you need, in one or two sentences'),
   command: storableText({ maxBytes: 16_384 }).optional().describe('the exact command or edit to approve'),
   cwd: storableText({ maxBytes: 4_096 }).optional().describe('the folder it runs in'),
-  options: z.array(Option).max(16).optional().describe('answers to choose from'),
+  options: Options.optional().describe('answers to choose from'),
   risk: z.enum(['low', 'medium', 'high']).default('medium'),
   rule: storableText({ maxBytes: 500 }).optional().describe('the rule that made you ask'),
   schema: storableObject(LIMITS.metadata_bytes).optional().describe('JSON Schema of an elicitation’s answer'),
@@ -30,6 +37,17 @@ export type AskContent = z.infer<typeof AskContent>;
 
 export const AskStatus = z.enum(['open', 'answering', 'resolved']);
 export type AskStatus = z.infer<typeof AskStatus>;
+
+/** What a person says to an ask. */
+export const AskAnswer = z.object({
+  decision: z.enum(['approved', 'denied', 'answered']),
+  option: storableText({ maxBytes: LIMITS.option_bytes }).optional(),
+  scope: z.enum(['once', 'session', 'rule']).optional(),
+  text: storableText({ maxBytes: LIMITS.body_bytes }).optional(),
+  data: storableObject(LIMITS.metadata_bytes).optional(),
+  reason: storableText({ maxBytes: LIMITS.reason_bytes }).optional(),
+});
+export type AskAnswer = z.infer<typeof AskAnswer>;
 
 /** How an ask ended: by a person, by the agent itself, or by the clock. */
 export const AskVerdict = z.object({

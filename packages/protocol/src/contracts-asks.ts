@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import { Ask, AskContent, AskId, AskStatus } from './asks.ts';
+import { Ask, AskAnswer, AskContent, AskId, AskStatus } from './asks.ts';
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, ThreadId } from './entities.ts';
 import { LIMITS } from './limits.ts';
-import { Name, storableObject, storableText } from './text.ts';
+import { Name, storableText } from './text.ts';
 
 const Patience = z
   .number()
@@ -48,7 +48,12 @@ export const askHuman = contract({
     kind: AskContent.shape.kind,
     command: AskContent.shape.command,
     cwd: AskContent.shape.cwd,
-    options: z.array(z.string().min(1).max(64)).max(16).optional().describe('answers to choose from'),
+    options: z
+      .array(storableText({ maxBytes: LIMITS.option_bytes }))
+      .max(16)
+      .refine((options) => new Set(options).size === options.length, { error: 'each option must differ' })
+      .optional()
+      .describe('answers to choose from'),
     thread_id: ThreadId.optional(),
     timeout_ms: Patience,
     idempotency_key: IdempotencyKey.optional(),
@@ -85,13 +90,18 @@ export const listAsks = contract({
   name: 'list_asks',
   version: '1.0.0',
   title: 'List asks',
-  description: 'What agents need of a person; those still open unless another status is named.',
+  description:
+    'What agents need of a person, the newest first; those still open unless another status is named.',
   input: z.object({
     status: z.union([AskStatus, z.literal('all')]).default('open'),
     of_agent: Name.optional(),
     limit: z.number().int().min(1).max(LIMITS.page_max).default(LIMITS.page_default),
+    before: AskId.optional().describe('next_before of the page before this one'),
   }),
-  output: z.object({ asks: z.array(Ask) }),
+  output: z.object({
+    asks: z.array(Ask),
+    next_before: AskId.nullable().describe('where the next page begins; null: there is none'),
+  }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/asks' },
   essential: false,
@@ -102,16 +112,7 @@ export const answerAsk = contract({
   version: '1.0.0',
   title: 'Answer an ask',
   description: 'A person’s verdict. A second answer gets the standing one.',
-  input: z.object({
-    ask_id: AskId,
-    decision: z.enum(['approved', 'denied', 'answered']),
-    option: storableText({ maxBytes: 64 }).optional(),
-    scope: z.enum(['once', 'session', 'rule']).optional(),
-    text: storableText({ maxBytes: LIMITS.body_bytes }).optional(),
-    data: storableObject(LIMITS.metadata_bytes).optional(),
-    reason: storableText({ maxBytes: LIMITS.reason_bytes }).optional(),
-    idempotency_key: IdempotencyKey.optional(),
-  }),
+  input: AskAnswer.extend({ ask_id: AskId, idempotency_key: IdempotencyKey.optional() }),
   output: z.object({ ask: Ask }),
   annotations: WRITES,
   essential: false,

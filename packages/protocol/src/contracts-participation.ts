@@ -54,7 +54,12 @@ export const setPresence = contract({
     ttl_ms: z.number().int().min(1_000).max(3_600_000).optional(),
     persist: z.boolean().optional().describe('write the transition to the log'),
   }),
-  output: z.object({ ok: z.literal(true), expires_at: Timestamp, seq: Seq.optional() }),
+  output: z.object({
+    ok: z.literal(true),
+    expires_at: Timestamp,
+    seq: Seq.optional().describe('of the transition, where it was written'),
+    message_id: MessageId.optional(),
+  }),
   annotations: WRITES,
   essential: false,
 });

@@ -52,7 +52,9 @@ type Verbs = { [V in keyof typeof VERBS]: z.infer<(typeof VERBS)[V]> };
 /** Exactly one verb with what it takes. */
 export type Control = { [V in keyof Verbs]: { [K in V]: Verbs[K] } }[keyof Verbs];
 
-export const CONTROL_VERBS = Object.keys(VERBS) as (keyof Verbs)[];
+export type ControlVerb = keyof Verbs;
+
+const CONTROL_VERBS = Object.keys(VERBS);
 
 /** A control as it is sent: an object with exactly one verb. */
 export const Control = z

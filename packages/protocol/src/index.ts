@@ -12,4 +12,8 @@ export * from './events.ts';
 export * from './ids.ts';
 export * from './json.ts';
 export * from './limits.ts';
+export * from './live.ts';
+export * from './live-decode.ts';
+export * from './live-errors.ts';
 export * from './text.ts';
+export * from './thread-events.ts';

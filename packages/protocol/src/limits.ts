@@ -16,6 +16,8 @@ export const LIMITS = {
   wait_max_ms: 300_000,
   query_bytes: 1_000,
   records: 10_000,
+  option_bytes: 200,
+  open_asks: 200,
 } as const;
 
 /** The message schema versions this hub understands. */

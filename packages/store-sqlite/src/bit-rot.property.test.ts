@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Command } from '@parley/core';
+import { type Command, journalId } from '@parley/core';
 import { assert, nat, property } from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -9,10 +9,11 @@ import { checkRecord } from './check-record.ts';
 import { openReader, openWriter } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import { Reader } from './reader.ts';
-import { sampleThread } from './sample-commands.ts';
+import { sampleSide, sampleThread } from './sample-commands.ts';
 import {
   openSample,
   removeFolder,
+  SAMPLE_SIDES,
   SAMPLE_THREADS,
   type SampleRecord,
   sampleFolder,
@@ -65,7 +66,12 @@ function askAll(
 
 function read(folder: string, quoted: string, warnings: string[]): Record<string, string> {
   const workspace_id = 'w';
-  const threads = Array.from({ length: SAMPLE_THREADS }, (_, i) => sampleThread(i));
+  const threads = [
+    ...Array.from({ length: SAMPLE_THREADS }, (_, i) => sampleThread(i)),
+    ...Array.from({ length: SAMPLE_SIDES }, (_, i) => sampleSide(i)),
+    journalId(workspace_id, 'alice'),
+  ];
+  const whole = { workspace_id, after: 0, limit: 1_000, max_bytes: 1e9 };
   const list = {
     workspace_id,
     reader: 'bob',
@@ -85,6 +91,13 @@ function read(folder: string, quoted: string, warnings: string[]): Record<string
     ),
     'own threads': (reader) => reader.threads({ ...list, participant: 'bob' }),
     'all threads': (reader) => reader.threads({ ...list, participant: undefined }),
+    'the log of all': (reader) => reader.workspace({ ...whole, participant: undefined }),
+    'the log of carol': (reader) => reader.workspace({ ...whole, participant: 'carol' }),
+    position: (reader) => reader.position(),
+    agents: (reader) => reader.records({ kind: 'agent', workspace_id, limit: 100 }),
+    asks: (reader) => reader.records({ kind: 'ask', workspace_id, limit: 100 }),
+    'open asks': (reader) =>
+      reader.records({ kind: 'ask', workspace_id: undefined, marks: ['open'], limit: 9 }),
     sessions: (reader) => reader.records({ kind: 'session', workspace_id, limit: 100 }),
     replies: (reader) => reader.references(threads[0]!, quoted),
     ...Object.fromEntries(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CHAIN_START, type Entry, evolve, link, type ThreadState } from '@parley/core';
 import { canonicalJson, seqOfMessageId } from '@parley/protocol';
 
+import { createAskCheck } from './check-asks.ts';
 import { checkRows } from './check-rows.ts';
 import { number } from './number.ts';
 import { closeReader, openReader } from './open-database.ts';
@@ -81,6 +82,7 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   const threads = db.prepare(
     `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id ORDER BY t.id`,
   );
+  const asks = createAskCheck(db);
   for (const row of threads.iterate() as unknown as Iterable<ThreadRecord>) {
     let head = CHAIN_START;
     let seq = 0;
@@ -102,16 +104,25 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
       if (entry.reply_to !== replyTo)
         index.push(`${row.thread_id}: seq ${seq} is indexed as a reply to another`);
       state = evolve(state, parsed);
+      asks.see(row.workspace_id, parsed);
       head = entry.hash;
       seq++;
     }
-    if (head !== row.hash)
-      chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
+    const told = asks.endOfThread();
+    // A log that breaks off tells nothing of what its asks became.
+    if (head === row.hash) index.push(...told);
+    else chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
     if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row))) {
       index.push(`${row.thread_id}: the state folded from the log differs from the live one`);
     }
   }
   const orphans = number(db, 'SELECT count(*) FROM entries WHERE thread NOT IN (SELECT id FROM threads)');
+  index.push(...asks.unheard());
+  const [last, all] = [
+    number(db, 'SELECT max(pos) FROM entries'),
+    number(db, 'SELECT count(*) FROM entries'),
+  ];
+  if (last !== all) chain.push(`the log has ${all} entries, and its last position is ${last}`);
   if (orphans > 0) chain.push(`${orphans} entries belong to no thread`);
   return { chain, index };
 }

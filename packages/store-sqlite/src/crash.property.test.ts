@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { type Command, openMemoryStore, type Store } from '@parley/core';
-import { ParleyError } from '@parley/protocol';
+import { type Command, journalId, openMemoryStore, type RecordKind, type Store } from '@parley/core';
+import { type Control, ParleyError } from '@parley/protocol';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -11,7 +11,7 @@ import { checkRecord } from './check-record.ts';
 import { openReader } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import { Reader } from './reader.ts';
-import { SampleCommands, sampleThread } from './sample-commands.ts';
+import { SampleCommands, sampleSide, sampleThread } from './sample-commands.ts';
 import { openSample, removeFolder, sampleFolder } from './sample-record.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { Writer } from './writer.ts';
@@ -20,7 +20,10 @@ const WAL_HEADER = 32;
 
 /** What somebody asks for, drawn small so that keys, threads and cursors meet again and again. */
 const wish = fc.record({
-  kind: fc.constantFrom('create', 'post', 'post', 'post', 'ack', 'status', 'heartbeat'),
+  kind: fc.constantFrom(
+    ...(['create', 'post', 'post', 'post', 'ack', 'status', 'heartbeat'] as const),
+    ...(['control', 'rename', 'open_side', 'close_side', 'ask', 'answer', 'register'] as const),
+  ),
   agent: fc.constantFrom('alice', 'bob'),
   thread: fc.nat(2),
   key: fc.option(fc.constantFrom('k1', 'k2', 'k3'), { nil: undefined }),
@@ -62,11 +65,23 @@ test('[R1] [R2] [R3] whatever is asked and wherever it is killed, SQLite holds w
 
 type View = Record<string, unknown>;
 
+/** One of each kind of change to a conversation. */
+const CONTROLS: readonly Control[] = [
+  { mute: { targets: ['bob'], mode: 'hard' } },
+  { unmute: { targets: ['bob'] } },
+  { pause: { on: true } },
+  { pause: { on: false } },
+  { invite: { participant_id: 'carol', profile: { nickname: 'Caro' } } },
+  { prod: ['bob'] },
+];
+
 class Simulation {
   readonly memory: Store = openMemoryStore();
   readonly #sample = new SampleCommands();
   /** How many threads were asked for; each has its own id, as at the gate. */
   #asked = 0;
+  #sides = 0;
+  #asks = 0;
   folder = sampleFolder();
   #db: DatabaseSync = openSample(this.folder);
   writer = new Writer(this.#db);
@@ -75,6 +90,15 @@ class Simulation {
     if (kind === 'create') return this.#sample.create(this.#asked++, ['bob'], key);
     if (kind === 'ack') return this.#sample.ack(agent, thread, number);
     if (kind === 'heartbeat') return this.#sample.heartbeat(agent);
+    if (kind === 'control')
+      return this.#sample.control('user', thread, CONTROLS[number] ?? { done: true }, key);
+    if (kind === 'rename') return this.#sample.rename(agent, thread, `title ${number}`);
+    if (kind === 'open_side') return this.#sample.openSide(agent, thread, this.#sides++, key);
+    if (kind === 'close_side')
+      return this.#sample.closeSide('user', thread, number % Math.max(1, this.#sides));
+    if (kind === 'ask') return this.#sample.ask(agent, this.#asks++, key);
+    if (kind === 'answer') return this.#sample.answer(agent, number);
+    if (kind === 'register') return this.#sample.register(agent, `name ${number}`);
     if (kind === 'status') return this.#sample.status(agent, thread, number % 2 === 0 ? 'blocked' : 'active');
     return this.#sample.post(agent, thread, `body ${number}`, key === undefined ? {} : { key });
   }
@@ -116,7 +140,8 @@ class Simulation {
       page: (thread_id) => memory.page({ ...EVERYTHING, thread_id }),
       cursors: (thread_id) => memory.cursors(thread_id),
       threads: () => memory.threads(LIST),
-      sessions: () => memory.records({ kind: 'session', workspace_id: 'w', limit: 100 }),
+      records: (kind) => memory.records({ kind, workspace_id: 'w', limit: 100 }),
+      workspace: () => memory.workspace({ ...EVERYTHING, participant: 'bob' }),
     });
   }
 
@@ -128,7 +153,8 @@ class Simulation {
         page: (thread_id) => reader.page({ ...EVERYTHING, thread_id }),
         cursors: (thread_id) => reader.cursors(thread_id),
         threads: () => reader.threads(LIST),
-        sessions: () => reader.records({ kind: 'session', workspace_id: 'w', limit: 100 }),
+        records: (kind) => reader.records({ kind, workspace_id: 'w', limit: 100 }),
+        workspace: () => reader.workspace({ ...EVERYTHING, participant: 'bob' }),
       });
     } finally {
       db.close();
@@ -139,9 +165,13 @@ class Simulation {
     page: (thread: string) => unknown;
     cursors: (thread: string) => unknown;
     threads: () => unknown;
-    sessions: () => unknown;
+    records: (kind: RecordKind) => unknown;
+    workspace: () => unknown;
   }): Promise<View> {
-    const view: View = { threads: await ask.threads(), sessions: await ask.sessions() };
+    const view: View = { threads: await ask.threads(), workspace: await ask.workspace() };
+    for (const kind of ['session', 'agent', 'ask'] as const) view[kind] = await ask.records(kind);
+    for (let n = 0; n < this.#sides; n++) view[`side ${n}`] = await ask.page(sampleSide(n));
+    for (const agent of ['alice', 'bob']) view[`journal ${agent}`] = await ask.page(journalId('w', agent));
     for (let n = 0; n <= this.#asked; n++) {
       const thread = sampleThread(n);
       view[`page ${n}`] = await ask.page(thread);

@@ -29,7 +29,7 @@ export function openWriter(path: string, warn: (problem: string) => void): Datab
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY',
   );
   db.exec(
-    'PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -8192',
+    'PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -4096',
   );
   const checked = statSync(path).size <= CHECKED_AT_START;
   if (checked) checkIntegrity(db);

@@ -43,6 +43,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     threads: (query) => reader.call(['threads', query]),
     records: (query) => reader.call(['records', query]),
     workspace: (query) => reader.call(['workspace', query]),
+    position: () => reader.call(['position']),
     search: (query) => reader.call(['search', query]),
     health: () => health,
     async close() {

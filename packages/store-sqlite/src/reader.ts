@@ -45,6 +45,9 @@ type CursorRecord = CursorColumns & { sum: string };
 type ListedRow = ThreadRecord &
   Omit<CursorColumns, 'updated_at'> & { read_at: string; read_sum: string | null };
 
+/** How much of the log one page of a workspace looks through: others wait for this thread meanwhile. */
+const SCANNED = 5_000;
+
 /** Answers questions from one connection; nothing is served before its hash chain or its sum was checked. */
 export class Reader {
   readonly #db: DatabaseSync;
@@ -131,21 +134,33 @@ export class Reader {
   }
 
   records<K extends RecordKind>(query: RecordsQuery<K>): RecordKinds[K][] {
-    const { kind, workspace_id, marks, prefix, limit } = query;
+    const { kind, workspace_id, marks, owner, prefix, past, descending = false, limit } = query;
+    const named = Object.fromEntries((marks ?? []).map((mark, i) => [`mark${i}`, mark]));
+    const order = descending ? 'DESC' : 'ASC';
     const conditions = [
-      'kind = :kind',
+      // Written out, so that the indexes of one kind can be used.
+      `kind = '${kind}'`,
       ...(workspace_id === undefined ? [] : ['workspace_id = :workspace']),
-      ...(marks === undefined ? [] : ['mark IN (SELECT value FROM json_each(:marks))']),
+      ...(marks === undefined
+        ? []
+        : [
+            `mark IN (${Object.keys(named)
+              .map((name) => `:${name}`)
+              .join()})`,
+          ]),
+      ...(owner === undefined ? [] : ['owner = :owner']),
+      ...(past === undefined ? [] : [`key ${descending ? '<' : '>'} :past`]),
       // The highest code point ends every key that begins so.
       ...(prefix === undefined ? [] : ['key >= :prefix AND key < :prefix || char(0x10ffff)']),
     ];
-    const sql = `SELECT kind, workspace_id, key, mark, json, sum FROM records
-      WHERE ${conditions.join(' AND ')} ORDER BY workspace_id, key LIMIT :limit`;
+    const sql = `SELECT kind, workspace_id, key, mark, owner, json, sum FROM records ${indexFor(query)}
+      WHERE ${conditions.join(' AND ')} ORDER BY workspace_id ${order}, key ${order} LIMIT :limit`;
     const rows = this.#db.prepare(sql).all({
-      kind,
       limit,
+      ...named,
       ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
-      ...(marks === undefined ? {} : { marks: JSON.stringify(marks) }),
+      ...(owner === undefined ? {} : { owner }),
+      ...(past === undefined ? {} : { past }),
       ...(prefix === undefined ? {} : { prefix }),
     });
     return rows.map((row) => readRecord(row as never) as RecordKinds[K]);
@@ -153,9 +168,11 @@ export class Reader {
 
   workspace(query: WorkspaceQuery): WorkspacePage {
     const { workspace_id, participant, after, limit, max_bytes } = query;
-    const head = number(this.#db, 'SELECT max(pos) FROM entries');
+    const head = this.position();
+    const until = Math.min(head, after + SCANNED);
     const found = this.#sql.workspace.iterate({
       after,
+      until,
       workspace: workspace_id,
       participant: participant ?? null,
       limit: limit + 1,
@@ -168,7 +185,11 @@ export class Reader {
         return { rows, next: rows.at(-1)?.pos ?? after, has_more: true };
       rows.push({ pos: row.pos, entry: checkedEntry(row) });
     }
-    return { rows, next: Math.max(after, head), has_more: false };
+    return { rows, next: Math.max(after, until), has_more: until < head };
+  }
+
+  position(): number {
+    return number(this.#db, 'SELECT max(pos) FROM entries');
   }
 
   search(query: SearchQuery): SearchResult {
@@ -207,13 +228,15 @@ export class Reader {
   }
 
   #entries(id: number, thread: ThreadState, after: number, wanted: number, maxBytes: number): Entry[] {
-    const rows = this.#sql.entries.all(id, after, wanted + 1) as unknown as EntryRow[];
+    const found = this.#sql.entries.all(id, after, wanted + 1) as unknown as EntryRow[];
+    // Before the thread's creation stands nothing.
+    const rows = after < 0 ? [undefined, ...found] : found;
     const entries: Entry[] = [];
     let bytes = 0;
     for (let i = 1; i <= wanted; i++) {
       const row = rows[i];
       const seq = after + i;
-      if (row?.seq !== seq || link(rows[i - 1]?.hash ?? '', row.json) !== row.hash)
+      if (row?.seq !== seq || link(rows[i - 1]?.hash ?? CHAIN_START, row.json) !== row.hash)
         throw damagedEntry(thread.thread_id, seq);
       bytes += row.json.length;
       if (i > 1 && bytes > maxBytes) break;
@@ -221,6 +244,13 @@ export class Reader {
     }
     return entries;
   }
+}
+
+/** Told outright: SQLite prefers the table's own order, and would walk past all that is resolved to find the open. */
+function indexFor({ kind, marks, owner }: RecordsQuery): string {
+  if (kind === 'ask' && owner !== undefined)
+    return `INDEXED BY ${marks?.length === 1 ? 'asks_by_owner_and_mark' : 'asks_by_owner'}`;
+  return marks === undefined ? '' : 'INDEXED BY records_by_mark';
 }
 
 function lastRead(row: ListedRow): number {
@@ -242,6 +272,13 @@ function checkedEntry({ thread_id, seq, before, hash, json }: LinkedRow): Entry 
 
 const LINKED =
   't.thread_id, e.seq, e.hash, e.json, (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before';
+
+/** The threads of one participant, and the side channels of those. */
+const OPEN_TO = `(:participant IS NULL
+  OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id)
+  OR (instr(t.state, '"side_of"') > 0 AND EXISTS (SELECT 1 FROM threads m
+    JOIN participants p ON p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = m.id
+    WHERE m.thread_id = json_extract(t.state, '$.side_of'))))`;
 
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
@@ -265,8 +302,7 @@ function prepareStatements(db: DatabaseSync) {
     ),
     workspace: prepare(
       `SELECT e.pos, ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread
-       WHERE e.pos > :after AND t.workspace_id = :workspace
-       AND (:participant IS NULL OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id))
+       WHERE e.pos > :after AND e.pos <= :until AND t.workspace_id = :workspace AND ${OPEN_TO}
        ORDER BY e.pos LIMIT :limit`,
     ),
     searchLag: prepare(
@@ -275,7 +311,7 @@ function prepareStatements(db: DatabaseSync) {
     search: prepare(
       `SELECT ${LINKED} FROM search s JOIN entries e ON e.pos = s.rowid JOIN threads t ON t.id = e.thread
        WHERE s.search MATCH :match AND t.workspace_id = :workspace AND (:thread IS NULL OR t.thread_id = :thread)
-       AND (:participant IS NULL OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id))
+       AND ${OPEN_TO}
        ORDER BY s.rank, e.pos DESC LIMIT :limit`,
     ),
   };

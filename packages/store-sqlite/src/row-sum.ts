@@ -33,12 +33,13 @@ export interface RecordColumns {
   workspace_id: string;
   key: string;
   mark: string;
+  owner: string;
   json: string;
 }
 
 /** The sum of a record's row. */
-export function sumOfRecord({ kind, workspace_id, key, mark, json }: RecordColumns): string {
-  return rowSum(kind, workspace_id, key, mark, json);
+export function sumOfRecord({ kind, workspace_id, key, mark, owner, json }: RecordColumns): string {
+  return rowSum(kind, workspace_id, key, mark, owner, json);
 }
 
 /** The value of a record's row, if it is as it was written. */

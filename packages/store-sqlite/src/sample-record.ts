@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Command } from '@parley/core';
+import type { Command, Committed } from '@parley/core';
 
 import { openWriter } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
@@ -11,12 +11,16 @@ import type { DatabaseSync } from './sqlite.ts';
 import { Writer } from './writer.ts';
 
 export const SAMPLE_THREADS = 3;
+export const SAMPLE_SIDES = 2;
+const SAMPLE_ASKS = 3;
 
 /** A written record whose connection is still open, and the keyed commands that a client might retry. */
 export interface SampleRecord {
   folder: string;
   db: DatabaseSync;
   retries: Command[];
+  /** How long the log was after each command that lengthened it. */
+  lengths: number[];
   /** The message that others reply to. */
   quoted: string;
 }
@@ -36,17 +40,21 @@ export function openSample(folder: string): DatabaseSync {
   return openWriter(join(folder, DATABASE_FILE), () => {});
 }
 
-/** Threads, messages, replies, cursors, sessions and keys, one transaction each, and a search index that is up to date. */
+/** Threads, messages, replies, controls, side channels, asks, agents, cursors, sessions and keys, one transaction each, and a search index that is up to date. */
 export function writeSampleRecord(messages: number): SampleRecord {
   const folder = sampleFolder();
   const db = openSample(folder);
   const writer = new Writer(db);
   const sample = new SampleCommands();
   const retries: Command[] = [];
+  const lengths: number[] = [];
   const run = (command: Command): Record<string, unknown> => {
     const [reply] = writer.run([command]);
     if (reply?.ok === undefined) throw new Error(JSON.stringify(reply));
-    return (reply.ok as { result: Record<string, unknown> }).result;
+    const { result, reached } = reply.ok as Committed;
+    const last = reached?.at(-1);
+    if (last !== undefined) lengths.push(last.pos);
+    return result;
   };
   for (let thread = 0; thread < SAMPLE_THREADS; thread++) run(sample.create(thread, ['alice', 'bob']));
   const quoted = String(run(sample.post('alice', 0, 'quoted'))['message_id']);
@@ -63,6 +71,22 @@ export function writeSampleRecord(messages: number): SampleRecord {
     run(sample.heartbeat(agent));
     for (let thread = 0; thread < SAMPLE_THREADS; thread++) run(sample.ack(agent, thread, 2 + thread));
   }
+  run(sample.control('user', 0, { invite: { participant_id: 'carol', profile: { nickname: 'Caro' } } }));
+  run(sample.control('user', 1, { mute: { targets: ['bob'], mode: 'hard' } }));
+  run(sample.rename('alice', 2, 'renamed'));
+  for (let side = 0; side < SAMPLE_SIDES; side++) {
+    const command = sample.openSide('alice', 0, side, `side ${side}`);
+    run(command);
+    retries.push(command);
+  }
+  run(sample.closeSide('alice', 0, 0));
+  run(sample.register('alice', 'Alice'));
+  for (let ask = 0; ask < SAMPLE_ASKS; ask++) {
+    const command = sample.ask('alice', ask, `ask ${ask}`);
+    run(command);
+    retries.push(command);
+  }
+  run(sample.answer('alice', 0));
   while (writer.idle(0, 0).more);
-  return { folder, db, retries, quoted };
+  return { folder, db, retries, lengths, quoted };
 }

@@ -27,6 +27,7 @@ test('every other answer is kept whole', () => {
   const answers = [
     { ok: true, updated_at: '2026-01-01T00:00:00.000Z' },
     { message_id: 'msg_1', seq: 1, thread_status: 'active', created_at: '2026-01-01T00:00:00.000Z', more: 1 },
+    { message_id: 'msg_1', seq: 1, thread_status: 'active', ask_id: 'ask_1' },
   ];
   for (const answer of answers) expect(unpackAnswer(packAnswer(answer))).toEqual(answer);
 });

@@ -7,10 +7,14 @@ type Answer = Record<string, unknown>;
  * the id, and there are as many of these rows as messages.
  */
 export function packAnswer(answer: Answer): string {
-  const { message_id, thread_status } = answer;
-  if (typeof message_id !== 'string' || typeof thread_status !== 'string' || Object.keys(answer).length !== 4)
-    return JSON.stringify(answer);
-  return `${message_id} ${thread_status}`;
+  if (!isOfPost(answer)) return JSON.stringify(answer);
+  return `${answer.message_id} ${answer.thread_status}`;
+}
+
+function isOfPost(answer: Answer): answer is { message_id: string; thread_status: string } {
+  const { message_id, seq, thread_status, created_at } = answer;
+  const named = typeof message_id === 'string' && typeof thread_status === 'string';
+  return named && seq !== undefined && created_at !== undefined && Object.keys(answer).length === 4;
 }
 
 /** The answer again, as it was given. */

@@ -46,7 +46,7 @@ export class ThreadPort {
     const worker = new Worker(new URL(file, import.meta.url), {
       workerData: start,
       // Batches are short-lived and small: three heaps at their default size would be most of the hub's memory.
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+      resourceLimits: { maxYoungGenerationSizeMb: 6 },
     });
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);

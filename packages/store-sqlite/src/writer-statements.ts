@@ -35,10 +35,10 @@ export function prepareWriterStatements(db: DatabaseSync) {
       'INSERT OR REPLACE INTO cursors (thread, agent_id, last_read_seq, last_acked_message_id, updated_at, sum) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     getRecord: prepare(
-      'SELECT kind, workspace_id, key, mark, json, sum FROM records WHERE kind = ? AND workspace_id = ? AND key = ?',
+      'SELECT kind, workspace_id, key, mark, owner, json, sum FROM records WHERE kind = ? AND workspace_id = ? AND key = ?',
     ),
     putRecord: prepare(
-      'INSERT OR REPLACE INTO records (kind, workspace_id, key, mark, json, sum) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO records (kind, workspace_id, key, mark, owner, json, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),
     getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE name = ?'),
     putKey: prepare(

@@ -150,7 +150,7 @@ export class Writer {
     const { idempotency, caller, now } = command;
     if (idempotency === undefined) return this.#commit(command);
     const name = this.#keyName(idempotency.scope, caller.agent_id, idempotency.key);
-    const print = fingerprint(command.input);
+    const print = fingerprint(command);
     const result = replay(this.#record(name), idempotency, print);
     if (result !== undefined) return { result, replayed: true };
     const committed = this.#commit(command);
@@ -264,10 +264,10 @@ export class Writer {
       const sum = sumOfCursor({ ...cursor, thread: id });
       this.#sql.putCursor.run(id, agent_id, last_read_seq, last_acked_message_id, updated_at, sum);
     }
-    for (const { kind, workspace_id, key, mark, value } of records ?? []) {
+    for (const { kind, workspace_id, key, mark, owner, value } of records ?? []) {
       const json = JSON.stringify(value);
-      const sum = sumOfRecord({ kind, workspace_id, key, mark, json });
-      this.#sql.putRecord.run(kind, workspace_id, key, mark, json, sum);
+      const sum = sumOfRecord({ kind, workspace_id, key, mark, owner, json });
+      this.#sql.putRecord.run(kind, workspace_id, key, mark, owner, json, sum);
     }
     return reached;
   }

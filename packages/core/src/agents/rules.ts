@@ -2,6 +2,7 @@ import { type Agent, canonicalJson } from '@parley/protocol';
 
 import type {
   Command,
+  Loaded,
   RecordCommand,
   RecordResponse,
   RegisterAgent,
@@ -52,11 +53,13 @@ const updateAgentStatus: Rule<UpdateAgentStatus> = {
     const value: Agent = {
       ...known,
       status,
-      status_since: known.status === status ? known.status_since : at,
+      reported_at: at,
       last_seen: at,
       ...(capabilities === undefined ? {} : { capabilities }),
-      ...(metadata === undefined ? {} : { metadata }),
+      // Of one who has gone, the last known stays.
+      metadata: metadata ?? (status === 'offline' ? (known.metadata ?? {}) : lasting(known.metadata)),
     };
+    if (!saysTheSame(known, value)) value.status_since = at;
     return { changes: [], records: [putAgent(command, value)], result: { ok: true, recorded_at: at } };
   },
 };
@@ -133,6 +136,12 @@ export const agentRules = {
   record_response: recordResponse,
 };
 
+/** Whoever speaks for the first time is in the registry from then on. */
+export function putHeard(record: Loaded['record'], command: Command): PutRecord {
+  const last_seen = new Date(command.now).toISOString();
+  return putAgent(command, { ...((record as Agent | undefined) ?? unknownAgent(command)), last_seen });
+}
+
 function unknownAgent({ caller, now }: Command): Agent {
   const at = new Date(now).toISOString();
   return {
@@ -146,13 +155,23 @@ function unknownAgent({ caller, now }: Command): Agent {
 }
 
 function putAgent({ caller }: Command, value: Agent): PutRecord {
-  return {
-    kind: 'agent',
-    workspace_id: caller.workspace_id,
-    key: caller.agent_id,
-    mark: value.status,
-    value,
-  };
+  const { agent_id, workspace_id } = caller;
+  return { kind: 'agent', workspace_id, key: agent_id, mark: value.status, owner: agent_id, value };
+}
+
+/** Words of a status report that hold for that report alone; the others stand until they are said anew. */
+const PASSING = ['waiting', 'rateLimitedUntil', 'currentTask', 'error'] as const;
+
+function lasting(metadata: Agent['metadata']): NonNullable<Agent['metadata']> {
+  const kept = Object.entries(metadata ?? {}).filter(
+    ([name]) => !(PASSING as readonly string[]).includes(name),
+  );
+  return Object.fromEntries(kept);
+}
+
+/** True when an agent tells nothing new of what it is at. */
+function saysTheSame(a: Agent, b: Agent): boolean {
+  return a.status === b.status && PASSING.every((name) => a.metadata?.[name] === b.metadata?.[name]);
 }
 
 function textOf(data: Record<string, unknown>): string | undefined {

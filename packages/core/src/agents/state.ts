@@ -1,6 +1,7 @@
-import type { Agent, AgentView, Ask, Session } from '@parley/protocol';
+import type { Agent, AgentView, Ask } from '@parley/protocol';
 
 import type { Presence } from '../participation/presence.ts';
+import type { KeptSession } from '../records.ts';
 
 /** One way by which an agent is connected right now. */
 export interface Link {
@@ -11,11 +12,11 @@ export interface Link {
 /** All that is known of one agent at one moment. */
 export interface AgentFacts {
   agent: Agent | undefined;
-  sessions: readonly Session[];
+  sessions: readonly KeptSession[];
   presence: readonly Presence[];
   links: readonly Link[];
   openAsks: readonly Ask[];
-  /** The oldest moment since which a thread of the agent holds messages it has not read. */
+  /** When the oldest message was posted that the agent has neither acknowledged nor fetched. */
   unreadSince: number | undefined;
 }
 
@@ -30,12 +31,17 @@ export type Standing = Pick<AgentView, 'state' | 'reason' | 'since'>;
 
 /** What an agent is at and why; the first that applies, from what needs a person to what does not. */
 export function standing(facts: AgentFacts, patience: Patience, now: number): Standing {
+  const lost = now - patience.offlineAfterMs;
+  // What a session said that has long fallen silent holds no more.
+  const heard = facts.sessions.filter((session) => Date.parse(session.last_heartbeat_at) > lost);
+  const current = { ...facts, sessions: heard };
   return (
     needsYou(facts) ??
     offline(facts, patience, now) ??
     failing(facts) ??
-    stuck(facts, patience, now) ??
-    calm(facts)
+    stuck(current, patience, now) ??
+    working(current) ??
+    idle(current, now)
   );
 }
 
@@ -49,38 +55,50 @@ function needsYou({ openAsks, agent }: AgentFacts): Standing | undefined {
   return { state: 'needs_you', reason: 'waiting at a prompt', since: agent.status_since };
 }
 
-function offline(
-  { agent, sessions, links, presence }: AgentFacts,
-  { offlineAfterMs }: Patience,
-  now: number,
-) {
+function offline(facts: AgentFacts, { offlineAfterMs }: Patience, now: number): Standing | undefined {
+  const { links, presence } = facts;
   if (links.length > 0 || presence.length > 0) return undefined;
-  const alive = sessions.some(
-    (session) => session.status !== 'offline' && now - Date.parse(session.last_heartbeat_at) < offlineAfterMs,
-  );
-  if (alive) return undefined;
-  const reported =
-    agent !== undefined && agent.status !== 'offline' ? Date.parse(agent.last_seen) : -Infinity;
-  if (sessions.length === 0 && now - reported < offlineAfterMs) return undefined;
-  const gone = agent?.status === 'offline' || sessions.some(({ status }) => status === 'offline');
-  const since = lastSeen(agent, sessions);
-  const reason = gone
-    ? 'process gone'
-    : since === undefined
-      ? 'never seen'
-      : 'silent; no connection and no heartbeat';
-  return { state: 'offline', reason, since: since ?? new Date(now).toISOString() } as const;
+  const words = signs(facts);
+  const last = words[0];
+  if (last === undefined) return { state: 'offline', reason: 'never seen', since: iso(now) };
+  // One session may end while another goes on; who takes leave himself has gone with all of them.
+  const alive = words.find(({ gone, by }, i) => !gone && (by === 'session' || i === 0));
+  if (alive !== undefined && now - alive.at < offlineAfterMs) return undefined;
+  const reason = last.gone ? 'process gone' : 'silent; no connection and no heartbeat';
+  return { state: 'offline', reason, since: iso(last.at) };
+}
+
+interface Sign {
+  at: number;
+  by: 'agent' | 'session';
+  /** It took leave. */
+  gone: boolean;
+}
+
+/** What was heard of an agent and is on record, the newest first. */
+function signs({ agent, sessions }: AgentFacts): Sign[] {
+  const heard: Sign[] = sessions.map(({ last_heartbeat_at, status }) => ({
+    at: Date.parse(last_heartbeat_at),
+    by: 'session',
+    gone: status === 'offline',
+  }));
+  if (agent !== undefined)
+    heard.push({ at: Date.parse(agent.last_seen), by: 'agent', gone: agent.status === 'offline' });
+  heard.sort((a, b) => b.at - a.at);
+  const leave = heard.findIndex(({ by, gone }) => by === 'agent' && gone);
+  return leave < 0 ? heard : heard.slice(0, leave + 1);
 }
 
 function failing({ agent }: AgentFacts): Standing | undefined {
   if (agent === undefined) return undefined;
-  const { last_event: event, status, status_since, metadata } = agent;
+  const { last_event: event, status, status_since, reported_at = '', metadata } = agent;
   const failed = event !== undefined && (event.event_type === 'error' || event.event_type === 'task_failed');
-  // Who has said since then that all is well is believed.
-  if (failed && (status === 'error' || event.at >= status_since))
+  const told = metadata?.['error'];
+  // Who has said since then that all is well is believed, and so is one who now names another fault.
+  if (failed && (event.at >= reported_at || (status === 'error' && typeof told !== 'string')))
     return { state: 'error', reason: oneLine(event.text), since: event.at };
   if (status !== 'error') return undefined;
-  const why = metadata?.['error'] ?? metadata?.['currentTask'];
+  const why = told ?? metadata?.['currentTask'];
   return {
     state: 'error',
     reason: oneLine(typeof why === 'string' ? why : 'reports an error'),
@@ -88,38 +106,36 @@ function failing({ agent }: AgentFacts): Standing | undefined {
   };
 }
 
-function stuck(
-  facts: AgentFacts,
-  { stuckAfterMs, unreadStuckMs }: Patience,
-  now: number,
-): Standing | undefined {
-  const { agent, sessions, unreadSince, presence } = facts;
-  const until = agent?.metadata?.['rateLimitedUntil'];
+function stuck(facts: AgentFacts, patience: Patience, now: number): Standing | undefined {
+  const { agent, unreadSince } = facts;
+  const until = agent?.status === 'offline' ? undefined : agent?.metadata?.['rateLimitedUntil'];
   if (typeof until === 'string' && Date.parse(until) > now)
-    return { state: 'stuck', reason: `rate-limited until ${until}`, since: agent?.status_since ?? until };
-  const busy = sessions.find(({ status }) => status === 'active');
-  const heard = busy === undefined ? undefined : Date.parse(busy.last_heartbeat_at);
-  if (
-    heard !== undefined &&
-    now - heard >= stuckAfterMs &&
-    facts.links.length === 0 &&
-    presence.length === 0
-  ) {
-    const reason = `silent for ${Math.round((now - heard) / 1_000)} s in the middle of work`;
-    return { state: 'stuck', reason, since: new Date(heard).toISOString() };
+    return {
+      state: 'stuck',
+      reason: `rate-limited until ${oneLine(until)}`,
+      since: agent?.status_since ?? '',
+    };
+  const silence = silentSince(facts);
+  if (silence !== undefined && now - silence >= patience.stuckAfterMs) {
+    const reason = `silent for ${span(now - silence)} in the middle of work`;
+    return { state: 'stuck', reason, since: iso(silence) };
   }
-  if (unreadSince === undefined || now - unreadSince < unreadStuckMs) return undefined;
-  return {
-    state: 'stuck',
-    reason: 'has unread messages and does not read',
-    since: new Date(unreadSince).toISOString(),
-  };
+  if (unreadSince === undefined || now - unreadSince < patience.unreadStuckMs) return undefined;
+  const reason = `has had unread messages for ${span(now - unreadSince)} and does not read`;
+  return { state: 'stuck', reason, since: iso(unreadSince) };
 }
 
-function calm({ agent, sessions, presence, links }: AgentFacts): Standing {
+/** When an agent that said it is at work was last heard; undefined where it is at rest, or connected. */
+function silentSince(facts: AgentFacts): number | undefined {
+  const { agent, sessions, links, presence } = facts;
+  if (links.length > 0 || presence.length > 0) return undefined;
+  const busy = agent?.status === 'busy' || sessions.some(({ status }) => status === 'active');
+  return busy ? signs(facts)[0]?.at : undefined;
+}
+
+function working({ agent, sessions, presence }: AgentFacts): Standing | undefined {
   const thinking = presence.find(({ state }) => state === 'thinking' || state === 'typing');
-  if (thinking !== undefined)
-    return { state: 'working', reason: thinking.state, since: new Date(thinking.since).toISOString() };
+  if (thinking !== undefined) return { state: 'working', reason: thinking.state, since: iso(thinking.since) };
   const task = agent?.metadata?.['currentTask'];
   if (agent?.status === 'busy')
     return {
@@ -127,25 +143,38 @@ function calm({ agent, sessions, presence, links }: AgentFacts): Standing {
       reason: oneLine(typeof task === 'string' ? task : 'busy'),
       since: agent.status_since,
     };
-  const active = sessions.find(({ status }) => status === 'active');
-  if (active !== undefined)
-    return {
-      state: 'working',
-      reason: `${active.runtime} session is active`,
-      since: active.last_heartbeat_at,
-    };
-  const since =
-    lastSeen(agent, sessions) ?? new Date(links[0]?.since ?? presence[0]?.since ?? 0).toISOString();
-  return { state: 'idle', reason: 'nothing to do', since };
+  const active = sessions
+    .filter(({ status }) => status === 'active')
+    .toSorted((a, b) => (a.last_heartbeat_at < b.last_heartbeat_at ? 1 : -1))[0];
+  if (active === undefined) return undefined;
+  return { state: 'working', reason: `${oneLine(active.runtime)} session is active`, since: active.since };
+}
+
+function idle({ agent, sessions, presence, links }: AgentFacts, now: number): Standing {
+  const changes = [
+    agent?.status_since,
+    ...sessions.map(({ since }) => since),
+    ...links.map(({ since }) => iso(since)),
+    ...presence.map(({ since }) => iso(since)),
+  ].filter((at) => at !== undefined);
+  return { state: 'idle', reason: 'nothing to do', since: changes.toSorted().at(-1) ?? iso(now) };
 }
 
 /** The newest sign of life that was recorded. */
-export function lastSeen(agent: Agent | undefined, sessions: readonly Session[]): string | undefined {
-  const seen = [agent?.last_seen, ...sessions.map((session) => session.last_heartbeat_at)];
+export function lastSeen(facts: Pick<AgentFacts, 'agent' | 'sessions'>): string | undefined {
+  const seen = [facts.agent?.last_seen, ...facts.sessions.map((session) => session.last_heartbeat_at)];
   return seen
     .filter((at) => at !== undefined)
     .toSorted()
     .at(-1);
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function span(ms: number): string {
+  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
 function oneLine(text: string): string {

@@ -1,19 +1,15 @@
-import { type Ask, type Caller, LIMITS, ParleyError, ulid } from '@parley/protocol';
+import { type Ask, type AskContent, type Caller, LIMITS, ParleyError, ulid } from '@parley/protocol';
 
-import { type CallContext, type Deps, operation, stamp } from '../operation.ts';
+import { type Deps, operation, stamp } from '../operation.ts';
+import type { RecordsQuery } from '../records.ts';
 import { checkThreadScope, journalId } from '../threads/access.ts';
-import { mayOverride } from '../threads/status.ts';
-import { askAt } from './rules.ts';
-
-interface Raised {
-  thread_id?: string | undefined;
-  idempotency_key?: string | undefined;
-  expires_in_ms: number;
-}
+import { findAsk, seesAll } from './find-ask.ts';
+import { isVerdictOf, settled } from './rules.ts';
+import { waitForVerdict } from './wait.ts';
 
 export const raiseAsk = operation('raise_ask', {
   authority: 'act',
-  run: async (deps, caller, input) => ({ ask: await raise(deps, caller, input) }),
+  run: async (deps, caller, input) => ({ ask: await raise(deps, caller, input as Raising) }),
 });
 
 export const askHuman = operation('ask_human', {
@@ -26,130 +22,105 @@ export const askHuman = operation('ask_human', {
       ...(options === undefined
         ? {}
         : { options: options.map((label) => ({ id: label, label, kind: 'choice' as const })) }),
-    });
-    return wait(deps, caller, ask, timeout_ms, context);
+    } as Raising);
+    return waitForVerdict(deps, caller, ask, timeout_ms, context);
   },
 });
 
 export const waitForAsk = operation('wait_for_ask', {
   authority: 'look',
   async run(deps, caller, { ask_id, timeout_ms }, context) {
-    return wait(deps, caller, await find(deps, caller, ask_id), timeout_ms, context);
+    return waitForVerdict(deps, caller, await findAsk(deps, caller, ask_id), timeout_ms, context);
   },
 });
 
 export const getAsk = operation('get_ask', {
   authority: 'look',
-  run: async (deps, caller, { ask_id }) => ({ ask: await find(deps, caller, ask_id) }),
+  run: async (deps, caller, { ask_id }) => ({ ask: await findAsk(deps, caller, ask_id) }),
 });
 
 export const listAsks = operation('list_asks', {
   authority: 'look',
-  async run(deps, caller, { status, of_agent, limit }) {
-    const now = deps.clock.now();
-    const asks = await deps.store.records({
+  async run(deps, caller, { status, of_agent, limit, before }) {
+    if (!seesAll(caller) && of_agent !== undefined && of_agent !== caller.agent_id)
+      return { asks: [], next_before: null };
+    // What is about to be listed as open must not have run out of time.
+    await deps.asks.settleAll();
+    const owner = seesAll(caller) ? of_agent : caller.agent_id;
+    const query: RecordsQuery<'ask'> = {
       kind: 'ask',
       workspace_id: caller.workspace_id,
-      // What reads open may have run out of time since: then it is among the resolved ones.
-      ...(status === 'all' || status === 'resolved' ? {} : { marks: [status] }),
-      limit: LIMITS.records,
-    });
-    return {
-      asks: asks
-        .map((ask) => askAt(ask, now))
-        .filter((ask) => status === 'all' || ask.status === status)
-        .filter((ask) => of_agent === undefined || ask.agent_id === of_agent)
-        .filter((ask) => maySee(ask, caller))
-        .slice(-limit)
-        .toReversed(),
+      descending: true,
+      limit: limit + 1,
+      ...(status === 'all' ? {} : { marks: [status] }),
+      ...(owner === undefined ? {} : { owner }),
+      ...(before === undefined ? {} : { past: before }),
     };
+    const found = await deps.store.records(query);
+    const asks = withinBytes(found.slice(0, limit));
+    return { asks, next_before: asks.length < found.length ? (asks.at(-1)?.ask_id ?? null) : null };
   },
 });
 
 export const answerAsk = operation('answer_ask', {
   authority: 'act',
-  async run(deps, caller, { ask_id, idempotency_key, ...input }) {
-    const { thread_id } = await find(deps, caller, ask_id);
-    const head = stamp(deps, caller, `ask:${ask_id}`, idempotency_key);
-    const command = { type: 'answer_ask', ...head, thread_id, ask_id, input: input as never } as const;
-    return (await deps.log.append(command)).result as never;
+  async run(deps, caller, { ask_id, idempotency_key, ...answer }) {
+    const { thread_id } = await findAsk(deps, caller, ask_id);
+    const head = stamp(deps, caller, `answer:${ask_id}`, idempotency_key);
+    const ask = await write(deps, { type: 'answer_ask', ...head, thread_id, ask_id, input: answer });
+    if (!isVerdictOf(ask, caller.agent_id, answer as never)) throw settled(ask);
+    return { ask };
   },
 });
 
 export const withdrawAsk = operation('withdraw_ask', {
   authority: 'act',
   async run(deps, caller, { ask_id, idempotency_key, reason }) {
-    const { thread_id } = await find(deps, caller, ask_id);
-    const head = stamp(deps, caller, `ask:${ask_id}`, idempotency_key);
-    const command = { type: 'withdraw_ask', ...head, thread_id, ask_id, input: { reason } } as const;
-    return (await deps.log.append(command)).result as never;
+    const { thread_id } = await findAsk(deps, caller, ask_id);
+    const head = stamp(deps, caller, `withdraw:${ask_id}`, idempotency_key);
+    const ask = await write(deps, { type: 'withdraw_ask', ...head, thread_id, ask_id, input: { reason } });
+    if (ask.verdict?.decision !== 'withdrawn') throw settled(ask);
+    return { ask };
   },
 });
 
-async function raise(deps: Deps, caller: Caller, raised: Raised & Record<string, unknown>): Promise<Ask> {
-  const { thread_id = journalId(caller.workspace_id, caller.agent_id), idempotency_key, ...rest } = raised;
-  const { expires_in_ms, ...input } = rest;
+type Raising = AskContent & {
+  thread_id?: string;
+  idempotency_key?: string;
+  expires_in_ms: number;
+};
+
+async function raise(deps: Deps, caller: Caller, raising: Raising): Promise<Ask> {
+  const { thread_id = journalId(caller.workspace_id, caller.agent_id), idempotency_key, ...input } = raising;
   checkThreadScope(thread_id, caller);
   deps.messageQuota.spend(caller);
-  const head = stamp(deps, caller, 'raise_ask', idempotency_key);
+  if (deps.asks.openOf(caller.workspace_id, caller.agent_id) >= LIMITS.open_asks)
+    throw new ParleyError(
+      'RATE_LIMITED',
+      `${LIMITS.open_asks} of your asks are open; wait or withdraw some`,
+      {
+        retry_after_ms: 5_000,
+      },
+    );
+  const head = stamp(deps, caller, `raise:${thread_id}`, idempotency_key);
   const ask_id = `ask_${ulid(head.now, deps.chance.bytes(16))}`;
-  const expires_at = new Date(head.now + expires_in_ms).toISOString();
-  const { result } = await deps.log.append({
-    type: 'raise_ask',
-    ...head,
-    thread_id,
-    ask_id,
-    expires_at,
-    input: input as never,
-  });
+  return write(deps, { type: 'raise_ask', ...head, thread_id, ask_id, input });
+}
+
+/** Appends what happens to an ask, and lets the keeper know how it stands then. */
+async function write(deps: Deps, command: Parameters<Deps['log']['append']>[0]): Promise<Ask> {
+  const { result, replayed } = await deps.log.append(command);
   const ask = result['ask'] as Ask;
-  deps.asks.watch(ask);
+  // An answer given before tells how it stood then.
+  if (!replayed) deps.asks.watch(ask);
   return ask;
 }
 
-async function find(deps: Deps, caller: Caller, askId: string): Promise<Ask> {
-  const [ask] = await deps.store.records({
-    kind: 'ask',
-    workspace_id: caller.workspace_id,
-    prefix: askId,
-    limit: 1,
+/** As many as an answer can carry, and one in any case. */
+function withinBytes(asks: readonly Ask[]): Ask[] {
+  let bytes = 0;
+  return asks.filter((ask, i) => {
+    bytes += JSON.stringify(ask).length;
+    return i === 0 || bytes <= LIMITS.page_bytes;
   });
-  if (ask?.ask_id !== askId || !maySee(ask, caller)) throw new ParleyError('NOT_FOUND', 'no such ask');
-  return askAt(ask, deps.clock.now());
-}
-
-function maySee(ask: Ask, caller: Caller): boolean {
-  return ask.agent_id === caller.agent_id || mayOverride(caller) || caller.role === 'observer';
-}
-
-const PROGRESS_MS = 5_000;
-
-/** Waits for the verdict; the agent that raised the ask takes it with that, and the ask is resolved. */
-async function wait(
-  deps: Deps,
-  caller: Caller,
-  first: Ask,
-  timeoutMs: number,
-  { signal, progress }: CallContext,
-): Promise<{ ask: Ask; timed_out: boolean }> {
-  const untilExpiry = Math.max(0, Date.parse(first.expires_at) - deps.clock.now()) + 1;
-  const patience = AbortSignal.any([AbortSignal.timeout(Math.min(timeoutMs, untilExpiry)), signal]);
-  const subscription = deps.feed.subscribe(first.thread_id);
-  const ticker = setInterval(() => progress?.('waiting for a person'), PROGRESS_MS);
-  try {
-    let ask = await find(deps, caller, first.ask_id);
-    while (ask.status === 'open' && !patience.aborted) {
-      await subscription.next(subscription.head, patience);
-      ask = await find(deps, caller, first.ask_id);
-    }
-    if (ask.status !== 'answering' || caller.agent_id !== ask.agent_id)
-      return { ask, timed_out: ask.status === 'open' };
-    const head = stamp(deps, caller, '', undefined);
-    const { thread_id, ask_id } = ask;
-    const { result } = await deps.log.append({ type: 'take_ask', ...head, thread_id, ask_id, input: {} });
-    return { ask: result['ask'] as Ask, timed_out: false };
-  } finally {
-    clearInterval(ticker);
-    subscription.close();
-  }
 }

@@ -1,6 +1,7 @@
-import { type Ask, type AskVerdict, ParleyError } from '@parley/protocol';
+import { type Ask, type AskAnswer, type AskVerdict, canonicalJson, ParleyError } from '@parley/protocol';
 
 import { journalEntry } from '../agents/journal.ts';
+import { putHeard } from '../agents/rules.ts';
 import type {
   AnswerAsk,
   Command,
@@ -12,7 +13,7 @@ import type {
   TakeAsk,
   WithdrawAsk,
 } from '../commands.ts';
-import { append } from '../draft.ts';
+import { append, invalid } from '../draft.ts';
 import type { Entry } from '../entry.ts';
 import type { PutRecord } from '../records.ts';
 import { admit, journalId } from '../threads/access.ts';
@@ -25,9 +26,11 @@ const needsAsk = ({ thread_id, ask_id }: AskCommand) => ({
 });
 
 const raiseAsk: Rule<RaiseAsk> = {
-  needs: ({ thread_id }) => ({ thread: thread_id }),
-  decide({ located }, command) {
-    const { caller, input, ask_id, expires_at } = command;
+  needs: ({ thread_id, caller }) => ({ thread: thread_id, record: { kind: 'agent', key: caller.agent_id } }),
+  decide({ located, record }, command) {
+    const { caller, ask_id, now } = command;
+    const { expires_in_ms, ...input } = command.input;
+    const expires_at = new Date(now + expires_in_ms).toISOString();
     const content = {
       type: 'ask.raised',
       kind: 'event',
@@ -35,6 +38,9 @@ const raiseAsk: Rule<RaiseAsk> = {
       metadata: { event_type: 'ask_raised', ask_id, expires_at, ask: input },
     } as const;
     const journal = command.thread_id === journalId(caller.workspace_id, caller.agent_id);
+    // Muted and paused agents may still need a person; a closed thread takes nothing more.
+    if (!journal && admit(located, caller).status === 'closed')
+      throw new ParleyError('CONFLICT', 'the thread is closed; reopen it, or leave thread_id out');
     const { entry, change } = journal
       ? journalEntry(located, caller.agent_id, command, content)
       : append(admit(located, caller), command, content);
@@ -50,10 +56,11 @@ const raiseAsk: Rule<RaiseAsk> = {
       created_at: entry.created_at,
       expires_at,
     };
-    return { changes: [change], records: [putAsk(ask)], result: { ask } };
+    return { changes: [change], records: [putAsk(ask), putHeard(record, command)], result: { ask } };
   },
 };
 
+/** Answers with the ask as it stands: the caller's verdict, or that of the clock, which is then on record too. */
 const answerAsk: Rule<AnswerAsk> = {
   needs: needsAsk,
   decide(loaded, command) {
@@ -61,17 +68,16 @@ const answerAsk: Rule<AnswerAsk> = {
     const { caller, input, now } = command;
     if (caller.role !== 'operator')
       throw new ParleyError('INSUFFICIENT_AUTHORITY', 'only a person (role operator) may answer an ask');
+    if (isVerdictOf(ask, caller.agent_id, input)) return { changes: [], result: { ask } };
+    if (ask.status !== 'open') throw settled(ask);
+    if (isOver(ask, now)) return expire(loaded, command, ask);
+    checkFit(ask, input);
     const verdict: AskVerdict = {
       ...input,
       by: caller.agent_id,
       device: caller.session_id,
       at: new Date(now).toISOString(),
     };
-    if (ask.verdict !== undefined && sameAnswer(ask.verdict, verdict))
-      return { changes: [], result: { ask } };
-    if (ask.status !== 'open') throw standing(ask);
-    if (isOver(ask, now)) throw standing(expired(ask));
-    checkOption(ask, input.option);
     return write(
       loaded,
       command,
@@ -107,7 +113,9 @@ const withdrawAsk: Rule<WithdrawAsk> = {
     const { caller, input, now } = command;
     if (caller.agent_id !== ask.agent_id)
       throw new ParleyError('FORBIDDEN', 'only the agent that raised an ask can withdraw it');
-    if (ask.status !== 'open') throw standing(ask);
+    if (ask.verdict?.decision === 'withdrawn') return { changes: [], result: { ask } };
+    if (ask.status !== 'open') throw settled(ask);
+    if (isOver(ask, now)) return expire(loaded, command, ask);
     const at = new Date(now).toISOString();
     const verdict: AskVerdict = {
       decision: 'withdrawn',
@@ -126,7 +134,7 @@ const expireAsk: Rule<ExpireAsk> = {
   decide(loaded, command) {
     const ask = requireAsk(loaded, command);
     if (ask.status !== 'open' || !isOver(ask, command.now)) return { changes: [], result: { ask } };
-    return write(loaded, command, expired(ask), 'ask.resolved', 'denied: nobody answered in time');
+    return expire(loaded, command, ask);
   },
 };
 
@@ -138,30 +146,43 @@ export const askRules = {
   expire_ask: expireAsk,
 };
 
-/** The ask as it stands at a moment: one whose time is up reads denied, also before the hub has put that on record. */
-export function askAt(ask: Ask, now: number): Ask {
-  return ask.status === 'open' && isOver(ask, now) ? expired(ask) : ask;
-}
-
-function isOver(ask: Ask, now: number): boolean {
+/** True when an ask waits no longer, whether that is on record yet or not. */
+export function isOver(ask: Pick<Ask, 'expires_at'>, now: number): boolean {
   return Date.parse(ask.expires_at) <= now;
 }
 
-function expired(ask: Ask): Ask {
-  const verdict: AskVerdict = {
-    decision: 'denied',
-    by: 'parley',
-    device: 'hub',
-    at: ask.expires_at,
-    reason: 'nobody answered in time',
-  };
-  return { ...ask, status: 'resolved', verdict, resolved_at: ask.expires_at };
+/** True when the standing verdict is this very answer of this person. */
+export function isVerdictOf({ verdict }: Ask, person: string, answer: AskAnswer): boolean {
+  if (verdict?.by !== person) return false;
+  const { by: _by, device: _device, at: _at, ...said } = verdict;
+  return canonicalJson(said) === canonicalJson(answer);
 }
 
-function requireAsk({ record }: Loaded, { caller }: AskCommand): Ask {
+/** The refusal of an answer that comes second: it brings the ask with the verdict that stands. */
+export function settled(ask: Ask): ParleyError {
+  const { decision = 'none', by = '' } = ask.verdict ?? {};
+  return new ParleyError('CONFLICT', `the ask is settled: ${decision} by ${by}`, { ask });
+}
+
+function expire(loaded: Loaded, command: AskCommand, ask: Ask): Decision {
+  const { expires_at } = ask;
+  const verdict: AskVerdict = {
+    decision: 'denied',
+    // The hub's own name, whoever's call it was that came too late.
+    by: 'parley',
+    device: 'hub',
+    at: expires_at,
+    reason: 'nobody answered in time',
+  };
+  const hub = { ...command.caller, agent_id: 'parley', session_id: 'hub', role: 'orchestrator' as const };
+  const next: Ask = { ...ask, status: 'resolved', verdict, resolved_at: expires_at };
+  return write(loaded, { ...command, caller: hub }, next, 'ask.resolved', 'denied: nobody answered in time');
+}
+
+function requireAsk({ record }: Loaded, { caller, thread_id }: AskCommand): Ask {
   const ask = record as Ask | undefined;
-  if (ask === undefined || ask.workspace_id !== caller.workspace_id)
-    throw new ParleyError('NOT_FOUND', 'no such ask');
+  const here = ask?.workspace_id === caller.workspace_id && ask.thread_id === thread_id;
+  if (ask === undefined || !here) throw new ParleyError('NOT_FOUND', 'no such ask');
   return ask;
 }
 
@@ -176,30 +197,32 @@ function write(loaded: Loaded, command: AskCommand, ask: Ask, type: Entry['type'
       ask_id: ask.ask_id,
       status: ask.status,
       ...(ask.verdict === undefined ? {} : { verdict: ask.verdict }),
+      ...(ask.resolved_at === undefined ? {} : { resolved_at: ask.resolved_at }),
     },
   });
   return { changes: [change], records: [putAsk(ask)], result: { ask } };
 }
 
 function putAsk(value: Ask): PutRecord {
-  return { kind: 'ask', workspace_id: value.workspace_id, key: value.ask_id, mark: value.status, value };
+  const { workspace_id, ask_id: key, status: mark, agent_id: owner } = value;
+  return { kind: 'ask', workspace_id, key, mark, owner, value };
 }
 
-function standing(ask: Ask): ParleyError {
-  const { decision = 'none', by = '' } = ask.verdict ?? {};
-  return new ParleyError('CONFLICT', `the ask is settled: ${decision} by ${by}`, { ask });
-}
-
-function sameAnswer(a: AskVerdict, b: AskVerdict): boolean {
-  return a.by === b.by && a.decision === b.decision && a.option === b.option && a.text === b.text;
-}
-
-function checkOption(ask: Ask, option: string | undefined): void {
-  if (option === undefined || (ask.options ?? []).some(({ id }) => id === option)) return;
-  throw new ParleyError('VALIDATION_ERROR', `option: the agent offers no ${option}`, {
-    field: 'option',
-    options: (ask.options ?? []).map(({ id }) => id),
-  });
+/** Refuses an answer that the agent could not make sense of: an option it did not offer, a yes that is a no. */
+function checkFit({ kind, options = [] }: Ask, { decision, option }: AskAnswer): void {
+  if ((kind === 'approval' || kind === 'budget') && decision === 'answered')
+    throw invalid('decision', `decision: this ${kind} is to be approved or denied`);
+  if (option === undefined) return;
+  const chosen = options.find(({ id }) => id === option);
+  if (chosen === undefined) {
+    throw new ParleyError('VALIDATION_ERROR', `option: the agent offers no ${option}`, {
+      field: 'option',
+      options: options.map(({ id }) => id),
+    });
+  }
+  const meant = chosen.kind === 'deny' ? 'denied' : chosen.kind.startsWith('allow_') ? 'approved' : undefined;
+  if (meant !== undefined && decision !== meant)
+    throw invalid('decision', `decision: to choose ${option} is to say ${meant}`);
 }
 
 function describe({ decision, option, reason, text }: AskVerdict): string {

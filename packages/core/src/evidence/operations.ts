@@ -1,4 +1,4 @@
-import { LIMITS, ParleyError, seqOfMessageId } from '@parley/protocol';
+import { ParleyError, seqOfMessageId } from '@parley/protocol';
 
 import { type Entry, toMessage } from '../entry.ts';
 import { operation } from '../operation.ts';
@@ -18,15 +18,15 @@ export const getMessageEvidence = operation('get_message_evidence', {
     const entry = entries[0];
     if (entry?.message_id !== message_id)
       throw new ParleyError('NOT_FOUND', 'no such message in this thread');
-    const [cursors, replies, stored] = await Promise.all([
+    const [cursors, replies, offers] = await Promise.all([
       deps.store.cursors(thread_id),
       deps.store.references(thread_id, message_id),
-      deps.store.records({ kind: 'offer', workspace_id, prefix: `${thread_id} `, limit: LIMITS.records }),
+      deps.offers.of(workspace_id, thread_id),
     ]);
     const readers = cursors.filter((cursor) => cursor.last_read_seq >= seq);
     const names = new Set(readers.map(({ agent_id }) => agent_id));
     const acts = await Promise.all(
-      replies.map(async (id) => {
+      replies.slice(0, MOST_ACTS).map(async (id) => {
         const after = (seqOfMessageId(id) ?? 1) - 1;
         return (await deps.store.page({ ...query, after })).entries[0];
       }),
@@ -36,7 +36,7 @@ export const getMessageEvidence = operation('get_message_evidence', {
       accepted: { at: entry.created_at, by: entry.sender_agent_id, session: entry.sender_session_id },
       durable: { seq, store: 'fsynced before it was acknowledged' },
       invoked: invokedBy(thread, entry),
-      offered: offered([...stored, ...deps.offers.pending(workspace_id, thread_id)], entry),
+      offered: offered(offers, entry),
       read: readers.map(({ agent_id, updated_at }) => ({ agent_id, at: updated_at })),
       unread: thread.participants.filter((name) => name !== entry.sender_agent_id && !names.has(name)),
       acted: acts.filter((act) => act !== undefined).map(toAct),
@@ -44,15 +44,14 @@ export const getMessageEvidence = operation('get_message_evidence', {
   },
 });
 
-/** One line per agent and way, for those who were handed this message or a later one. */
+/** How many answers to a message are told of. */
+const MOST_ACTS = 100;
+
+/** One line per agent and way, for those whom a run that holds this message was handed to. */
 function offered(offers: readonly Offer[], { seq, sender_agent_id }: Entry) {
-  const byWay = new Map<string, { agent_id: string; how: string; by: string }>();
-  for (const { agent_id, how, at, seq: reached } of offers) {
-    if (reached < seq || agent_id === sender_agent_id) continue;
-    const key = `${agent_id} ${how}`;
-    if (!byWay.has(key)) byWay.set(key, { agent_id, how, by: at });
-  }
-  return [...byWay.values()];
+  return offers
+    .filter((offer) => offer.first <= seq && offer.seq >= seq && offer.agent_id !== sender_agent_id)
+    .map(({ agent_id, how, at }) => ({ agent_id, how, by: at }));
 }
 
 function toAct({ message_id, seq, sender_agent_id, created_at, kind, metadata }: Entry) {

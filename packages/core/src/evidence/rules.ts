@@ -9,6 +9,7 @@ const noteOffers: Rule<NoteOffers> = {
       workspace_id,
       key: `${value.thread_id} ${value.agent_id} ${value.how}`,
       mark: '',
+      owner: value.agent_id,
       value,
     })),
     result: { ok: true },

@@ -1,4 +1,11 @@
-import { LIMITS, type Message, ParleyError, type OutputOf, seqOfMessageId } from '@parley/protocol';
+import {
+  type Caller,
+  LIMITS,
+  type Message,
+  ParleyError,
+  type OutputOf,
+  seqOfMessageId,
+} from '@parley/protocol';
 
 import { type Entry, toMessage } from '../entry.ts';
 import { type Deps, operation, stamp } from '../operation.ts';
@@ -10,13 +17,12 @@ import { checkEvent } from './check-event.ts';
 
 export const postMessage = operation('post_message', {
   authority: 'act',
-  async run(deps, caller, input) {
-    const { thread_id, idempotency_key, ...payload } = input;
+  async run(deps, caller, input, { event_id }) {
+    const { thread_id, ...content } = input;
     checkThreadScope(thread_id, caller);
-    checkEvent(payload.kind, payload.metadata);
+    checkEvent(content.kind, content.metadata);
     deps.messageQuota.spend(caller);
-    const head = stamp(deps, caller, thread_id, idempotency_key);
-    const content = idempotency_key === undefined ? payload : { ...payload, idempotency_key };
+    const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id);
     const { result } = await deps.log.append({
       type: 'post_message',
       ...head,
@@ -33,6 +39,7 @@ export const readMessages = operation('read_messages', {
     checkThreadScope(thread_id, caller);
     const page = await deps.log.read(pageQuery(caller.workspace_id, thread_id, since_seq, limit));
     admitReader(page.located, caller);
+    offer(deps, caller, page, 'read');
     return toPage(page, since_seq);
   },
 });
@@ -56,6 +63,8 @@ export const waitForMessages = operation('wait_for_messages', {
     }
     const page = await deps.log.read(query);
     admitReader(page.located, caller);
+    // Who has gone was given nothing.
+    if (!context.signal.aborted) offer(deps, caller, page, 'wait');
     return { ...toPage(page, since_seq), timed_out: page.entries.length === 0 };
   },
 });
@@ -102,6 +111,12 @@ export const searchMessages = operation('search_messages', {
     return { hits: hits.map(({ entry, snippet }) => ({ message: toMessage(entry), snippet })), complete };
   },
 });
+
+function offer(deps: Deps, caller: Caller, { entries }: Page, how: string): void {
+  const first = entries[0];
+  if (first !== undefined)
+    deps.offers.note(caller, first.thread_id, first.seq + entries.length - 1, how, first.seq);
+}
 
 function pageQuery(workspace_id: string, thread_id: string, after: number, limit: number) {
   return {

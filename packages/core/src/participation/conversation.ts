@@ -39,7 +39,7 @@ export function foldControl(before: Conversation, control: Control, entry: Entry
   }
   if ('pause' in control) return { ...before, paused: control.pause.on };
   if ('prod' in control) return { ...before, prodded: [...new Set([...before.prodded, ...control.prod])] };
-  if ('done' in control) return { ...before, done: control.done };
+  if ('done' in control) return control.done ? { ...before, done: true } : goingOn(before);
   if ('ttl_seconds' in control) {
     const ends = Date.parse(entry.created_at) + control.ttl_seconds * 1_000;
     return { ...before, expires_at: new Date(ends).toISOString() };
@@ -55,6 +55,11 @@ export function foldControl(before: Conversation, control: Control, entry: Entry
   return profile === undefined ? before : withProfile(before, participant_id, profile);
 }
 
+/** The profile that is on record of a participant. */
+export function profileOf({ profiles }: Conversation, agent: string): Profile | undefined {
+  return Object.hasOwn(profiles, agent) ? profiles[agent] : undefined;
+}
+
 /** Who speaks has answered the prod. */
 export function foldSpeech(before: Conversation, speaker: string): Conversation {
   if (!before.prodded.includes(speaker)) return before;
@@ -64,6 +69,11 @@ export function foldSpeech(before: Conversation, speaker: string): Conversation 
 /** True once the conversation was declared done or its time has run out. */
 export function hasEnded({ done, expires_at }: Conversation, now: number): boolean {
   return done || (expires_at !== undefined && Date.parse(expires_at) <= now);
+}
+
+/** Not done after all: neither the word nor the time that was set ends it. */
+function goingOn({ expires_at: _ended, ...before }: Conversation): Conversation {
+  return { ...before, done: false };
 }
 
 function withProfile(before: Conversation, agent: string, profile: Profile): Conversation {

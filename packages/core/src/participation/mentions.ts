@@ -1,10 +1,14 @@
 import type { ThreadState } from '../threads/state.ts';
 import { PLAIN } from './conversation.ts';
 
-const CODE = /```[\s\S]*?(?:```|$)|~~~[\s\S]*?(?:~~~|$)|`[^`\n]*`/g;
+/** Fenced blocks, also one without an end, and spans between equally long runs of backticks on one line. */
+const CODE = /(`{3,}|~{3,})[\s\S]*?(?:\1|$)|(?<!`)(`{1,2})(?!`).*?(?<!`)\2(?!`)/g;
 
 /** An @ that starts a word, and the word: what stands before it must not belong to an address or a path. */
 const MENTION = /(?<![\p{L}\p{N}\p{M}_@./+:-])@([\p{L}\p{N}][\p{L}\p{N}\p{M}._:@-]*)/gu;
+
+/** After the word, a slash and more is a path: the scope of a package, not a person. */
+const PATH = /^\/[\p{L}\p{N}]/u;
 
 /**
  * The participants a text calls by @id or @nickname, outside code. A name counts only as a whole word, in any case of
@@ -13,12 +17,28 @@ const MENTION = /(?<![\p{L}\p{N}\p{M}_@./+:-])@([\p{L}\p{N}][\p{L}\p{N}\p{M}._:@
 export function mentions(state: ThreadState, body: string): string[] {
   if (!body.includes('@')) return [];
   const named = namesOf(state);
+  const ids = new Set(state.participants);
   const found = new Set<string>();
-  for (const [, word = ''] of body.replaceAll(CODE, ' ').matchAll(MENTION)) {
-    const agent = named.get(word.toLowerCase()) ?? named.get(word.replace(/[._:@-]+$/u, '').toLowerCase());
+  const text = body.replaceAll(CODE, ' ');
+  for (const { 0: whole, 1: word = '', index } of text.matchAll(MENTION)) {
+    const end = index + whole.length;
+    if (word.length > LONGEST_WORD || PATH.test(text.slice(end, end + 3))) continue;
+    const agent = find(ids, named, word) ?? find(ids, named, word.replace(/[._:@-]+$/u, ''));
     if (agent !== undefined) found.add(agent);
   }
   return [...found];
+}
+
+/** A name may be this long, and as many marks may follow it. */
+const LONGEST_WORD = 256;
+
+/** An id as it is written before any that differs in the case of its letters. */
+function find(
+  ids: ReadonlySet<string>,
+  named: ReadonlyMap<string, string>,
+  word: string,
+): string | undefined {
+  return ids.has(word) ? word : named.get(word.toLowerCase());
 }
 
 function namesOf({ participants, conversation = PLAIN }: ThreadState): Map<string, string> {

@@ -4,14 +4,15 @@ import { operation, stamp } from '../operation.ts';
 import { admitReader, checkThreadScope, workspaceTag } from '../threads/access.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
-import { PLAIN } from './conversation.ts';
-import { advise, type PolicyRule } from './policy.ts';
+import { PLAIN, profileOf } from './conversation.ts';
+import { advise, POLICY_RULES } from './policy.ts';
+import { checkNickname } from './rules.ts';
 
 export const controlThread = operation('control_thread', {
   authority: 'act',
-  async run(deps, caller, { thread_id, control, idempotency_key }) {
+  async run(deps, caller, { thread_id, control, idempotency_key }, { event_id }) {
     checkThreadScope(thread_id, caller);
-    const head = stamp(deps, caller, `control:${thread_id}`, idempotency_key);
+    const head = stamp(deps, caller, `control:${thread_id}`, idempotency_key, event_id);
     const profile =
       'invite' in control ? control.invite.profile : 'profile' in control ? control.profile : {};
     if (profile !== undefined) deps.profiles.warn(profile);
@@ -43,25 +44,32 @@ export const shouldRespond = operation('should_respond', {
       throw new ParleyError('NOT_FOUND', 'no such message in this thread');
     const human = participant === caller.agent_id && caller.role === 'operator';
     const { respond, rule } = advise(thread, entry, participant, human, deps.clock.now());
-    return { respond, rule, reason: REASONS[rule] };
+    return { respond, rule, reason: POLICY_RULES[rule] };
   },
 });
 
 export const setPresence = operation('set_presence', {
   authority: 'look',
-  async run(deps, caller, { thread_id, state, profile, ttl_ms = deps.presenceTtlMs, persist }) {
+  async run(deps, caller, input, { event_id }) {
+    const { thread_id, state, profile, ttl_ms = deps.presenceTtlMs, persist } = input;
     const { workspace_id, agent_id } = caller;
-    await findThread(deps, caller, thread_id);
-    if (profile !== undefined) deps.profiles.warn(profile);
-    const presence = { thread_id, workspace_id, agent_id, state };
-    const { before } = deps.presence.set(profile === undefined ? presence : { ...presence, profile }, ttl_ms);
-    const expires_at = new Date(deps.clock.now() + ttl_ms).toISOString();
+    const thread = await findThread(deps, caller, thread_id);
+    if (profile !== undefined) {
+      checkNickname(thread, agent_id, profile.nickname, 'profile.nickname');
+      deps.profiles.warn(profile);
+    }
+    const before = deps.presence.of(thread_id).get(agent_id)?.state ?? 'offline';
     const transition = persist === true ? transitionOf(before, state) : undefined;
-    if (transition === undefined) return { ok: true, expires_at };
-    const head = stamp(deps, caller, '', undefined);
-    const input = { transition, state };
-    const { result } = await deps.log.append({ type: 'note_presence', ...head, thread_id, input });
-    return { ok: true, expires_at, seq: result['seq'] as number };
+    let kept = {};
+    if (transition !== undefined) {
+      const head = stamp(deps, caller, thread_id, undefined, event_id);
+      const note = { type: 'note_presence', ...head, thread_id, input: { transition, state } } as const;
+      const { seq, message_id } = (await deps.log.append(note)).result as { seq: number; message_id: string };
+      kept = { seq, message_id };
+    }
+    const presence = { thread_id, workspace_id, agent_id, state };
+    deps.presence.set(profile === undefined ? presence : { ...presence, profile }, ttl_ms);
+    return { ok: true, expires_at: new Date(deps.clock.now() + ttl_ms).toISOString(), ...kept };
   },
 });
 
@@ -74,7 +82,7 @@ export const listPresence = operation('list_presence', {
     return {
       participants: names.map((agent_id) => {
         const held = present.get(agent_id);
-        const profile = held?.profile ?? conversation.profiles[agent_id];
+        const profile = held?.profile ?? profileOf(conversation, agent_id);
         return {
           agent_id,
           state: held?.state ?? 'offline',
@@ -89,10 +97,10 @@ export const listPresence = operation('list_presence', {
 
 export const assignTask = operation('assign_task', {
   authority: 'act',
-  async run(deps, caller, { thread_id, ...content }) {
+  async run(deps, caller, { thread_id, ...content }, { event_id }) {
     checkThreadScope(thread_id, caller);
     deps.messageQuota.spend(caller);
-    const head = stamp(deps, caller, thread_id, content.idempotency_key);
+    const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id);
     const command = { type: 'assign_task', ...head, thread_id, input: content as never } as const;
     return (await deps.log.append(command)).result as never;
   },
@@ -100,10 +108,10 @@ export const assignTask = operation('assign_task', {
 
 export const reportResult = operation('report_result', {
   authority: 'act',
-  async run(deps, caller, { thread_id, ...content }) {
+  async run(deps, caller, { thread_id, ...content }, { event_id }) {
     checkThreadScope(thread_id, caller);
     deps.messageQuota.spend(caller);
-    const head = stamp(deps, caller, thread_id, content.idempotency_key);
+    const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id);
     const command = { type: 'report_result', ...head, thread_id, input: content as never } as const;
     return (await deps.log.append(command)).result as never;
   },
@@ -135,24 +143,3 @@ function transitionOf(before: PresenceState, now: PresenceState): string | undef
   if (before === now) return undefined;
   return now === 'thinking' ? 'thinking.start' : before === 'thinking' ? 'thinking.end' : now;
 }
-
-const REASONS: Record<PolicyRule, string> = {
-  own_event: 'you said it yourself',
-  not_a_participant: 'you take no part in this thread',
-  closed: 'the thread is closed',
-  ended: 'the conversation was declared done, or its time is up',
-  muted: 'you are muted: keep listening',
-  paused: 'the thread is paused: only people speak',
-  prodded: 'you were prodded',
-  invited: 'you were invited',
-  not_conversation: 'this is no message to anybody',
-  task: 'the task is for you or your role',
-  targeted: 'it is addressed to you',
-  targeted_elsewhere: 'it is addressed to somebody else',
-  mentioned: 'you were mentioned',
-  mentioned_without_discussion: 'an agent mentioned you, and discussion among agents is off here',
-  others_mentioned: 'it calls others by name',
-  invited_auto: 'a person spoke to all, and the invited are asked to answer here',
-  small_thread: 'the thread is small: respond if you have something to add',
-  large_thread: 'the thread is large: respond only when you are called',
-};

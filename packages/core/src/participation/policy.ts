@@ -2,32 +2,35 @@ import type { Control } from '@parley/protocol';
 
 import type { Entry } from '../entry.ts';
 import type { ThreadState } from '../threads/state.ts';
-import { hasEnded, PLAIN } from './conversation.ts';
+import { hasEnded, PLAIN, profileOf } from './conversation.ts';
 import { mentions } from './mentions.ts';
 
 /** How many participants a thread may have before its agents hold back, unless the thread says otherwise. */
-export const SMALL_THREAD = 5;
+const SMALL_THREAD = 5;
 
-/** Every rule that can decide whether a participant should respond. */
-export type PolicyRule =
-  | 'own_event'
-  | 'not_a_participant'
-  | 'closed'
-  | 'ended'
-  | 'muted'
-  | 'paused'
-  | 'prodded'
-  | 'invited'
-  | 'not_conversation'
-  | 'task'
-  | 'targeted'
-  | 'targeted_elsewhere'
-  | 'mentioned'
-  | 'mentioned_without_discussion'
-  | 'others_mentioned'
-  | 'invited_auto'
-  | 'small_thread'
-  | 'large_thread';
+/** Every rule that can decide whether a participant should respond, and what it tells the one who asked. */
+export const POLICY_RULES = {
+  own_event: 'you said it yourself',
+  not_a_participant: 'you take no part in this thread',
+  closed: 'the thread is closed',
+  ended: 'the conversation was declared done, or its time is up',
+  muted: 'you are muted: keep listening',
+  paused: 'the thread is paused: only people speak',
+  not_conversation: 'this is no message to anybody',
+  prodded: 'you were prodded',
+  invited: 'you were invited',
+  task: 'the task is for you or your role',
+  targeted: 'it is addressed to you',
+  targeted_elsewhere: 'it is addressed to somebody else',
+  mentioned: 'you were mentioned',
+  mentioned_without_discussion: 'an agent mentioned you, and discussion among agents is off here',
+  others_mentioned: 'it calls others by name',
+  invited_auto: 'a person spoke to all, and the invited are asked to answer here',
+  small_thread: 'the thread is small: respond if you have something to add',
+  large_thread: 'the thread is large: respond only when you are called',
+} as const;
+
+type PolicyRule = keyof typeof POLICY_RULES;
 
 export interface Advice {
   respond: boolean;
@@ -43,7 +46,7 @@ export function advise(state: ThreadState, entry: Entry, agent: string, human: b
   if (hasEnded(conversation, now)) return no('ended');
   if (conversation.muted.includes(agent)) return no('muted');
   if (conversation.paused && !human) return no('paused');
-  const called = callOn(state, entry, agent);
+  const called = callOn(state, entry, agent, mentionsIn(state, entry));
   if (called !== undefined) return called;
   if (conversation.prodded.includes(agent)) return yes('prodded');
   const { mode, threshold = SMALL_THREAD } = conversation.policy;
@@ -54,24 +57,34 @@ export function advise(state: ThreadState, entry: Entry, agent: string, human: b
 /** Whom an entry calls by itself, whatever they then make of it: those are the ones to wake. */
 export function invokedBy(state: ThreadState, entry: Entry): string[] {
   const conversation = state.conversation ?? PLAIN;
-  if (conversation.done || conversation.paused) return [];
+  if (hasEnded(conversation, Date.parse(entry.created_at)) || conversation.paused) return [];
+  // Read once for all of them: a thread may have a thousand participants.
+  const named = mentionsIn(state, entry);
   return state.participants.filter(
     (agent) =>
       agent !== entry.sender_agent_id &&
       !conversation.muted.includes(agent) &&
-      callOn(state, entry, agent)?.respond === true,
+      callOn(state, entry, agent, named)?.respond === true,
   );
 }
 
+function mentionsIn(state: ThreadState, { type, to, body }: Entry): string[] {
+  return type === 'message' && to === undefined ? mentions(state, body) : [];
+}
+
 /** What an entry itself asks of a participant; undefined when it speaks to everybody alike. */
-function callOn(state: ThreadState, entry: Entry, agent: string): Advice | undefined {
+function callOn(
+  state: ThreadState,
+  entry: Entry,
+  agent: string,
+  named: readonly string[],
+): Advice | undefined {
   const conversation = state.conversation ?? PLAIN;
   if (entry.type === 'control') return controlCall(entry.metadata?.['control'] as Control, agent);
   if (entry.type === 'task') return isAssigned(state, entry, agent) ? yes('task') : no('targeted_elsewhere');
   if (entry.type !== 'message' && entry.type !== 'result') return no('not_conversation');
   if (entry.to !== undefined) return entry.to === agent ? yes('targeted') : no('targeted_elsewhere');
   if (entry.type === 'result') return no('not_conversation');
-  const named = mentions(state, entry.body);
   if (named.includes(agent)) {
     const { on, allow_agent_mentions } = conversation.discussion;
     return entry.human === true || (on && allow_agent_mentions)
@@ -94,7 +107,7 @@ function controlCall(control: Control | undefined, agent: string): Advice {
 function isAssigned(state: ThreadState, entry: Entry, agent: string): boolean {
   if (entry.to !== undefined) return entry.to === agent;
   const role = entry.metadata?.['role'];
-  const roles = (state.conversation ?? PLAIN).profiles[agent]?.roles ?? [];
+  const roles = profileOf(state.conversation ?? PLAIN, agent)?.roles ?? [];
   return typeof role === 'string' && roles.includes(role);
 }
 

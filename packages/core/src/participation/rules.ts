@@ -1,4 +1,12 @@
-import { type Caller, type Control, LIMITS, ParleyError, seqOfMessageId } from '@parley/protocol';
+import {
+  type Caller,
+  type Control,
+  type ControlVerb,
+  LIMITS,
+  ParleyError,
+  type Profile,
+  seqOfMessageId,
+} from '@parley/protocol';
 
 import type { AssignTask, ControlThread, NotePresence, ReportResult, Rule } from '../commands.ts';
 import { append, invalid, refuseObserver } from '../draft.ts';
@@ -7,10 +15,22 @@ import type { ThreadState } from '../threads/state.ts';
 import { mayOverride } from '../threads/status.ts';
 import { PLAIN } from './conversation.ts';
 import { invokedBy } from './policy.ts';
-import { checkSpeaking, checkTarget } from './speaking.ts';
+import { checkOpen, checkSpeaking, checkTarget } from './speaking.ts';
 
-/** What every participant may do; all other controls are for operators and orchestrators. */
-const OPEN_TO_ALL: readonly string[] = ['prod', 'profile'];
+/** Who may give which control: operators and orchestrators (steer), or every participant. */
+export const CONTROL_AUTHORITY: Readonly<Record<ControlVerb, 'steer' | 'participant'>> = {
+  mute: 'steer',
+  unmute: 'steer',
+  pause: 'steer',
+  prod: 'participant',
+  done: 'steer',
+  ttl_seconds: 'steer',
+  discussion: 'steer',
+  invited_auto: 'steer',
+  invite: 'steer',
+  policy: 'steer',
+  profile: 'participant',
+};
 
 const controlThread: Rule<ControlThread> = {
   needs: ({ thread_id }) => ({ thread: thread_id }),
@@ -19,6 +39,7 @@ const controlThread: Rule<ControlThread> = {
     refuseObserver(command.caller.role, 'steer');
     const { control } = command.input;
     checkAuthority(state, control, command.caller);
+    checkOpen(state);
     checkControl(state, control, command.caller);
     const { entry, change } = append(state, command, {
       type: 'control',
@@ -94,6 +115,8 @@ const notePresence: Rule<NotePresence> = {
   needs: ({ thread_id }) => ({ thread: thread_id }),
   decide({ located }, command) {
     const state = admit(located, command.caller);
+    refuseObserver(command.caller.role, 'write to');
+    checkOpen(state);
     const { transition, state: now } = command.input;
     const { entry, change } = append(state, command, {
       type: 'presence',
@@ -113,8 +136,8 @@ export const participationRules = {
 };
 
 function checkAuthority(state: ThreadState, control: Control, caller: Caller): void {
-  const verb = Object.keys(control)[0] ?? '';
-  if (mayOverride(caller) || OPEN_TO_ALL.includes(verb)) return;
+  const verb = Object.keys(control)[0] as ControlVerb;
+  if (mayOverride(caller) || CONTROL_AUTHORITY[verb] === 'participant') return;
   // Who opened a side channel asks into it whom it needs.
   if (verb === 'invite' && state.side_of !== undefined && caller.agent_id === state.created_by) return;
   throw new ParleyError(
@@ -124,7 +147,8 @@ function checkAuthority(state: ThreadState, control: Control, caller: Caller): v
   );
 }
 
-function checkControl(state: ThreadState, control: Control, { agent_id }: Caller): void {
+function checkControl(state: ThreadState, control: Control, caller: Caller): void {
+  const { agent_id } = caller;
   const conversation = state.conversation ?? PLAIN;
   if ('mute' in control || 'unmute' in control) {
     const [verb, { targets }] =
@@ -137,18 +161,37 @@ function checkControl(state: ThreadState, control: Control, { agent_id }: Caller
     if (verb === 'mute' && targets.includes(agent_id))
       throw invalid('control.mute.targets', 'mute: you cannot mute yourself; just keep silent');
   }
-  if ('prod' in control) for (const target of control.prod) checkTarget(state, target, 'control.prod');
-  if ('invite' in control || 'profile' in control) {
-    const agent = 'invite' in control ? control.invite.participant_id : agent_id;
-    const profile = 'invite' in control ? control.invite.profile : control.profile;
-    checkNickname(state, agent, profile?.nickname);
-    if (!state.participants.includes(agent) && state.participants.length >= LIMITS.participants)
+  if ('prod' in control) {
+    // To call upon others is to speak.
+    checkSpeaking(state, caller);
+    for (const target of control.prod) checkTarget(state, target, 'control.prod');
+  }
+  if ('profile' in control) checkProfile(state, agent_id, control.profile, 'control.profile');
+  if ('invite' in control) {
+    const { participant_id, profile } = control.invite;
+    if (profile !== undefined) checkProfile(state, participant_id, profile, 'control.invite.profile');
+    if (!state.participants.includes(participant_id) && state.participants.length >= LIMITS.participants)
       throw new ParleyError('CONFLICT', `a thread has at most ${LIMITS.participants} participants`);
   }
 }
 
-/** A nickname must lead to one participant only. */
-function checkNickname(state: ThreadState, agent: string, nickname: string | undefined): void {
+/** What the profiles of one thread may take together: they are part of its state, which every control rewrites. */
+const PROFILES_BYTES = 131_072;
+
+function checkProfile(state: ThreadState, agent: string, profile: Profile, field: string): void {
+  checkNickname(state, agent, profile.nickname, `${field}.nickname`);
+  const all = { ...(state.conversation ?? PLAIN).profiles, [agent]: profile };
+  if (Buffer.byteLength(JSON.stringify(all)) > PROFILES_BYTES)
+    throw new ParleyError('CONFLICT', `the profiles of a thread have at most ${PROFILES_BYTES} bytes`);
+}
+
+/** Refuses a nickname that means somebody else: it must lead to one participant only. */
+export function checkNickname(
+  state: ThreadState,
+  agent: string,
+  nickname: string | undefined,
+  field: string,
+): void {
   if (nickname === undefined) return;
   const wanted = nickname.toLowerCase();
   const { profiles } = state.conversation ?? PLAIN;
@@ -158,7 +201,7 @@ function checkNickname(state: ThreadState, agent: string, nickname: string | und
       ([name, profile]) => name !== agent && profile.nickname?.toLowerCase() === wanted,
     );
   if (taken || wanted === 'all')
-    throw invalid('control.profile.nickname', `nickname: ${nickname} already means somebody else here`);
+    throw invalid(field, `${field}: ${nickname} already means somebody else here`);
 }
 
 function describe(control: Control): string {

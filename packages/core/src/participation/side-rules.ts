@@ -4,12 +4,12 @@ import type { CloseSide, OpenSide, Rule } from '../commands.ts';
 import { append, draft, refuseObserver } from '../draft.ts';
 import { admit } from '../threads/access.ts';
 import { statusEntry } from '../threads/rules.ts';
-import { evolve } from '../threads/state.ts';
-import { mayOverride } from '../threads/status.ts';
+import { evolve, isDisputed } from '../threads/state.ts';
+import { checkTransition, mayOverride } from '../threads/status.ts';
 import { checkSpeaking } from './speaking.ts';
 
 /** How many side channels of one thread may be open at once. */
-export const MAX_SIDE_CHANNELS = 50;
+const MAX_SIDE_CHANNELS = 50;
 
 /** Opens a thread beside a thread: both learn of it in one transaction. */
 const openSide: Rule<OpenSide> = {
@@ -77,7 +77,7 @@ const closeSide: Rule<CloseSide> = {
         'only the owner of a side channel, an operator or an orchestrator may close it',
       );
     }
-    if (side.status === 'closed') throw new ParleyError('CONFLICT', 'the side channel is already closed');
+    checkTransition(side.status, 'closed', isDisputed(side), command.caller);
     const { summary } = command.input;
     const closing = statusEntry(side, command, 'closed', summary);
     const { entry, change } = append(main, apart(command), {

@@ -4,10 +4,15 @@ import { invalid } from '../draft.ts';
 import type { ThreadState } from '../threads/state.ts';
 import { PLAIN } from './conversation.ts';
 
-/** Refuses the message of one who may not speak here now, and says why. */
-export function checkSpeaking(state: ThreadState, { agent_id, role }: Caller): void {
+/** Refuses what a closed thread does not take. */
+export function checkOpen(state: ThreadState): void {
   if (state.status === 'closed')
     throw new ParleyError('CONFLICT', 'the thread is closed; reopen it or start a new one');
+}
+
+/** Refuses the message of one who may not speak here now, and says why. */
+export function checkSpeaking(state: ThreadState, { agent_id, role }: Caller): void {
+  checkOpen(state);
   const { muted, paused } = state.conversation ?? PLAIN;
   if (muted.includes(agent_id)) {
     throw new ParleyError(

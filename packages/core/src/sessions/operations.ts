@@ -23,7 +23,7 @@ export const listSessions = operation('list_sessions', {
       limit: LIMITS.records,
     });
     const sessions = all
-      .map((session) =>
+      .map(({ since: _since, ...session }) =>
         Date.parse(session.last_heartbeat_at) < silentSince
           ? { ...session, status: 'offline' as const }
           : session,

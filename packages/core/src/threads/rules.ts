@@ -32,6 +32,7 @@ const updateStatus: Rule<UpdateStatus> = {
     const state = admit(located, command.caller);
     refuseObserver(command.caller.role, 'change');
     const { status, reason } = command.input;
+    checkSide(state, status);
     checkTransition(state.status, status, isDisputed(state), command.caller);
     const entry = statusEntry(state, command, status, reason);
     const thread = evolve(state, entry);
@@ -66,6 +67,15 @@ const renameThread: Rule<RenameThread> = {
     };
   },
 };
+
+/** A side channel ends with a summary in its main thread, once and for all. */
+function checkSide({ side_of, status }: ThreadState, to: string): void {
+  if (side_of === undefined) return;
+  if (status === 'closed')
+    throw new ParleyError('CONFLICT', 'a closed side channel stays closed; open another on the main thread');
+  if (to === 'closed')
+    throw new ParleyError('CONFLICT', 'close a side channel with close_side_channel and a summary');
+}
 
 export const threadRules = {
   create_thread: createThread,

@@ -5,7 +5,7 @@ import { type Conversation, foldControl, foldSpeech, PLAIN } from '../participat
 import { type Finding, foldFindings } from './findings.ts';
 
 /** A side channel as its main thread lists it while it is open. */
-export interface SideChannel {
+interface SideChannel {
   thread_id: string;
   title: string;
   purpose: string;

@@ -8,8 +8,15 @@ import { TokenRefused, type Verifier } from './verifier.ts';
 /** Finds out who sends a request, by its one Authorization header and nothing else. */
 export type Authenticate = (request: IncomingMessage) => Claims | Promise<Claims>;
 
-/** Verifies bearer tokens; an address that keeps sending bad ones is told to slow down. */
-export function createAuthenticate(verifier: Verifier, badTokens: Quota): Authenticate {
+/** Finds out who a token speaks for, wherever in a request it was found. */
+export interface TokenCheck {
+  check: (token: string, address: string) => Claims | Promise<Claims>;
+  /** The refusal to answer with; an address that keeps sending bad tokens is told to slow down. */
+  refuse: (error: unknown, address: string) => unknown;
+}
+
+/** Verifies tokens and counts the bad ones by address. */
+export function createTokenCheck(verifier: Verifier, badTokens: Quota): TokenCheck {
   async function verify(token: string, address: string): Promise<Claims> {
     try {
       return await verifier.verify(token);
@@ -24,14 +31,20 @@ export function createAuthenticate(verifier: Verifier, badTokens: Quota): Authen
     return wait > 0 ? rateLimited('too many refused tokens', wait) : error;
   }
 
+  return { check: (token, address) => verifier.known(token) ?? verify(token, address), refuse };
+}
+
+/** Verifies the bearer tokens of requests. */
+export function createAuthenticate({ check, refuse }: TokenCheck): Authenticate {
   return (request) => {
     const address = request.socket.remoteAddress ?? '';
+    let token: string;
     try {
-      const token = bearerToken(request);
-      return verifier.known(token) ?? verify(token, address);
+      token = bearerToken(request);
     } catch (error) {
       throw refuse(error, address);
     }
+    return check(token, address);
   };
 }
 
@@ -39,16 +52,26 @@ const AUTHORIZATION = 'authorization';
 const SCHEME = 'bearer ';
 
 function bearerToken(request: IncomingMessage): string {
+  const header = authorizationOf(request);
+  if (/[?&]token=/.test(request.url ?? '')) throw new TokenRefused('a token in the URL');
+  if (header === undefined) throw new TokenRefused('no token');
+  return tokenOf(header);
+}
+
+/** The one Authorization header of a request. */
+export function authorizationOf({ rawHeaders }: IncomingMessage): string | undefined {
   let header: string | undefined;
-  const { rawHeaders, url = '' } = request;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     if (name.length !== AUTHORIZATION.length || name.toLowerCase() !== AUTHORIZATION) continue;
     if (header !== undefined) throw new TokenRefused('two Authorization headers');
     header = rawHeaders[i + 1] ?? '';
   }
-  if (/[?&]token=/.test(url)) throw new TokenRefused('a token in the URL');
-  if (header === undefined) throw new TokenRefused('no token');
+  return header;
+}
+
+/** The token inside an Authorization header. */
+export function tokenOf(header: string): string {
   if (header.slice(0, SCHEME.length).toLowerCase() !== SCHEME) throw new TokenRefused('not a bearer token');
   return header.slice(SCHEME.length);
 }

@@ -6,7 +6,7 @@ const MEANING: Record<keyof typeof EXIT, string> = {
   ok: 'done',
   failure: 'it failed; the message says why',
   usage: 'the command line, the configuration or the input is wrong',
-  notFound: 'there is no such thread, message, key or file',
+  notFound: 'there is no such thread, message, ask, agent, key or file',
   auth: 'a valid token is needed',
   unreachable: 'no hub answers',
   denied: 'the token does not allow it',

@@ -47,7 +47,7 @@ const COLOUR_BY_EVENT: Partial<Record<string, 'red' | 'yellow' | 'green'>> = {
 };
 
 /** Hours, minutes and seconds where the reader is. */
-function timeOfDay(iso: string): string {
+export function timeOfDay(iso: string): string {
   return new Date(iso).toTimeString().slice(0, 8);
 }
 

@@ -62,7 +62,8 @@ function readInput(text: string | undefined): string {
   return readFileSync(0, 'utf8').replace(/\r?\n$/, '');
 }
 
-function addField(text: string, fields: Fields): Fields {
+/** One more key=value, or key:=json, of the command line. */
+export function addField(text: string, fields: Fields = {}): Fields {
   const match = /^([^:=]+)(:?=)(.*)$/s.exec(text);
   const [, key = '', sign, value = ''] = match ?? [];
   if (match === null || key === '__proto__') throw new InvalidArgumentError('Write key=value or key:=json.');

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 
 import { VERSION } from '../version.ts';
+import { addAgentCommands } from './agent.ts';
+import { addAskCommands } from './ask.ts';
 import { addBackupCommand } from './backup.ts';
 import { addConfigCommands } from './config.ts';
 import { addDemoCommand } from './demo.ts';
@@ -16,7 +18,7 @@ import { addServeCommand } from './serve.ts';
 import { addSessionsCommand } from './sessions.ts';
 import { addStatusCommand } from './status.ts';
 import { addTailCommand } from './tail.ts';
-import { addThreadCommands } from './thread.ts';
+import { addThreadCommands } from './thread/commands.ts';
 import { addTokenCommands } from './token.ts';
 import { addWhyCommand } from './why.ts';
 
@@ -47,6 +49,9 @@ export function createProgram(): Command {
   addSearchCommand(program);
   addWhyCommand(program);
   addSessionsCommand(program);
+  program.commandsGroup('Steer:');
+  addAskCommands(program);
+  addAgentCommands(program);
   program.commandsGroup('Operate:');
   addTokenCommands(program);
   addKeyCommands(program);

@@ -5,7 +5,7 @@ import { addConnectOptions, connect } from './connect.ts';
 import { messageLines } from './message-lines.ts';
 import { print, tell } from './output.ts';
 import { painter } from './style.ts';
-import { wholeNumber } from './thread.ts';
+import { wholeNumber } from './arguments.ts';
 
 interface ReadOptions {
   since: number;

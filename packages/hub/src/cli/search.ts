@@ -4,7 +4,7 @@ import { addConnectOptions, connect } from './connect.ts';
 import { oneLine } from './harmless.ts';
 import { print, tell } from './output.ts';
 import { painter } from './style.ts';
-import { wholeNumber } from './thread.ts';
+import { wholeNumber } from './arguments.ts';
 
 /** `parley search`: full-text search over the messages of your threads. */
 export function addSearchCommand(program: Command): void {

@@ -1,10 +1,11 @@
 import type { Client } from '@parley/client';
+import { AGENT_STATES, type AgentView, LIMITS } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import { addConnectOptions, connect } from './connect.ts';
 import { findHub } from './find-hub.ts';
 import { print } from './output.ts';
-import { painter } from './style.ts';
+import { type Paint, painter } from './style.ts';
 import { table } from './table.ts';
 
 const MOST_THREADS = 1_000;
@@ -15,13 +16,15 @@ export function addStatusCommand(program: Command): void {
     .description('is the hub up, can it write, and what is going on')
     .addHelpText('after', '\nExample:\n  parley status --json')
     .action(async (_options: unknown, command: Command) => {
-      const { client, url, json, loaded, minted } = await connect(command);
+      const { client, url, json, loaded, minted, typed } = await connect(command);
       const paint = painter(command);
       const { config } = loaded;
       // The first call finds out whether the hub is there.
       const { sessions } = await client.list_sessions();
-      const [threads, store, version] = await Promise.all([
+      const [threads, asks, { agents }, store, version] = await Promise.all([
         countThreads(client),
+        client.list_asks({ limit: LIMITS.page_max }),
+        client.list_agents(),
         readHealth(url),
         readVersion(url),
       ]);
@@ -36,6 +39,8 @@ export function addStatusCommand(program: Command): void {
         threads: threads.counts,
         threads_complete: threads.complete,
         sessions: countBy(sessions.map((session) => session.status)),
+        agents: countStates(agents),
+        asks: { open: asks.asks.length, complete: asks.next_before === null },
       };
       print({ json }, data, () =>
         table([
@@ -43,6 +48,8 @@ export function addStatusCommand(program: Command): void {
           ['store', store.writable ? 'takes writes' : paint('red', 'takes no writes: run parley doctor')],
           ['threads', describe(threads.counts) + (threads.complete ? '' : ' among the newest')],
           ['sessions', describe(data.sessions)],
+          ['agents', describe(spoken(data.agents))],
+          ['asks', describeAsks(data.asks, paint, typed)],
           ...(data.data === undefined ? [] : [['data', data.data]]),
         ]),
       );
@@ -70,6 +77,26 @@ function countBy(values: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
   return counts;
+}
+
+/** How many agents are in each state, in the order of what needs a person. */
+function countStates(agents: readonly AgentView[]): Record<string, number> {
+  const counts = countBy(agents.map(({ state }) => state));
+  return Object.fromEntries(AGENT_STATES.flatMap((state) => (counts[state] ? [[state, counts[state]]] : [])));
+}
+
+function spoken(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name.replace('_', ' '), count]));
+}
+
+function describeAsks(
+  { open, complete }: { open: number; complete: boolean },
+  paint: Paint,
+  typed: (line: string) => string,
+): string {
+  if (open === 0) return 'nobody waits for you';
+  const many = `${open}${complete ? '' : ' or more'} open`;
+  return `${paint('yellow', many)}: ${typed('ask ls')}`;
 }
 
 function describe(counts: Record<string, number>): string {

@@ -1,16 +1,18 @@
-import { type Message, ParleyError, seqOfMessageId } from '@parley/protocol';
+import { type Message, type OutputOf, ParleyError } from '@parley/protocol';
 import type { Client } from '@parley/client';
 import type { Command } from 'commander';
 
 import { addConnectOptions, connect } from './connect.ts';
+import { oneLine } from './harmless.ts';
 import { localTime, messageLines } from './message-lines.ts';
 import { print } from './output.ts';
-import { painter } from './style.ts';
+import { type Paint, painter } from './style.ts';
+import { table } from './table.ts';
 
 /** `parley why`: what became of a message, as far as the hub has evidence of it. */
 export function addWhyCommand(program: Command): void {
   addConnectOptions(program.command('why <thread> <message>'))
-    .description('what became of a message: who has read it, who has not, what answers it')
+    .description('what became of a message: accepted, durable, offered, read, acted on')
     .addHelpText(
       'after',
       '\nThe message is its id, or its seq in the thread.\n\nExample:\n  parley why th_01… 3',
@@ -18,19 +20,40 @@ export function addWhyCommand(program: Command): void {
     .action(async (thread_id: string, message: string, _options: unknown, command: Command) => {
       const { client, json } = await connect(command);
       const message_id = /^#?\d+$/.test(message) ? await idAt(client, thread_id, message) : message;
-      const told = await client.get_message({ thread_id, message_id });
+      const told = await client.get_message_evidence({ thread_id, message_id });
       const paint = painter(command);
-      print({ json }, told, () => [
-        ...messageLines(told.message, paint),
-        `  ${paint('green', 'durable')}  since ${localTime(told.message.created_at)}, on disk before it was acknowledged`,
-        ...told.read_by.map(
-          (one) => `  ${paint('green', 'read')}     by ${one.agent_id} (cursor of ${localTime(one.at)})`,
-        ),
-        ...told.unread_by.map((name) => `  ${paint('yellow', 'unread')}   by ${name}`),
-        ...told.referenced_by.map((id) => `  answered by #${seqOfMessageId(id) ?? '?'}  ${id}`),
-      ]);
+      print({ json }, told, () => [...messageLines(told.message, paint), ...evidenceLines(told, paint)]);
     });
 }
+
+/** One line per fact; what is not known is not told. */
+function evidenceLines(told: OutputOf<'get_message_evidence'>, paint: Paint): string[] {
+  const { accepted, durable, invoked, offered, read, unread, acted } = told;
+  const good = (word: string): string => `  ${paint('green', word)}`;
+  return table([
+    [good('accepted'), `${localTime(accepted.at)} from ${accepted.by}, session ${oneLine(accepted.session)}`],
+    [good('durable'), `as #${durable.seq}, on disk before it was acknowledged`],
+    ...(invoked.length === 0 ? [] : [['  calls', `upon ${invoked.join(', ')}`]]),
+    ...offered.map(({ agent_id, how, by }) => [
+      good('offered'),
+      `to ${agent_id} ${WAYS[how] ?? `by ${oneLine(how)}`}, by ${localTime(by)}`,
+    ]),
+    ...read.map(({ agent_id, at }) => [good('read'), `by ${agent_id} (cursor of ${localTime(at)})`]),
+    ...unread.map((name) => [`  ${paint('yellow', 'unread')}`, `by ${name}`]),
+    ...acted.map(({ seq, agent_id, what, commit, at }) => [
+      good('acted on'),
+      `by ${agent_id}: ${oneLine(what)} #${seq}${commit === undefined ? '' : ` (${oneLine(commit)})`}, ${localTime(at)}`,
+    ]),
+  ]);
+}
+
+const WAYS: Partial<Record<string, string>> = {
+  read: 'who fetched it',
+  wait: 'who waited for it',
+  sse: 'on a stream',
+  ws: 'on a WebSocket',
+  mcp: 'as a notice that the thread grew',
+};
 
 async function idAt(client: Client, thread_id: string, text: string): Promise<string> {
   const seq = Number(text.replace('#', ''));

@@ -86,7 +86,7 @@ export const ConfigSchema = z.strictObject({
       .string()
       .default('')
       .describe(
-        'JSON file with the lists `clients` and `models`; others are allowed and remarked upon in the log',
+        'JSON file with `clients` and `models`, lists of names or objects whose keys they are; others are allowed and remarked upon in the log',
       ),
   }),
   auth: group({
@@ -106,6 +106,34 @@ export const ConfigSchema = z.strictObject({
       .boolean()
       .default(false)
       .describe('serve the fixtures of the MCP conformance suite instead of the hub'),
+  }),
+  live: group({
+    messages_per_minute: whole(60, 1, 'messages an agent may send over /ws in a minute'),
+    messages_burst: whole(60, 1, 'messages an agent may send over /ws at once'),
+    frame_bytes: whole(131_072, 1_024, 'size of one message over /ws'),
+    fragments: whole(1_024, 1, 'parts in which one message over /ws may come'),
+    ping_ms: z
+      .number()
+      .int()
+      .min(50)
+      .default(15_000)
+      .describe(
+        'how often a connection is asked whether it still lives, in milliseconds; one that does not answer until the next time is ended',
+      ),
+    client_pings: whole(120, 1, 'pings a client may send between two of ours'),
+    command_timeout_ms: ms(30_000, 'how long an agent may take to answer a command'),
+    max_concurrent: whole(8, 1, 'commands an agent may have in flight when its registration does not say'),
+    send_buffer_bytes: whole(1_048_576, 16_384, 'what may wait to be sent to a reader before it is left out'),
+    stuck_ms: ms(60_000, 'how long a reader may take nothing before its connection is ended'),
+    ticket_ms: z
+      .number()
+      .int()
+      .min(1)
+      .max(60_000)
+      .default(60_000)
+      .describe('lifetime of a ticket for /ws?token=, in milliseconds'),
+    mailbox_messages: whole(1_000, 1, 'messages that wait for a client of the HTTP fallback'),
+    mailbox_idle_ms: ms(60_000, 'how long a mailbox lives that nobody fetches'),
   }),
   summary: group({
     endpoint: z

@@ -55,11 +55,14 @@ CREATE TABLE records (
   workspace_id TEXT NOT NULL,
   key TEXT NOT NULL,
   mark TEXT NOT NULL,
+  owner TEXT NOT NULL,
   json TEXT NOT NULL,
   sum TEXT NOT NULL,
   PRIMARY KEY (kind, workspace_id, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX records_by_mark ON records (kind, mark, workspace_id, key);
+CREATE INDEX asks_by_owner ON records (workspace_id, owner, key) WHERE kind = 'ask';
+CREATE INDEX asks_by_owner_and_mark ON records (workspace_id, owner, mark, key) WHERE kind = 'ask';
 
 CREATE TABLE idempotency (
   name TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
-import type { CallContext, Hub, Log } from '@parley/core';
+import type { CallContext, Hub, Log, Offers } from '@parley/core';
 import type { Caller, OperationName } from '@parley/protocol';
 
 /** The hub as one caller sees it: the gate itself on HTTP, a hub in another process on stdio. */
@@ -9,12 +9,20 @@ export interface CallerHub {
 }
 
 /** Binds the gate and the log to verified claims. */
-export function hubOf(hub: Hub, log: Log, caller: Caller): CallerHub {
+export function hubOf(
+  { hub, log, offers }: { hub: Hub; log: Log; offers: Offers },
+  caller: Caller,
+): CallerHub {
   return {
     call: (name, input, context) => hub.call(caller, name, input, context),
     async *growth(threadId, after, signal) {
       for await (const entries of log.follow(caller, threadId, after, signal)) {
-        yield entries.at(-1)?.seq ?? after;
+        const [first] = entries;
+        if (first === undefined) continue;
+        const last = first.seq + entries.length - 1;
+        yield last;
+        // Asked for the next one, the face has told of this one.
+        offers.note(caller, threadId, last, 'mcp', first.seq);
       }
     },
   };

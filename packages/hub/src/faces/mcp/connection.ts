@@ -21,26 +21,36 @@ export interface Connection {
 
 /** The gate's context of an MCP request: ends when the request is cancelled or its client goes away. */
 export function callContext(connection: Connection, ctx: ServerContext): CallContext {
-  const { _meta: meta } = ctx.mcpReq;
-  const token = meta?.progressToken;
-  let signal: AbortSignal | undefined;
-  let steps = 0;
-  const context: CallContext = {
-    request_id: connection.requestId(ctx),
-    get signal() {
-      const gone = ctx.http?.req?.signal;
-      signal ??= gone === undefined ? ctx.mcpReq.signal : AbortSignal.any([ctx.mcpReq.signal, gone]);
-      return signal;
-    },
-  };
-  if (token !== undefined) {
-    context.progress = (message) => {
+  return new McpCallContext(connection.requestId(ctx), ctx);
+}
+
+/** A class: a getter made per request would give each context a hidden class that outlives it. */
+class McpCallContext implements CallContext {
+  readonly request_id: string;
+  readonly progress?: (message: string) => void;
+  readonly #ctx: ServerContext;
+  #signal: AbortSignal | undefined;
+
+  constructor(requestId: string, ctx: ServerContext) {
+    this.request_id = requestId;
+    this.#ctx = ctx;
+    const { _meta: meta } = ctx.mcpReq;
+    const token = meta?.progressToken;
+    let steps = 0;
+    if (token === undefined) return;
+    this.progress = (message) => {
       const params = { progressToken: token, progress: ++steps, message };
       // Nobody waits for a progress note, and a client that has left gets none.
       ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
     };
   }
-  return context;
+
+  get signal(): AbortSignal {
+    const { mcpReq, http } = this.#ctx;
+    const gone = http?.req?.signal;
+    this.#signal ??= gone === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, gone]);
+    return this.#signal;
+  }
 }
 
 /** An error as the gate would give it, whatever was thrown. */

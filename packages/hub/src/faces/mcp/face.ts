@@ -1,4 +1,4 @@
-import type { Hub, Log } from '@parley/core';
+import type { Hub, Log, Offers } from '@parley/core';
 import { isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { type Claims, ParleyError } from '@parley/protocol';
 
@@ -18,6 +18,7 @@ import { toWebRequest } from './web-bridge.ts';
 export interface McpOptions {
   hub: Hub;
   log: Log;
+  offers: Offers;
   authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
   limits: BodyLimits;
   version: string;

@@ -1,5 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
-import type { Hub, Log } from '@parley/core';
+import type { Hub, Log, Offers } from '@parley/core';
 
 import { hubOf } from './caller-hub.ts';
 import { requestAuth } from './request-auth.ts';
@@ -12,21 +12,21 @@ import type { Profile } from './tools.ts';
 export function createHubSurface(options: {
   hub: Hub;
   log: Log;
+  offers: Offers;
   profile: Profile;
   version: string;
 }): Surface {
-  const { hub, log } = options;
   const serverFor = createServerFactory(options);
   return {
     server: ({ pushable }) =>
       serverFor({
         pushable,
-        hub: (ctx: ServerContext) => hubOf(hub, log, requestAuth(ctx).claims),
+        hub: (ctx: ServerContext) => hubOf(options, requestAuth(ctx).claims),
         requestId: (ctx) => requestAuth(ctx).request_id,
       }),
     listen(message, { claims, request_id, signal, publish, end }) {
       return watchWanted(message, {
-        hub: hubOf(hub, log, claims),
+        hub: hubOf(options, claims),
         context: { request_id, signal },
         signal,
         publish: (uri) => publish({ kind: 'resource_updated', uri }),

@@ -1,18 +1,21 @@
-import type { Hub, Log } from '@parley/core';
+import type { Hub, Log, Offers } from '@parley/core';
 import { type Claims, CONTRACTS, isOperation, decodeJson } from '@parley/protocol';
 
+import { allow } from '../../allow.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
+import type { StreamOptions } from '../../event-stream.ts';
 import { redact } from '../../logger.ts';
+import { readQuery } from '../../query.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
 import { openApiDocument } from './openapi.ts';
-import { readQuery } from './query.ts';
 import { createResourceRoutes } from './resources.ts';
-import { streamMessages, type StreamOptions } from './stream.ts';
+import { streamMessages } from './stream.ts';
 
 export interface V1Options {
   hub: Hub;
   log: Log;
+  offers: Offers;
   authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
   limits: BodyLimits;
   version: string;
@@ -71,9 +74,4 @@ export function createV1Face(options: V1Options): Face {
       for (const ending of waiting) ending.abort();
     },
   };
-}
-
-function allow(method: string | undefined, allowed: string[]): void {
-  if (method !== undefined && allowed.includes(method)) return;
-  throw new HttpRefusal(405, 'NOT_FOUND', `use ${allowed.join(' or ')} here`, { allow: allowed.join(', ') });
 }

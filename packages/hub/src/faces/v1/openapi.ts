@@ -1,5 +1,14 @@
-import { CALLER_FIELDS, CONTRACTS, type Contract, ERROR_CODES, HTTP_STATUS } from '@parley/protocol';
+import {
+  CALLER_FIELDS,
+  CONTRACTS,
+  type Contract,
+  ERROR_CODES,
+  HTTP_STATUS,
+  PostedEvent,
+} from '@parley/protocol';
 import { z } from 'zod';
+
+import { eventPaths } from './openapi-events.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,6 +31,7 @@ export function openApiDocument(version: string): Json {
     paths[`/v1/${contract.name}`] = { post: postOperation(contract) };
     if (contract.http !== undefined) paths[contract.http.path] = { get: getOperation(contract) };
   }
+  Object.assign(paths, eventPaths(schemaOf(PostedEvent, 'input'), errorResponses));
   return {
     openapi: '3.1.0',
     info: {

@@ -1,0 +1,96 @@
+import type { ErrorCode } from '@parley/protocol';
+
+import { ClientError, noAnswer } from './client-error.ts';
+import { createEventParser, type ServerEvent } from './event-parser.ts';
+import { createPatience } from './patience.ts';
+import { asClientError, type Transport } from './transport.ts';
+
+export interface FollowOptions {
+  /** Ends the iteration. */
+  signal?: AbortSignal;
+}
+
+/** What a stream brings, and how far it has come with that. */
+interface Step<T> {
+  position?: number;
+  item?: T;
+}
+
+/** One stream of the hub: where it is, and what its events mean at a position. */
+export interface Source<T> {
+  path: (position: number | undefined) => string;
+  read: (event: ServerEvent, position: number | undefined) => Step<T>;
+}
+
+/** The hub shows a sign of life every 15 s; a connection silent for longer is dead. */
+const SILENCE_MS = 45_000;
+
+/** A stream that lived this long, or brought something, counts as a success. */
+const LIVED_MS = 1_000;
+
+/** Follows a stream over every broken connection, from the last position it brought. */
+export async function* followStream<T>(
+  transport: Transport,
+  patienceMs: number,
+  { path, read }: Source<T>,
+  since: number | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, void> {
+  const patience = createPatience(patienceMs);
+  const ended = (): boolean => signal?.aborted === true;
+  let position = since;
+  while (!ended()) {
+    const connection = new AbortController();
+    const hangUp = (): void => connection.abort();
+    signal?.addEventListener('abort', hangUp, { once: true });
+    const opened = performance.now();
+    const at = path(position);
+    try {
+      const response = await transport(at, {
+        headers: {
+          accept: 'text/event-stream',
+          ...(position === undefined ? {} : { 'last-event-id': String(position) }),
+        },
+        signal: connection.signal,
+      });
+      for await (const event of readEvents(response, connection)) {
+        const step = read(event, position);
+        position = step.position ?? position;
+        if (step.item === undefined) continue;
+        patience.renew();
+        yield step.item;
+      }
+      throw noAnswer(at, 'the stream ended');
+    } catch (error) {
+      if (ended()) return;
+      if (performance.now() - opened > LIVED_MS) patience.renew();
+      await patience.wait(asClientError(error, at), signal).catch((final: unknown) => {
+        if (!ended()) throw final;
+      });
+    } finally {
+      signal?.removeEventListener('abort', hangUp);
+      connection.abort();
+    }
+  }
+}
+
+async function* readEvents(response: Response, connection: AbortController): AsyncGenerator<ServerEvent> {
+  if (response.body === null) return;
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  const parse = createEventParser();
+  for (;;) {
+    const silence = setTimeout(() => connection.abort(new Error('the stream fell silent')), SILENCE_MS);
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+    if (done) return;
+    for (const event of parse(decoder.decode(value, { stream: true }))) {
+      if (event.event === 'error') throw told(event.data);
+      yield event;
+    }
+  }
+}
+
+function told(data: string): ClientError {
+  const { code } = JSON.parse(data) as { code: ErrorCode };
+  return new ClientError(code, `the hub ended the stream: ${code}`, { status: 200 });
+}

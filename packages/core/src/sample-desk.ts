@@ -1,0 +1,55 @@
+import type { Caller, OperationName } from '@parley/protocol';
+
+import { createAskKeeper } from './asks/keeper.ts';
+import { createOffers } from './evidence/offers.ts';
+import { createFeed } from './feed.ts';
+import { createHub } from './hub.ts';
+import { createLog } from './log.ts';
+import type { Deps } from './operation.ts';
+import { createPresenceBoard } from './participation/presence.ts';
+import { createProfileRegistry } from './participation/profile-registry.ts';
+import { createMessageQuota } from './quota.ts';
+import type { Store } from './store.ts';
+
+/** A hub over a store, with a clock that the test moves. */
+export interface Desk {
+  deps: Deps;
+  call: (caller: Caller, name: OperationName, input: object, signal?: AbortSignal) => Promise<unknown>;
+}
+
+/** Builds the gate and its ports as the hub does, but for time and chance. */
+export function openDesk(store: Store, clock: { now: number }, feed = createFeed()): Desk {
+  let drawn = 0;
+  const time = { now: () => clock.now, monotonic: () => clock.now };
+  const chance = {
+    bytes: (count: number) => Uint8Array.from({ length: count }, () => (drawn = (drawn * 31 + 7) % 251)),
+    below: (bound: number) => ++drawn % bound,
+  };
+  const onFault = (error: unknown): void => {
+    throw error;
+  };
+  const deps: Deps = {
+    store,
+    log: createLog(store, feed),
+    clock: time,
+    chance,
+    feed,
+    messageQuota: createMessageQuota({ per_minute: 1e9, burst: 1e9 }, time),
+    presence: createPresenceBoard(time),
+    profiles: createProfileRegistry(undefined, () => {}),
+    links: { of: () => new Map() },
+    commander: { command: () => Promise.reject(new Error('nobody is connected')) },
+    asks: createAskKeeper(store, () => deps.log, time, chance, onFault),
+    offers: createOffers(store, time, chance, onFault),
+    prose: undefined,
+    idempotencyWindowMs: 1e12,
+    presenceTtlMs: 60_000,
+    patience: { stuckAfterMs: 60_000, offlineAfterMs: 120_000, unreadStuckMs: 600_000 },
+  };
+  const hub = createHub(deps, () => {});
+  return {
+    deps,
+    call: (caller, name, input, signal = new AbortController().signal) =>
+      hub.call(caller, name, input, { request_id: 'r', signal }),
+  };
+}

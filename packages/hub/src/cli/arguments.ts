@@ -1,0 +1,12 @@
+import { InvalidArgumentError } from 'commander';
+
+/** Reads a count from the command line. */
+export function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+/** Reads names that are separated by commas. */
+export function commaList(text: string): string[] {
+  return text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+}

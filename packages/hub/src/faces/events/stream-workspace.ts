@@ -1,0 +1,82 @@
+import { admitReader, mayOverride, type Presence, type PresenceBoard, toEvent } from '@parley/core';
+import { type Claims, ParleyError, Seq } from '@parley/protocol';
+import { z } from 'zod';
+
+import { serveEvents, startAfter } from '../../event-stream.ts';
+import type { Exchange } from '../../exchange.ts';
+import { readQuery } from '../../query.ts';
+import type { EventsOptions } from './face.ts';
+import { parse } from './parse.ts';
+import { feedPresence } from './presence-feed.ts';
+
+const Input = z.strictObject({ after: Seq.optional() });
+
+/** All that happens in the threads the caller may see, by position in the log of the hub; from now on, or from where it left off. */
+export async function streamWorkspace(
+  exchange: Exchange,
+  options: EventsOptions,
+  claims: Claims,
+  waiting: Set<AbortController>,
+): Promise<void> {
+  const { log, presence, offers, streams } = options;
+  const { workspace_id } = claims;
+  const asked = parse(Input, readQuery(Input, exchange.query));
+  const wanted = startAfter(exchange.request.headers['last-event-id'], asked.after, 'after');
+  const position = await log.position();
+  const after = wanted ?? position;
+  // Who knows more than the log has come from another one: what it holds is not of this hub.
+  if (after > position)
+    throw new ParleyError('VALIDATION_ERROR', `after: the log has come to ${position} only`, {
+      field: 'after',
+      position,
+    });
+  await serveEvents(exchange, claims, streams, waiting, async (stream) => {
+    await stream.write(`id: ${after}\nevent: hello\ndata: ${JSON.stringify({ pos: after })}\n\n`);
+    const leave = feedPresence({
+      board: presence,
+      stream,
+      now: everybody(presence, workspace_id),
+      wants: (change) => change.workspace_id === workspace_id,
+      ...(mayOverride(claims)
+        ? {}
+        : { admit: (threads: readonly string[]) => readable(options, claims, threads) }),
+      toFrame: (event) => `data: ${JSON.stringify({ event })}\n\n`,
+    });
+    try {
+      for await (const { rows } of log.followWorkspace(claims, after, stream.stop)) {
+        const frames = rows.map(
+          ({ pos, entry }) => `id: ${pos}\ndata: ${JSON.stringify({ pos, event: toEvent(entry) })}\n\n`,
+        );
+        await stream.write(frames.join(''));
+        for (const { entry } of rows) offers.note(claims, entry.thread_id, entry.seq, 'sse');
+      }
+    } finally {
+      leave();
+    }
+  });
+}
+
+function everybody(board: PresenceBoard, workspaceId: string): Presence[] {
+  return [...new Set(board.agents(workspaceId))].flatMap((agent) => board.ofAgent(workspaceId, agent));
+}
+
+/** Those of the threads that the caller may read now. */
+async function readable(
+  { log }: EventsOptions,
+  claims: Claims,
+  threadIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { workspace_id } = claims;
+  const found = await Promise.all(
+    threadIds.map(async (thread_id) => {
+      const { located } = await log.read({ workspace_id, thread_id, after: 0, limit: 0, max_bytes: 0 });
+      try {
+        admitReader(located, claims);
+        return [thread_id];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return new Set(found.flat());
+}

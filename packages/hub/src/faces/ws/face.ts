@@ -1,0 +1,175 @@
+import type { Socket } from 'node:net';
+
+import { CLOSE, type Live, type Quota } from '@parley/core';
+import type { Claims } from '@parley/protocol';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+import type { TokenCheck } from '../../auth/authenticate.ts';
+import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
+import type { Face } from '../../server.ts';
+import { asyncApiDocument } from './asyncapi.ts';
+import { createFallback } from './fallback.ts';
+import { checkHandshake, identify, SUBPROTOCOL } from './handshake.ts';
+import { createPulse } from './pulse.ts';
+import { SocketLink, type SocketContext } from './socket-link.ts';
+import { createTickets } from './tickets.ts';
+
+interface LiveSettings {
+  messages_burst: number;
+  frame_bytes: number;
+  fragments: number;
+  ping_ms: number;
+  client_pings: number;
+  send_buffer_bytes: number;
+  stuck_ms: number;
+  ticket_ms: number;
+  mailbox_messages: number;
+  mailbox_idle_ms: number;
+}
+
+export interface LiveFaceOptions {
+  live: Live;
+  authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
+  tokens: TokenCheck;
+  limits: BodyLimits;
+  quota: Quota;
+  settings: LiveSettings;
+  streams: { recheck: (claims: Claims) => void; recheckMs: number };
+  now: () => number;
+  monotonic: () => number;
+  version: string;
+  /** How long running commands may take to finish when the hub stops. */
+  patienceMs: number;
+}
+
+/** How long peers have to answer a close. */
+const CLOSING_MS = 1_000;
+
+/** How many connections are closed before the event loop has its turn. */
+const CHUNK = 256;
+
+/** Messages over the limit, as multiples of the burst, after which a flooder is cut off. */
+const REFUSALS = 10;
+
+const PATHS = new Set(['/ws', '/v1/ws_ticket', '/v1/live/messages', '/v1/asyncapi.json']);
+
+/** Dashboards and agents in live conversation: `/ws`, its tickets, its HTTP fallback and its description. */
+export function createLiveFace(options: LiveFaceOptions): Face {
+  const { live, settings, now, monotonic, streams, quota } = options;
+  const { recheck, recheckMs } = streams;
+  const working = new Set<Promise<void>>();
+  const waiting = new Set<AbortController>();
+  let stopping = false;
+  const limits = { ...options.limits, bytes: settings.frame_bytes };
+  const tickets = createTickets({ lifetimeMs: settings.ticket_ms, now, recheck });
+  const pulse = createPulse({ pingMs: settings.ping_ms, recheckMs, recheck, now, monotonic });
+  const fallback = createFallback({
+    live,
+    quota,
+    limits,
+    now,
+    maxMessages: settings.mailbox_messages,
+    maxBytes: settings.send_buffer_bytes,
+    idleMs: settings.mailbox_idle_ms,
+    recheck,
+    recheckMs,
+    waiting,
+  });
+  const asyncApi = JSON.stringify(asyncApiDocument(options.version));
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: settings.frame_bytes,
+    maxFragments: settings.fragments,
+    autoPong: false,
+    closeTimeout: CLOSING_MS,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  } as ConstructorParameters<typeof WebSocketServer>[0]);
+  server.on('headers', (headers) => headers.push('Referrer-Policy: no-referrer', 'Cache-Control: no-store'));
+
+  const context: SocketContext = {
+    live,
+    quota,
+    json: limits,
+    now,
+    sendBufferBytes: settings.send_buffer_bytes,
+    stuckMs: settings.stuck_ms,
+    clientPings: settings.client_pings,
+    maxRefusals: REFUSALS * settings.messages_burst,
+    work(running) {
+      working.add(running);
+      void running.finally(() => working.delete(running));
+    },
+    stopping: () => stopping,
+  };
+
+  function open(ws: WebSocket, socket: Socket, claims: Claims): void {
+    const link = new SocketLink(ws, socket, claims, context);
+    pulse.enter(link);
+    ws.on('close', () => {
+      pulse.leave(link);
+      live.leave(link);
+      link.ended();
+    });
+    live.join(link);
+  }
+
+  return {
+    claims: (path) => PATHS.has(path),
+    async handle(exchange) {
+      const { request, path } = exchange;
+      if (path === '/ws')
+        throw new HttpRefusal(426, 'VALIDATION_ERROR', 'this is a WebSocket: ask for an upgrade', {
+          upgrade: 'websocket',
+          connection: 'close, upgrade',
+          'referrer-policy': 'no-referrer',
+        });
+      const { method = '' } = request;
+      const allowed = METHODS[path] ?? [];
+      if (!allowed.includes(method))
+        throw new HttpRefusal(405, 'NOT_FOUND', `use ${allowed.join(' or ')} here`, {
+          allow: allowed.join(', '),
+        });
+      if (path === '/v1/asyncapi.json')
+        return sendJson(exchange, 200, asyncApi, { 'cache-control': 'max-age=60' });
+      const claims = await options.authenticate(request);
+      if (path === '/v1/ws_ticket') return sendJson(exchange, 200, JSON.stringify(tickets.issue(claims)));
+      await (method === 'POST' ? fallback.post(exchange, claims) : fallback.get(exchange, claims));
+    },
+    async upgrade({ request, socket, rest, query }) {
+      const words = new URLSearchParams(query);
+      checkHandshake(request, words);
+      const claims = await identify(request, words, { tokens: options.tokens, tickets, now });
+      server.handleUpgrade(request, socket, rest, (ws) => open(ws, socket, claims));
+    },
+    async close() {
+      stopping = true;
+      for (const link of pulse.links()) link.abort();
+      for (const ending of waiting) ending.abort();
+      const until = monotonic() + Math.max(0, options.patienceMs - 2 * CLOSING_MS);
+      while ((working.size > 0 || live.open > 0) && monotonic() < until) await pause(10);
+      fallback.close();
+      let count = 0;
+      for (const link of pulse.links()) {
+        link.close(CLOSE.going_away, 'the hub is stopping');
+        if (++count % CHUNK === 0) await pause(0);
+      }
+      const closed = monotonic() + CLOSING_MS;
+      while (pulse.size > 0 && monotonic() < closed) await pause(10);
+      for (const link of pulse.links()) link.terminate();
+      pulse.close();
+      live.close();
+    },
+  };
+}
+
+const METHODS: Record<string, string[]> = {
+  '/v1/ws_ticket': ['POST'],
+  '/v1/live/messages': ['GET', 'POST'],
+  '/v1/asyncapi.json': ['GET', 'HEAD'],
+};
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

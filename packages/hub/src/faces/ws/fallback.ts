@@ -1,0 +1,217 @@
+import { once } from 'node:events';
+
+import { CLOSE, type LiveLink, type Live, type Quota, rateLimited, type Speaker } from '@parley/core';
+import {
+  type Claims,
+  decodeLive,
+  LIVE_HTTP_STATUS,
+  type LiveCode,
+  type LiveMessage,
+  LIMITS,
+  ParleyError,
+} from '@parley/protocol';
+
+import { type BodyLimits, type Exchange, readJsonText, sendJson } from '../../exchange.ts';
+import { requestContext } from '../../request-context.ts';
+import { Mailbox } from './mailbox.ts';
+
+export interface FallbackOptions {
+  live: Live;
+  quota: Quota;
+  limits: BodyLimits;
+  now: () => number;
+  maxMessages: number;
+  maxBytes: number;
+  idleMs: number;
+  recheck: (claims: Claims) => void;
+  recheckMs: number;
+  waiting: Set<AbortController>;
+}
+
+/** The same conversation without a socket: messages go in by POST and come out by long poll or server-sent events. */
+export interface Fallback {
+  post(exchange: Exchange, claims: Claims): Promise<void>;
+  get(exchange: Exchange, claims: Claims): Promise<void>;
+  close(): void;
+}
+
+const WAIT_MS = 30_000;
+const KEEP_ALIVE_MS = 15_000;
+
+/** Types that are answered; the others are only taken. */
+const ASKING: ReadonlySet<string> = new Set(['command', 'status_request']);
+
+export function createFallback(options: FallbackOptions): Fallback {
+  const { live, quota, limits, now, waiting } = options;
+  const mailboxes = new Set<Mailbox>();
+
+  function mailboxOf(claims: Claims): Mailbox {
+    const known = live.session(claims);
+    if (known instanceof Mailbox && known.closed === undefined) return known;
+    const mailbox = new Mailbox(claims, now(), options);
+    mailboxes.add(mailbox);
+    live.join(mailbox);
+    return mailbox;
+  }
+
+  function end(mailbox: Mailbox, reason: string): void {
+    mailboxes.delete(mailbox);
+    live.leave(mailbox);
+    mailbox.close(CLOSE.going_away, reason);
+  }
+
+  const sweep = setInterval(
+    () => {
+      for (const mailbox of mailboxes)
+        if (mailbox.closed !== undefined || now() - mailbox.seenAt > options.idleMs)
+          end(mailbox, 'nobody fetches it');
+    },
+    Math.max(50, Math.min(5_000, options.idleMs / 4)),
+  );
+  sweep.unref();
+
+  async function poll(exchange: Exchange, mailbox: Mailbox, query: URLSearchParams): Promise<void> {
+    const after = query.get('after') ?? undefined;
+    const { signal } = requestContext(exchange, waiting);
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(waitOf(query))]);
+    let letters = mailbox.letters(after);
+    while (letters.length === 0 && !patience.aborted && mailbox.closed === undefined) {
+      await mailbox.changed(patience);
+      mailbox.seenAt = now();
+      letters = mailbox.letters(after);
+    }
+    if (mailbox.closed !== undefined) throw new ParleyError('CONFLICT', mailbox.closed);
+    const messages = letters.map(({ message }) => message);
+    sendJson(
+      exchange,
+      200,
+      JSON.stringify({ messages, after: letters.at(-1)?.cursor ?? after ?? mailbox.head }),
+    );
+  }
+
+  async function stream(exchange: Exchange, mailbox: Mailbox, from: string | undefined): Promise<void> {
+    const { response, request_id } = exchange;
+    const ending = new AbortController();
+    const signal = AbortSignal.any([requestContext(exchange, waiting).signal, ending.signal]);
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': request_id,
+      'x-accel-buffering': 'no',
+    });
+    response.write(': stream\n\n');
+    const alive = setInterval(() => response.write(': alive\n\n'), KEEP_ALIVE_MS);
+    const recheck = setInterval(() => {
+      mailbox.seenAt = now();
+      try {
+        options.recheck(mailbox.caller);
+      } catch {
+        ending.abort();
+      }
+    }, options.recheckMs);
+    let after = from;
+    try {
+      while (!signal.aborted && mailbox.closed === undefined) {
+        const letters = mailbox.letters(after);
+        const text = letters.map(
+          ({ cursor, message }) => `id: ${cursor}\nevent: message\ndata: ${JSON.stringify(message)}\n\n`,
+        );
+        if (text.length === 0) await mailbox.changed(signal);
+        else if (!response.write(text.join(''))) await once(response, 'drain', { signal });
+        after = letters.at(-1)?.cursor ?? after;
+        mailbox.acknowledge(after);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      clearInterval(alive);
+      clearInterval(recheck);
+      response.end();
+    }
+  }
+
+  return {
+    async post(exchange, claims) {
+      const text = await readJsonText(exchange, limits.bytes);
+      let message: LiveMessage;
+      try {
+        message = decodeLive(text, limits, now());
+      } catch (error) {
+        spend(quota, claims);
+        return sendMessage(exchange, live.refusal(claims, error));
+      }
+      if (!live.isAnswer(claims, message)) spend(quota, claims);
+      const answer = await ask(exchange, claims, message);
+      if (answer !== undefined) sendMessage(exchange, answer);
+      else sendJson(exchange, 202, '{"accepted":true}');
+    },
+    async get(exchange, claims) {
+      const query = new URLSearchParams(exchange.query);
+      const mailbox = mailboxOf(claims);
+      mailbox.seenAt = now();
+      const { accept = '', 'last-event-id': last } = exchange.request.headers;
+      const after = typeof last === 'string' ? last : (query.get('after') ?? undefined);
+      mailbox.acknowledge(after);
+      if (accept.includes('text/event-stream')) await stream(exchange, mailbox, after);
+      else await poll(exchange, mailbox, query);
+    },
+    close() {
+      clearInterval(sweep);
+      for (const mailbox of mailboxes) end(mailbox, 'the hub is stopping');
+    },
+  };
+
+  /** The first answer to a message; later ones go to the mailbox. */
+  async function ask(
+    exchange: Exchange,
+    claims: Claims,
+    message: LiveMessage,
+  ): Promise<LiveMessage | undefined> {
+    const { signal } = requestContext(exchange, waiting);
+    let answered: (answer: LiveMessage | undefined) => void = () => {};
+    const answer = new Promise<LiveMessage | undefined>((resolve) => (answered = resolve));
+    let open = true;
+    const speaker: Speaker = {
+      caller: claims,
+      get listening() {
+        return open && !signal.aborted;
+      },
+      reply(reply) {
+        if (!open) return live.session(claims)?.send(reply);
+        open = false;
+        answered(reply);
+      },
+      link: (): LiveLink => mailboxOf(claims),
+      signal,
+    };
+    signal.addEventListener('abort', () => answered(undefined));
+    await live.receive(speaker, message);
+    if (!ASKING.has(message.type)) answered(undefined);
+    const first = await answer;
+    open = false;
+    return first;
+  }
+}
+
+function spend(quota: Quota, { workspace_id, agent_id }: Claims): void {
+  const wait = quota.take(`${workspace_id} ${agent_id}`);
+  if (wait > 0) throw rateLimited('too many messages', wait);
+}
+
+function sendMessage(exchange: Exchange, message: LiveMessage): void {
+  const { code } = message.payload as { code: LiveCode };
+  const known = Object.hasOwn(LIVE_HTTP_STATUS, code) ? LIVE_HTTP_STATUS[code] : 502;
+  const status = message.type === 'error' ? known : 200;
+  sendJson(exchange, status, JSON.stringify(message));
+}
+
+function waitOf(query: URLSearchParams): number {
+  const text = query.get('wait_ms') ?? String(WAIT_MS);
+  const wait = Number(text);
+  if (!/^\d{1,7}$/.test(text) || wait > LIMITS.wait_max_ms)
+    throw new ParleyError('VALIDATION_ERROR', `wait_ms: must be from 0 to ${LIMITS.wait_max_ms}`, {
+      field: 'wait_ms',
+    });
+  return wait;
+}

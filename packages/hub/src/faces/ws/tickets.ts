@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+
+import { type Claims, ParleyError } from '@parley/protocol';
+
+/** Words that open one connection, once and soon: what a browser may put into a URL. */
+export interface Tickets {
+  issue(claims: Claims): { ticket: string; expires_in_ms: number; expires_at: string };
+  /** The claims behind a ticket, which is thereby used up. */
+  redeem(ticket: string): Claims | undefined;
+}
+
+const MAX_TICKETS = 20_000;
+
+export function createTickets(options: {
+  lifetimeMs: number;
+  now: () => number;
+  recheck: (claims: Claims) => void;
+}): Tickets {
+  const { lifetimeMs, now, recheck } = options;
+  /** Oldest first: all live equally long. */
+  const ticketsByWord = new Map<string, { claims: Claims; until: number }>();
+
+  function sweep(): void {
+    for (const [word, { until }] of ticketsByWord) {
+      if (until > now()) return;
+      ticketsByWord.delete(word);
+    }
+  }
+
+  return {
+    issue(claims) {
+      sweep();
+      if (ticketsByWord.size >= MAX_TICKETS)
+        throw new ParleyError('UNAVAILABLE', 'too many unused tickets; try again in a minute');
+      const ticket = `wst_${randomBytes(32).toString('base64url')}`;
+      const until = now() + lifetimeMs;
+      ticketsByWord.set(ticket, { claims, until });
+      return { ticket, expires_in_ms: lifetimeMs, expires_at: new Date(until).toISOString() };
+    },
+    redeem(ticket) {
+      const found = ticketsByWord.get(ticket);
+      ticketsByWord.delete(ticket);
+      if (found === undefined || found.until <= now()) return undefined;
+      recheck(found.claims);
+      return found.claims;
+    },
+  };
+}

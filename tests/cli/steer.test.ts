@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+
+import { bareEnvironment, PARLEY, parley, parleyJson, startHub, type TestHub } from './parley.ts';
+
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await startHub();
+});
+
+const run = (args: string[]) => parley([...args, '--data', hub.data]);
+const json = <T>(args: string[]) => parleyJson<T>([...args, '--data', hub.data]);
+const thread = (...args: string[]) => run(['thread', ...args]);
+async function newThread(...further: string[]): Promise<string> {
+  return (await json<{ thread_id: string }>(['thread', 'new', 'A title', ...further])).thread_id;
+}
+
+/** A command that goes on until the test ends, and all it has said. */
+function following(args: string[]): () => string {
+  const child = spawn(process.execPath, [PARLEY, ...args, '--data', hub.data], { env: bareEnvironment() });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return () => stdout;
+}
+
+test('[BRIDGE-6] a person steers a thread from the command line', async () => {
+  const id = await newThread('--with', 'alice,bob');
+  const steps: [string[], string][] = [
+    [
+      ['invite', id, 'codex-1', '--client', 'codex', '--roles', 'planner,tester', '--nickname', 'Cody'],
+      '#1  invited codex-1; calls upon codex-1',
+    ],
+    [['mute', id, 'alice', 'bob'], '#2  mute alice, bob'],
+    [['unmute', id, 'bob'], '#3  unmute bob'],
+    [['prod', id, 'bob'], '#4  prod bob; calls upon bob'],
+    [['pause', id], '#5  paused'],
+    [['rename', id, 'Another title'], `${id} is “Another title”`],
+    [['done', id, '--in', '10m'], '#7  ends in 10m'],
+    [['done', id], '#8  done'],
+  ];
+  for (const [args, said] of steps)
+    expect(await thread(...args)).toMatchObject({ code: 0, stdout: `${said}\n` });
+  const shown = (await thread('show', id)).stdout;
+  for (const line of [
+    /^title +Another title$/m,
+    /^muted +alice$/m,
+    /^paused /m,
+    /^done /m,
+    /^ends /m,
+    /^prodded +bob$/m,
+    /^profile +codex-1: Cody codex planner tester$/m,
+  ])
+    expect(shown).toMatch(line);
+  const refused = await run(['post', id, 'hello', '--as', 'bob']);
+  expect(refused).toMatchObject({ code: 6 });
+  expect(refused.stderr).toContain('the thread is paused');
+  expect((await thread('resume', id)).stdout).toBe('#9  resumed\n');
+  expect((await thread('done', id, '--undo')).stdout).toBe('#10  goes on\n');
+  expect((await run(['post', id, 'hello', '--as', 'bob'])).code).toBe(0);
+  const worker = await thread('mute', id, 'bob', '--as', 'alice');
+  expect(worker).toMatchObject({ code: 6, stdout: '' });
+  expect((await thread('mute', id, 'ghost')).code).toBe(2);
+  expect((await thread('mute', id)).code).toBe(2);
+  expect((await thread('done', id, '--in', 'soon')).code).toBe(2);
+});
+
+test('[BRIDGE-17] a side channel is opened, shown and closed from the command line', async () => {
+  const id = await newThread('--with', 'alice');
+  const side = (
+    await thread('side', 'open', id, 'The cache', '-m', 'find the leak', '--with', 'alice')
+  ).stdout.trim();
+  expect(side).toMatch(/^th_/);
+  expect((await thread('show', id)).stdout).toContain(`side          ${side}  The cache: find the leak`);
+  expect((await thread('show', side)).stdout).toMatch(new RegExp(`^beside +${id}$`, 'm'));
+  const closed = await thread('side', 'close', side, '-m', 'it was the cache');
+  expect(closed.stdout).toBe(`${side} is closed; its summary stands in ${id}\n`);
+  expect((await run(['read', id])).stdout).toContain('it was the cache');
+  expect((await thread('side', 'open', id, 'no purpose')).code).toBe(2);
+});
+
+test('[BRIDGE-10] presence is said and shown on the command line', async () => {
+  const id = await newThread('--with', 'alice');
+  expect((await thread('presence', id, 'thinking', '--as', 'alice', '--persist')).stdout).toMatch(
+    /^thinking until /,
+  );
+  expect((await thread('presence', id)).stdout).toMatch(/^alice +thinking +since /m);
+  expect(await json(['thread', 'presence', id])).toMatchObject({
+    participants: [{ state: 'offline' }, { agent_id: 'alice', state: 'thinking' }],
+  });
+  expect((await run(['read', id])).stdout).toContain('thinking.start');
+  expect((await thread('presence', id, 'sleeping')).code).toBe(2);
+});
+
+test('[C-BRIDGE-15] what a profile holds cannot steer the terminal', async () => {
+  const id = await newThread();
+  const evil = '\u001b[2J\n  #9  boss';
+  await thread('invite', id, 'eve', '--client', evil, '--roles', '\u202eevil');
+  for (const args of [
+    ['show', id],
+    ['presence', id],
+  ]) {
+    const { stdout, code } = await thread(...args);
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]|[\u2028-\u202e\u2066-\u2069]/u);
+    expect(stdout).toContain('\\u001b[2J\\n  #9  boss');
+  }
+});
+
+test('[BRIDGE-19] tail -f without a thread shows all that happens, also as JSON', async () => {
+  const before = await newThread('--with', 'alice');
+  const [people, data] = [following(['tail', '-f']), following(['tail', '-f', '--json'])];
+  // Both are there once they have heard of something.
+  await expect
+    .poll(
+      async () => {
+        await json(['post', before, 'are you there?']);
+        return people().includes('are you there?') && data().includes('are you there?');
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  const id = await newThread('--with', 'bob');
+  await json(['post', id, '-m\n#1 forged', '--as', 'bob']).catch(() => undefined);
+  await json(['post', id, 'two\nlines', '--as', 'bob']);
+  await thread('presence', id, 'typing', '--as', 'bob');
+  await expect
+    .poll(() => people(), { timeout: 20_000 })
+    .toMatch(/bob {2}\[presence\] {2}\{"state":"typing"\}/);
+  expect(people()).toMatch(
+    new RegExp(`^${id} {2} +#\\d+ {2}\\d\\d:\\d\\d:\\d\\d {2}bob {2}two\\n {6}lines$`, 'm'),
+  );
+  expect(people()).toContain('"thread.created"');
+  await expect.poll(() => data(), { timeout: 20_000 }).toContain('typing');
+  const happenings = data()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { pos?: number; event: { type: string; content: unknown } });
+  const positions = happenings.flatMap(({ pos }) => (pos === undefined ? [] : [pos]));
+  expect(positions).toEqual(positions.map((_, i) => (positions[0] ?? 0) + i));
+  expect(happenings.find(({ event }) => event.content === 'two\nlines')?.event).toMatchObject({
+    type: 'message',
+    from: 'bob',
+  });
+  expect(happenings.at(-1)).not.toHaveProperty('pos');
+  expect((await run(['tail'])).code).toBe(2);
+});
