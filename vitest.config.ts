@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['tests/**/*.test.ts'],
-          exclude: CROWDS,
+          exclude: ['**/node_modules/**', ...CROWDS],
           maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -41,7 +41,7 @@ test('the first thread of the README works as it is pasted', { timeout: 240_000 
   expect(output).toContain(
     '[finding_reported high user_mapper.dart]  A user without a nickname becomes null',
   );
-  expect(output).toContain('read     by bob');
+  expect(output).toContain('read      by bob');
   expect(output).toContain('“Mapper review” (conversation) is active; 2 messages read of 2.');
   expect(output).toContain('"title":"Mapper review"');
 });
