@@ -2,12 +2,19 @@ import type { ThreadState } from '@parley/core';
 
 import { number } from './number.ts';
 import { type CursorColumns, type RecordColumns, rowSum, sumOfCursor, sumOfRecord } from './row-sum.ts';
+import { followerPosition } from './search-index.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 
 /** Reads every row beside the log and names those that are not as they were written. */
 export function checkRows(db: DatabaseSync): string[] {
-  return [...damagedThreads(db), ...damagedCursors(db), ...damagedRecords(db), ...damagedKeys(db)];
+  return [
+    ...damagedThreads(db),
+    ...damagedCursors(db),
+    ...damagedRecords(db),
+    ...damagedKeys(db),
+    ...damagedFollower(db),
+  ];
 }
 
 function* damagedThreads(db: DatabaseSync): Generator<string> {
@@ -52,6 +59,11 @@ function* damagedRecords(db: DatabaseSync): Generator<string> {
   for (const row of rows<RecordColumns & { sum: string }>(db, 'SELECT * FROM records')) {
     if (sumOfRecord(row) !== row.sum) yield `${row.kind} ${row.key} is not as it was written`;
   }
+}
+
+function* damagedFollower(db: DatabaseSync): Generator<string> {
+  if (followerPosition(db) === undefined)
+    yield 'the place of the search index in the log is not as it was written';
 }
 
 function* damagedKeys(db: DatabaseSync): Generator<string> {

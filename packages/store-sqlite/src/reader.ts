@@ -25,6 +25,7 @@ import { number } from './number.ts';
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
 import { type CursorColumns, damaged, damagedEntry, readRecord, sumOfCursor } from './row-sum.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
+import { followerPosition } from './search-index.ts';
 import { matchExpression, snippet } from './search-query.ts';
 
 interface EntryRow {
@@ -194,7 +195,8 @@ export class Reader {
 
   search(query: SearchQuery): SearchResult {
     const match = matchExpression(query.text);
-    const complete = (this.#sql.searchLag.get() as { lag: number }).lag <= 0;
+    const indexed = followerPosition(this.#db);
+    const complete = indexed !== undefined && indexed >= this.position();
     if (match === undefined) return { hits: [], complete };
     const rows = this.#sql.search.all({
       match,
@@ -304,9 +306,6 @@ function prepareStatements(db: DatabaseSync) {
       `SELECT e.pos, ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread
        WHERE e.pos > :after AND e.pos <= :until AND t.workspace_id = :workspace AND ${OPEN_TO}
        ORDER BY e.pos LIMIT :limit`,
-    ),
-    searchLag: prepare(
-      "SELECT coalesce((SELECT max(pos) FROM entries), 0) - coalesce((SELECT pos FROM followers WHERE name = 'search'), 0) AS lag",
     ),
     search: prepare(
       `SELECT ${LINKED} FROM search s JOIN entries e ON e.pos = s.rowid JOIN threads t ON t.id = e.thread

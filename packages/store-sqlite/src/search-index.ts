@@ -1,5 +1,6 @@
 import { CHAIN_START, type Entry, link } from '@parley/core';
 
+import { rowSum } from './row-sum.ts';
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
 
 const STEP = 100;
@@ -28,11 +29,8 @@ export class SearchIndex {
        FROM entries e WHERE e.pos > ? ORDER BY e.pos LIMIT ?`,
     );
     this.#add = db.prepare('INSERT INTO search (rowid, body) VALUES (?, ?)');
-    this.#move = db.prepare("INSERT OR REPLACE INTO followers (name, pos) VALUES ('search', ?)");
-    const row = db.prepare("SELECT pos FROM followers WHERE name = 'search'").get() as
-      | { pos: number }
-      | undefined;
-    this.#position = row?.pos ?? 0;
+    this.#move = db.prepare("INSERT OR REPLACE INTO followers (name, pos, sum) VALUES ('search', ?, ?)");
+    this.#position = followerPosition(db) ?? this.#startAnew();
   }
 
   /** Indexes a few more entries and says whether there are more; a damaged one is told of and left out. */
@@ -46,9 +44,30 @@ export class SearchIndex {
       if (link(before ?? CHAIN_START, json) !== hash) damaged.push(pos);
       else if (seq > 0) this.#add.run(pos, (JSON.parse(json) as Entry).body);
     }
-    this.#move.run(last.pos);
+    this.#move.run(last.pos, sumOfFollower(last.pos));
     this.#db.exec('COMMIT');
     this.#position = last.pos;
     return { more: rows.length === STEP, damaged };
   }
+
+  /** An index that no longer knows how far it has come is made again from the log. */
+  #startAnew(): number {
+    this.#db.exec("BEGIN IMMEDIATE; INSERT INTO search (search) VALUES ('delete-all')");
+    this.#move.run(0, sumOfFollower(0));
+    this.#db.exec('COMMIT');
+    return 0;
+  }
+}
+
+/** How far the index has come; undefined where its row is not as it was written. */
+export function followerPosition(db: DatabaseSync): number | undefined {
+  const row = db.prepare("SELECT pos, sum FROM followers WHERE name = 'search'").get() as
+    | { pos: number; sum: string }
+    | undefined;
+  if (row === undefined) return 0;
+  return sumOfFollower(row.pos) === row.sum ? row.pos : undefined;
+}
+
+function sumOfFollower(pos: number): string {
+  return rowSum('search', pos);
 }

@@ -74,7 +74,8 @@ CREATE TABLE idempotency (
 
 CREATE TABLE followers (
   name TEXT PRIMARY KEY,
-  pos INTEGER NOT NULL
+  pos INTEGER NOT NULL,
+  sum TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE VIRTUAL TABLE search USING fts5 (body, content='', tokenize='unicode61 remove_diacritics 2');
