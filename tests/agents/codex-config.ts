@@ -11,9 +11,21 @@ export function codexConfig(options: {
   features: Record<string, boolean>;
   marker: string;
 }): string {
-  const { modelUrl, name, server, marker } = options;
-  // Plugins and apps would be looked up on the network at each start.
-  const features = { plugins: false, apps: false, ...options.features };
+  const { modelUrl, name, server, marker, features } = options;
+  return [
+    scriptedModelConfig(modelUrl, features),
+    `[mcp_servers.${name}]`,
+    // Otherwise a server that is slow to start has no tools in the first turn.
+    'required = true',
+    'startup_timeout_sec = 30',
+    'tool_timeout_sec = 30',
+    ...(server.kind === 'stdio' ? stdioEntry(server, name, marker) : httpEntry(server)),
+    '',
+  ].join('\n');
+}
+
+/** The part of a config.toml that every isolated Codex has: the scripted model, nothing on the network. */
+export function scriptedModelConfig(modelUrl: string, features: Record<string, boolean> = {}): string {
   return [
     'model = "gpt-5.2-codex"',
     'model_provider = "scripted"',
@@ -21,19 +33,14 @@ export function codexConfig(options: {
     '[analytics]',
     'enabled = false',
     '[features]',
-    ...pairs(features),
+    // Plugins and apps would be looked up on the network at each start.
+    ...pairs({ plugins: false, apps: false, ...features }),
     '[model_providers.scripted]',
     'name = "scripted"',
     `base_url = ${toml(modelUrl)}`,
     'wire_api = "responses"',
     'request_max_retries = 0',
     'stream_max_retries = 0',
-    `[mcp_servers.${name}]`,
-    // Otherwise a server that is slow to start has no tools in the first turn.
-    'required = true',
-    'startup_timeout_sec = 30',
-    'tool_timeout_sec = 30',
-    ...(server.kind === 'stdio' ? stdioEntry(server, name, marker) : httpEntry(server)),
     '',
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { scriptedModelConfig } from '../agents/codex-config.ts';
 import type { CodexTool } from '../agents/run-codex.ts';
 import { type ResponsesRequest, startOpenaiResponses } from '../models/openai-responses.ts';
 import { createGate, type Gate, obeyPrompt } from '../runtimes/scripted-agent.ts';
@@ -23,26 +24,7 @@ export async function openRealScene(tool: CodexTool, transport: string): Promise
   const model = await startOpenaiResponses((request) => obeyPrompt(request, place.work, gate));
   const codexHome = join(place.home, '.codex');
   mkdirSync(codexHome);
-  writeFileSync(
-    join(codexHome, 'config.toml'),
-    [
-      'model = "gpt-5.2-codex"',
-      'model_provider = "scripted"',
-      'check_for_update_on_startup = false',
-      '[analytics]',
-      'enabled = false',
-      '[features]',
-      'plugins = false',
-      'apps = false',
-      '[model_providers.scripted]',
-      'name = "scripted"',
-      `base_url = ${JSON.stringify(model.url)}`,
-      'wire_api = "responses"',
-      'request_max_retries = 0',
-      'stream_max_retries = 0',
-      '',
-    ].join('\n'),
-  );
+  writeFileSync(join(codexHome, 'config.toml'), scriptedModelConfig(model.url));
   const proxies: ProxyClient[] = [];
   return {
     place,

@@ -12,6 +12,7 @@ import {
   type ThreadOptions,
   type ThreadStatus,
 } from '@parley/runtimes';
+import { scriptedModelConfig } from '../agents/codex-config.ts';
 import { type IsolatedHome, openIsolatedHome } from '../agents/isolated-home.ts';
 import type { CodexTool } from '../agents/run-codex.ts';
 import { type ResponsesRequest, startOpenaiResponses } from '../models/openai-responses.ts';
@@ -47,7 +48,13 @@ export async function openCodexScene(
   const model = await startOpenaiResponses((request) => obeyPrompt(request, place.work, gates.current));
   const codexHome = path.join(place.home, '.codex');
   await mkdir(codexHome);
-  await writeFile(path.join(codexHome, 'config.toml'), config(model.url));
+  await writeFile(
+    path.join(codexHome, 'config.toml'),
+    scriptedModelConfig(model.url, {
+      request_permissions_tool: true,
+      default_mode_request_user_input: true,
+    }),
+  );
   const heard = {
     events: [] as CodexEvent[],
     approvals: [] as ApprovalRequest[],
@@ -93,26 +100,4 @@ export async function openCodexScene(
       await place.remove();
     },
   };
-}
-
-function config(modelUrl: string): string {
-  return [
-    'model = "gpt-5.2-codex"',
-    'model_provider = "scripted"',
-    'check_for_update_on_startup = false',
-    '[analytics]',
-    'enabled = false',
-    '[features]',
-    'plugins = false',
-    'apps = false',
-    'request_permissions_tool = true',
-    'default_mode_request_user_input = true',
-    '[model_providers.scripted]',
-    'name = "scripted"',
-    `base_url = ${JSON.stringify(modelUrl)}`,
-    'wire_api = "responses"',
-    'request_max_retries = 0',
-    'stream_max_retries = 0',
-    '',
-  ].join('\n');
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 
 import { Role } from './entities.ts';
+import { HUB_NAME } from './hub-name.ts';
 import { Name } from './text.ts';
 
 const Seconds = z.number().int().min(0).max(253_402_300_799);
 
 /** Names that already mean something in a record: the hub itself, and everybody. */
-const RESERVED: readonly string[] = ['parley', 'all'];
+const RESERVED: readonly string[] = [HUB_NAME, 'all'];
 
 const AgentName = Name.refine((name) => !RESERVED.includes(name.toLowerCase()), {
   error: `must not be one of ${RESERVED.join(', ')}, which mean the hub and everybody`,

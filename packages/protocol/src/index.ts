@@ -9,6 +9,7 @@ export * from './entities.ts';
 export * from './errors.ts';
 export * from './event-types.ts';
 export * from './events.ts';
+export * from './hub-name.ts';
 export * from './ids.ts';
 export * from './json.ts';
 export * from './limits.ts';

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 
+import { AGENT_EVENTS } from './agents.ts';
 import { Name, storableObject, storableText } from './text.ts';
 
 /** The schema versions of `/ws`; every 1.x speaks with the first. */
 export const LIVE_VERSIONS = ['1.0'] as const;
-
-/** The name of the hub itself on `/ws`. */
-export const HUB_NAME = 'parley';
 
 export const LIVE_TYPES = [
   'status_request',
@@ -17,16 +15,6 @@ export const LIVE_TYPES = [
   'error',
 ] as const;
 export type LiveType = (typeof LIVE_TYPES)[number];
-
-export const LIVE_EVENT_TYPES = [
-  'task_started',
-  'task_progress',
-  'task_completed',
-  'task_failed',
-  'error',
-  'warning',
-  'info',
-] as const;
 
 const OBJECT_BYTES = 65_536;
 const word = storableText({ maxBytes: 128 });
@@ -80,7 +68,7 @@ export const LIVE_PAYLOADS = {
     executionTime: z.number().min(0).describe('milliseconds'),
   }),
   event: z.object({
-    eventType: z.enum(LIVE_EVENT_TYPES),
+    eventType: z.enum(AGENT_EVENTS),
     agentId: Name,
     data: object,
     threadId: z.string().min(1).max(128).optional().describe('keeps the event in this thread'),

@@ -1,6 +1,7 @@
-import { type Ask, type Caller, ENTRY_SALT_BOUND } from '@parley/protocol';
+import { type Ask, ENTRY_SALT_BOUND } from '@parley/protocol';
 
 import type { Chance, Clock } from '../clock.ts';
+import { hubCaller } from '../hub-caller.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store.ts';
 import { isOver } from './rules.ts';
@@ -62,7 +63,7 @@ export function createAskKeeper(
   }
 
   async function write({ workspace_id, thread_id, ask_id }: Watched): Promise<Ask> {
-    const caller: Caller = { agent_id: 'parley', workspace_id, role: 'orchestrator', session_id: 'hub' };
+    const caller = hubCaller(workspace_id);
     const salt = chance.below(ENTRY_SALT_BOUND);
     const head = { caller, now: clock.now(), salt, thread_id, ask_id };
     const { result } = await log().append({ type: 'expire_ask', ...head, input: {} });

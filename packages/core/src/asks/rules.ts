@@ -1,4 +1,11 @@
-import { type Ask, type AskAnswer, type AskVerdict, canonicalJson, ParleyError } from '@parley/protocol';
+import {
+  type Ask,
+  type AskAnswer,
+  type AskVerdict,
+  canonicalJson,
+  HUB_NAME,
+  ParleyError,
+} from '@parley/protocol';
 
 import { journalEntry } from '../agents/journal.ts';
 import { putHeard } from '../agents/rules.ts';
@@ -15,6 +22,7 @@ import type {
 } from '../commands.ts';
 import { append, invalid } from '../draft.ts';
 import type { Entry } from '../entry.ts';
+import { hubCaller } from '../hub-caller.ts';
 import type { PutRecord } from '../records.ts';
 import { admit, journalId } from '../threads/access.ts';
 
@@ -169,12 +177,12 @@ function expire(loaded: Loaded, command: AskCommand, ask: Ask): Decision {
   const verdict: AskVerdict = {
     decision: 'denied',
     // The hub's own name, whoever's call it was that came too late.
-    by: 'parley',
+    by: HUB_NAME,
     device: 'hub',
     at: expires_at,
     reason: 'nobody answered in time',
   };
-  const hub = { ...command.caller, agent_id: 'parley', session_id: 'hub', role: 'orchestrator' as const };
+  const hub = hubCaller(ask.workspace_id);
   const next: Ask = { ...ask, status: 'resolved', verdict, resolved_at: expires_at };
   return write(loaded, { ...command, caller: hub }, next, 'ask.resolved', 'denied: nobody answered in time');
 }

@@ -1,6 +1,7 @@
 import { type Caller, ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
 
 import type { Chance, Clock } from '../clock.ts';
+import { hubCaller } from '../hub-caller.ts';
 import type { Offer } from '../records.ts';
 import type { Store } from '../store.ts';
 
@@ -52,7 +53,7 @@ export function createOffers(
   }
 
   async function write(workspace_id: string, batch: readonly [string, Pending][]): Promise<void> {
-    const caller: Caller = { agent_id: 'parley', workspace_id, role: 'orchestrator', session_id: 'hub' };
+    const caller = hubCaller(workspace_id);
     const offers = await Promise.all(
       batch.map(async ([key, pending]) => joined(await stored(workspace_id, key), toOffer(pending))),
     );

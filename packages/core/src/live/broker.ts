@@ -13,7 +13,7 @@ import { requireCommander } from '../agents/operations.ts';
 import type { Link, Speaker } from './link.ts';
 import type { OwnCommands } from './own-commands.ts';
 import type { Outgoing } from './outgoing.ts';
-import type { Presence } from './presence.ts';
+import type { Statuses } from './statuses.ts';
 import { answered, type Question, type Questions } from './questions.ts';
 import type { Registry } from './registry.ts';
 import type { Roster } from './roster.ts';
@@ -22,7 +22,7 @@ export interface BrokerDeps {
   roster: Roster;
   questions: Questions;
   registry: Registry;
-  presence: Presence;
+  statuses: Statuses;
   outgoing: Outgoing;
   own: OwnCommands;
   /** Commands an agent may have in flight when its registration does not say. */
@@ -45,7 +45,7 @@ export interface Broker {
 const STATUS_QUESTIONS = 64;
 
 export function createBroker(deps: BrokerDeps): Broker {
-  const { roster, questions, registry, presence, outgoing, own } = deps;
+  const { roster, questions, registry, statuses, outgoing, own } = deps;
 
   function isAnswer(caller: Caller, message: LiveMessage): boolean {
     const id = answered(message);
@@ -106,14 +106,14 @@ export function createBroker(deps: BrokerDeps): Broker {
       const { payload } = message;
       if (!isOpaque(payload)) {
         mustBeOwn(payload.agentId, caller);
-        await presence.update(caller, payload);
+        await statuses.update(caller, payload);
       }
       const open = questions.open(caller.workspace_id, caller.agent_id, 'status_request');
       const id = answered(message) ?? message.id;
       const meant = open.filter((question) => question.message.id === id);
       for (const question of meant.length > 0 ? meant : open) {
         questions.drop(question);
-        const seen = isOpaque(payload) ? payload : presence.seen(payload);
+        const seen = isOpaque(payload) ? payload : statuses.seen(payload);
         questions.answer(
           question,
           outgoing.message('status_update', caller.agent_id, question.asker.caller.agent_id, {
@@ -123,7 +123,7 @@ export function createBroker(deps: BrokerDeps): Broker {
         );
       }
       if (isOpaque(payload)) passOn(caller, message);
-      else passOn(caller, { ...message, payload: presence.seen(payload) }, true);
+      else passOn(caller, { ...message, payload: statuses.seen(payload) }, true);
     },
 
     async event({ caller }, message) {
@@ -133,7 +133,7 @@ export function createBroker(deps: BrokerDeps): Broker {
         await registry.reportEvent(caller, payload);
       }
       if (message.target !== undefined) passOn(caller, message);
-      else presence.publish(caller.workspace_id, stamped(caller, message));
+      else statuses.publish(caller.workspace_id, stamped(caller, message));
     },
 
     async error({ caller }, message) {
@@ -142,7 +142,7 @@ export function createBroker(deps: BrokerDeps): Broker {
       if (caller.role === 'observer')
         throw new LiveError('UNAUTHORIZED', 'an observer may not send errors to others');
       if (message.target !== undefined) passOn(caller, message);
-      else presence.publish(caller.workspace_id, stamped(caller, message));
+      else statuses.publish(caller.workspace_id, stamped(caller, message));
     },
   };
 
@@ -201,7 +201,7 @@ export function createBroker(deps: BrokerDeps): Broker {
   async function lastKnown(caller: Caller, target: string, requestId: string): Promise<LiveMessage> {
     const view = await registry.view(caller, target);
     if (view === undefined) throw new LiveError('AGENT_NOT_FOUND', `there is no agent ${target}`);
-    const last = presence.lastKnown(view, roster.current(caller.workspace_id, target) !== undefined);
+    const last = statuses.lastKnown(view, roster.current(caller.workspace_id, target) !== undefined);
     return outgoing.message('status_update', HUB_NAME, caller.agent_id, { ...last, requestId });
   }
 
@@ -278,7 +278,7 @@ export function createBroker(deps: BrokerDeps): Broker {
       const { workspace_id, agent_id } = link.caller;
       for (const question of questions.open(workspace_id, agent_id, 'status_request'))
         void answerFor(question);
-      presence.gone(link.caller);
+      statuses.gone(link.caller);
     },
     async receive(speaker, message, timeoutMs) {
       const { agent_id } = speaker.caller;

@@ -10,7 +10,7 @@ import { createFanOut } from './fan-out.ts';
 import type { Link, Speaker } from './link.ts';
 import { createOutgoing } from './outgoing.ts';
 import { createOwnCommands } from './own-commands.ts';
-import { createPresence } from './presence.ts';
+import { createStatuses } from './statuses.ts';
 import { createQuestions } from './questions.ts';
 import { createRegistry } from './registry.ts';
 import { createRoster } from './roster.ts';
@@ -53,7 +53,7 @@ export function createLive(options: LiveOptions): Live {
   const outgoing = createOutgoing(clock, options.newId);
   const questions = createQuestions({ roster, outgoing, timeoutMs: options.commandTimeoutMs });
   const registry = createRegistry(options, hub, () => options.context());
-  const presence = createPresence({ clock, roster, registry, outgoing, onFault });
+  const statuses = createStatuses({ clock, roster, registry, outgoing, onFault });
   const fanOut = createFanOut({
     log: options.log,
     feed: options.feed,
@@ -64,7 +64,7 @@ export function createLive(options: LiveOptions): Live {
     clock,
     roster,
     questions,
-    presence,
+    statuses,
     fanOut,
     outgoing,
     version: options.version,
@@ -75,7 +75,7 @@ export function createLive(options: LiveOptions): Live {
     roster,
     questions,
     registry,
-    presence,
+    statuses,
     outgoing,
     own,
     maxConcurrent,
@@ -87,7 +87,7 @@ export function createLive(options: LiveOptions): Live {
   function notice(caller: Caller, name: string, input: Record<string, unknown>): void {
     const { agent_id, workspace_id } = caller;
     if (name === 'update_agent_status')
-      presence.noticed(caller, {
+      statuses.noticed(caller, {
         capabilities: [],
         ...input,
         agentId: agent_id,
@@ -99,7 +99,7 @@ export function createLive(options: LiveOptions): Live {
         agentId: agent_id,
         data: input['data'] as Record<string, unknown>,
       };
-      presence.publish(workspace_id, outgoing.message('event', agent_id, undefined, payload));
+      statuses.publish(workspace_id, outgoing.message('event', agent_id, undefined, payload));
     }
   }
 

@@ -18,7 +18,7 @@ import type { CallContext } from '../operation.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Speaker } from './link.ts';
 import type { Outgoing } from './outgoing.ts';
-import type { Presence } from './presence.ts';
+import type { Statuses } from './statuses.ts';
 import type { Questions } from './questions.ts';
 import type { Roster } from './roster.ts';
 
@@ -44,13 +44,13 @@ export function createOwnCommands(deps: {
   clock: Clock;
   roster: Roster;
   questions: Questions;
-  presence: Presence;
+  statuses: Statuses;
   fanOut: FanOut;
   outgoing: Outgoing;
   version: string;
   context: (speaker: Speaker) => CallContext;
 }): OwnCommands {
-  const { hub, clock, roster, presence, fanOut, outgoing, questions } = deps;
+  const { hub, clock, roster, statuses, fanOut, outgoing, questions } = deps;
   const startedAt = clock.monotonic();
 
   const call = (speaker: Speaker, name: string, input: unknown) =>
@@ -92,7 +92,7 @@ export function createOwnCommands(deps: {
       if (link !== undefined) {
         link.registered = true;
         const { capabilities, metadata } = input;
-        await presence.update(caller, {
+        await statuses.update(caller, {
           agentId: caller.agent_id,
           status: 'online',
           capabilities: capabilities as string[],

@@ -1,6 +1,13 @@
-import { ParleyError, type PresenceState, seqOfMessageId, threadId, ulid } from '@parley/protocol';
+import {
+  type Caller,
+  ParleyError,
+  type PresenceState,
+  seqOfMessageId,
+  threadId,
+  ulid,
+} from '@parley/protocol';
 
-import { operation, stamp } from '../operation.ts';
+import { type Deps, operation, stamp } from '../operation.ts';
 import { admitReader, checkThreadScope, workspaceTag } from '../threads/access.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
@@ -97,24 +104,12 @@ export const listPresence = operation('list_presence', {
 
 export const assignTask = operation('assign_task', {
   authority: 'act',
-  async run(deps, caller, { thread_id, ...content }, { event_id }) {
-    checkThreadScope(thread_id, caller);
-    deps.messageQuota.spend(caller);
-    const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id);
-    const command = { type: 'assign_task', ...head, thread_id, input: content as never } as const;
-    return (await deps.log.append(command)).result as never;
-  },
+  run: (deps, caller, input, { event_id }) => say(deps, caller, 'assign_task', input, event_id),
 });
 
 export const reportResult = operation('report_result', {
   authority: 'act',
-  async run(deps, caller, { thread_id, ...content }, { event_id }) {
-    checkThreadScope(thread_id, caller);
-    deps.messageQuota.spend(caller);
-    const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id);
-    const command = { type: 'report_result', ...head, thread_id, input: content as never } as const;
-    return (await deps.log.append(command)).result as never;
-  },
+  run: (deps, caller, input, { event_id }) => say(deps, caller, 'report_result', input, event_id),
 });
 
 export const openSideChannel = operation('open_side_channel', {
@@ -138,6 +133,20 @@ export const closeSideChannel = operation('close_side_channel', {
     return (await deps.log.append(command)).result as never;
   },
 });
+
+/** What is said in a thread counts against the speaker's quota and is written once per key. */
+async function say(
+  deps: Deps,
+  caller: Caller,
+  type: 'assign_task' | 'report_result',
+  { thread_id, ...content }: { thread_id: string; idempotency_key?: string | undefined },
+  event_id: string | undefined,
+): Promise<never> {
+  checkThreadScope(thread_id, caller);
+  deps.messageQuota.spend(caller);
+  const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id);
+  return (await deps.log.append({ type, ...head, thread_id, input: content as never })).result as never;
+}
 
 function transitionOf(before: PresenceState, now: PresenceState): string | undefined {
   if (before === now) return undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { type Entry, toMessage } from '@parley/core';
-import { HUB_NAME, LIVE_EVENT_TYPES, type LiveMessage } from '@parley/protocol';
+import { HUB_NAME, AGENT_EVENTS, type LiveMessage } from '@parley/protocol';
 
 const FIN_TEXT = 0x81;
 
@@ -9,7 +9,7 @@ const FIN_TEXT = 0x81;
 const framesByMessage = new WeakMap<LiveMessage, Buffer>();
 const messagesByEntry = new WeakMap<Entry, LiveMessage<'event'>>();
 
-const eventTypes: ReadonlySet<unknown> = new Set(LIVE_EVENT_TYPES);
+const eventTypes: ReadonlySet<unknown> = new Set(AGENT_EVENTS);
 
 /** A whole unmasked text frame, as a server sends it. */
 export function frameOf(message: LiveMessage): Buffer {

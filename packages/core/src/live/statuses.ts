@@ -8,7 +8,7 @@ import type { Roster } from './roster.ts';
 type Status = Exclude<LiveMessage<'status_update'>['payload'], { jwe: string }>;
 
 /** Keeps the registry and all who watch a workspace informed of who is there. */
-export interface Presence {
+export interface Statuses {
   /** An agent has said how it is: stored, then shown. */
   update(caller: Caller, status: Status): Promise<void>;
   /** A status was stored by another face: shown only. */
@@ -22,13 +22,13 @@ export interface Presence {
   publish(workspaceId: string, message: LiveMessage): void;
 }
 
-export function createPresence(deps: {
+export function createStatuses(deps: {
   clock: Clock;
   roster: Roster;
   registry: Registry;
   outgoing: Outgoing;
   onFault: (error: unknown) => void;
-}): Presence {
+}): Statuses {
   const { clock, roster, registry, outgoing, onFault } = deps;
   /** What each agent that is there has last said. */
   const statusByAgent = new Map<string, Status>();
