@@ -6,13 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type ChildExit, type CodexFacts, openCodex } from '@parley/runtimes';
 
-import { createAnswer } from './answer.ts';
+import { type AnswerDeps, createAnswer } from './answer.ts';
+import { openAudit } from './audit/open-audit.ts';
 import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createEvents } from './events.ts';
 import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
 import { openRegistry } from './registry/open-registry.ts';
+import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
 import { VERSION } from './version.ts';
 import { createFrameWriter } from './wire/frame-writer.ts';
@@ -25,6 +27,8 @@ export interface StartOptions {
   input: Readable;
   output: Writable;
   log: Log;
+  /** The session to open at once: the newest of this identity, or the one of that id. */
+  resume?: string | true | undefined;
 }
 
 /** The running proxy. */
@@ -43,13 +47,22 @@ const FLUSH_MS = 500;
 const PRIVATE = /^(CLAUDECODE$|CLAUDE_CODE_)/;
 
 /** Builds the proxy from the inside out and connects it to its client. */
-export async function startProxy({ config, env, cwd, input, output, log }: StartOptions): Promise<Proxy> {
+export async function startProxy({
+  config,
+  env,
+  cwd,
+  input,
+  output,
+  log,
+  resume,
+}: StartOptions): Promise<Proxy> {
   const { settings, places, roles } = config;
   const now = (): Date => new Date();
   const teamFolder = join(places.sessions, settings.team);
   const identities = createIdentities(places.sessions, settings.team);
   identities.hold(settings.identity);
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
+  const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
 
   let facts: CodexFacts | undefined;
   let exit: ChildExit | undefined;
@@ -79,6 +92,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     forgetful: () => (facts?.can.resume === true && exit === undefined ? codex : undefined),
     registry,
     identities,
+    audit,
     limits: {
       turnMs: settings.request_timeout_secs * 1_000,
       graceMs: GRACE_MS,
@@ -102,8 +116,9 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     agentOf,
     someStarting,
   });
-  const answer = createAnswer({
+  const deps: AnswerDeps = {
     settings,
+    log,
     roles,
     configFolder: config.repoRoot ?? places.atm,
     sessions,
@@ -115,7 +130,8 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     events,
     startedAt: Date.now(),
     now,
-  });
+  };
+  const answer = createAnswer(deps);
   const upstream = createUpstream({
     writer,
     maxMessageBytes: settings.max_message_bytes,
@@ -131,6 +147,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     log,
   });
 
+  if (resume !== undefined) await resumeAtStart(deps, resume);
   input.on('data', (chunk: Buffer) => {
     upstream.receive(chunk);
     // A client that asks without ever reading is read no further.
@@ -145,6 +162,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     await sessions.closeAll();
     await codex.close();
     identities.close();
+    audit.close();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };
   return { stop: () => (stopping ??= stop()) };
