@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { writeWhole } from '@parley/mail';
 import type { Codex } from '@parley/runtimes';
 
 import { proxyError } from '../errors.ts';
@@ -8,7 +9,6 @@ import type { Identities } from '../identity/identities.ts';
 import type { Log } from '../logger.ts';
 import type { Registry } from '../registry/open-registry.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
-import { writeWhole } from '../registry/write-whole.ts';
 import { createSession, type Launch, type Session, type SessionLimits } from './session.ts';
 
 export interface SessionsDeps {
