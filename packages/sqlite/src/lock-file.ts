@@ -1,3 +1,5 @@
+import { closeSync, openSync } from 'node:fs';
+
 import { ParleyError } from '@parley/protocol';
 
 import { sqliteModule } from './sqlite.ts';
@@ -8,6 +10,7 @@ export interface FileLock {
 
 /** Takes a lock file for this process alone; the kernel gives it back when the process ends, however it ends. */
 export function lockFile(path: string, waitMs: number): FileLock {
+  createPrivate(path);
   const db = new (sqliteModule().DatabaseSync)(path, { timeout: waitMs });
   try {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -16,4 +19,13 @@ export function lockFile(path: string, waitMs: number): FileLock {
     throw new ParleyError('CONFLICT', `${path} is held by another process`);
   }
   return { release: () => db.close() };
+}
+
+/** SQLite would make it readable for everybody. A file that is there is not opened: closing it would drop the lock. */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or SQLite will say in its words why it cannot be.
+  }
 }

@@ -1,10 +1,10 @@
 import { readFile, rename } from 'node:fs/promises';
 
+import { writeWhole } from '@parley/mail';
 import { decodeJson } from '@parley/protocol';
 
 import type { Log } from '../logger.ts';
 import { isActive, type RegistryFile, RegistrySchema, type SessionRecord } from './session-record.ts';
-import { writeWhole } from './write-whole.ts';
 
 /** The sessions of this instance, now and before; what is put is on disk once `saved` has settled. */
 export interface Registry {

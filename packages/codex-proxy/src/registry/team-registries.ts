@@ -1,12 +1,12 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { writeWhole } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
 import { lockFile } from '@parley/sqlite';
 
 import { isActive, RegistrySchema, type SessionRecord } from './session-record.ts';
 import { summaryPath } from './summary-path.ts';
-import { writeWhole } from './write-whole.ts';
 
 /** The registry of one proxy instance, seen from outside. */
 export interface InstanceRegistry {

@@ -1,5 +1,6 @@
 import { access, readFile } from 'node:fs/promises';
 
+import { writeWhole } from '@parley/mail';
 import type { Codex } from '@parley/runtimes';
 
 import type { Audit } from '../audit/open-audit.ts';
@@ -9,7 +10,6 @@ import type { Log } from '../logger.ts';
 import type { Registry } from '../registry/open-registry.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
 import { summaryPath } from '../registry/summary-path.ts';
-import { writeWhole } from '../registry/write-whole.ts';
 import { createSession, type Launch, type Session, type SessionLimits } from './session.ts';
 
 export interface SessionsDeps {

@@ -1,0 +1,127 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import { isMailEntry, type MailEntry } from './entry.ts';
+import { syncFolder } from './files/write-whole.ts';
+
+/** One line of an archive: a mail, or the word that some were read. */
+export type ArchiveLine =
+  | { kind: 'mail'; id: string; at: string; entry: MailEntry }
+  | { kind: 'read'; ids: string[]; at: string };
+
+/** All the mail of one inbox that we ever saw or sent; Claude Code deletes what it has read, we do not. */
+export interface Archive {
+  /** Learns what other processes added. */
+  refresh(): Promise<void>;
+  has(id: string): boolean;
+  wasRead(id: string): boolean;
+  /** Every mail, the oldest first. */
+  list(): AsyncGenerator<{ id: string; entry: MailEntry }>;
+  /** Adds lines and settles when they are on disk; only the holder of the inbox's lock may call it. */
+  append(lines: readonly ArchiveLine[]): Promise<void>;
+}
+
+/** Opens the archive at a path; there need not be a file yet. Only ids are kept in memory. */
+export function openArchive(path: string): Archive {
+  const known = new Set<string>();
+  const read = new Set<string>();
+  let inode: number | undefined;
+  let offset = 0;
+
+  const learn = (line: ArchiveLine): void => {
+    if (line.kind === 'mail') known.add(line.id);
+    else for (const id of line.ids) read.add(id);
+  };
+  const forget = (): void => {
+    known.clear();
+    read.clear();
+    offset = 0;
+  };
+
+  return {
+    async refresh() {
+      const file = await openIfThere(path);
+      if (file === undefined) return forget();
+      try {
+        const { ino, size } = await file.stat();
+        if (ino !== inode || size < offset) forget();
+        inode = ino;
+        if (size === offset) return;
+        const fresh = Buffer.alloc(size - offset);
+        await file.read(fresh, 0, fresh.length, offset);
+        // A line without its end is still being written, or never will be.
+        const whole = fresh.lastIndexOf(0x0a) + 1;
+        for (const line of fresh.toString('utf8', 0, whole).split('\n')) {
+          const parsed = parseLine(line);
+          if (parsed !== undefined) learn(parsed);
+        }
+        offset += whole;
+      } finally {
+        await file.close();
+      }
+    },
+    has: (id) => known.has(id),
+    wasRead: (id) => read.has(id),
+    async *list() {
+      const file = await openIfThere(path);
+      if (file === undefined) return;
+      const seen = new Set<string>();
+      try {
+        for await (const text of createInterface({ input: file.createReadStream({ autoClose: false }) })) {
+          const line = parseLine(text);
+          if (line?.kind !== 'mail' || seen.has(line.id)) continue;
+          seen.add(line.id);
+          yield line;
+        }
+      } finally {
+        await file.close();
+      }
+    },
+    async append(lines) {
+      if (lines.length === 0) return;
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+      const file = await open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+      try {
+        const isNew = (await file.stat()).size === 0;
+        const start = (await endsTorn(file)) ? '\n' : '';
+        await file.appendFile(start + lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+        await file.sync();
+        if (isNew) for (const folder of [dirname(path), dirname(dirname(path))]) await syncFolder(folder);
+      } finally {
+        await file.close();
+      }
+      for (const line of lines) learn(line);
+    },
+  };
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** True when a crash left the last line without its end. */
+async function endsTorn(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  await file.read(last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}
+
+function parseLine(text: string): ArchiveLine | undefined {
+  try {
+    const line = JSON.parse(text) as ArchiveLine;
+    const isWhole = line.kind === 'mail' ? isMailEntry(line.entry) : Array.isArray(line.ids);
+    return isWhole ? line : undefined;
+  } catch {
+    return undefined;
+  }
+}
