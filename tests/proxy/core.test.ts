@@ -139,10 +139,22 @@ describe('[PROXY-X5] methods on which the child falls silent are answered by the
     expect(await (await start()).request(method)).toEqual(result);
   });
 
-  test("[C-PROXY-44] what nobody knows is -32601, a newer client's probe too", async () => {
+  test.each([
+    'resources/read',
+    'resources/subscribe',
+    'resources/unsubscribe',
+    'prompts/get',
+    'completion/complete',
+  ])('%s is -32601, as there is nothing of the kind', async (method) => {
     const proxy = await start();
-    for (const method of ['server/discover', 'no/such'])
-      expect((await errorOf(proxy.request(method))).code).toBe(-32_601);
+    expect((await errorOf(proxy.request(method, { uri: 'a:b' }))).code).toBe(-32_601);
+    expect(proxy.received()).toEqual([]);
+  });
+
+  test("[C-PROXY-44] a newer client's probe is -32601, and nothing is started for it", async () => {
+    const proxy = await start();
+    expect((await errorOf(proxy.request('server/discover'))).code).toBe(-32_601);
+    expect(proxy.received()).toEqual([]);
     const init = await proxy.request('initialize', { protocolVersion: '2026-07-28', capabilities: {} });
     expect(init['protocolVersion']).toBe('2025-11-25');
   });

@@ -125,6 +125,27 @@ for (const [tool, transport, backend] of kinds)
       }
     });
 
+    test('[FR-1.1] [C-PROXY-02] [PROXY-X5] what is not ours is asked of Codex itself, and every request answered once', async () => {
+      const proxy = await scene.start();
+      const unknown = await errorOf(proxy.request('no/such'));
+      expect(unknown.data).toMatchObject({
+        error_source: 'child',
+        child_error: { message: unknown.message },
+      });
+      expect(unknown.message).toContain('no/such');
+      const silent = ['resources/list', 'resources/templates/list', 'prompts/list', 'logging/setLevel'];
+      await Promise.all(silent.map((method) => proxy.request(method)));
+      const { tools } = (await proxy.request('tools/list')) as { tools: { name: string }[] };
+      expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
+      if (backend === 'mcp-server') {
+        expect(unknown.code).toBe(-32_601);
+        expect(await proxy.call('nope')).toMatchObject({ isError: true });
+      } else {
+        expect(await proxy.request('thread/list', {})).toMatchObject({ data: expect.any(Array) });
+        expect((await errorOf(proxy.call('nope'))).code).toBe(-32_602);
+      }
+    });
+
     test('[FR-11.1] [FR-11.2] [AT core/4] the child is killed in a turn: told with the signal, and not started again', async () => {
       const proxy = await scene.start();
       const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;

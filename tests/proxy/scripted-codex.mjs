@@ -38,8 +38,41 @@ function serve() {
         },
       });
     if (method === 'notifications/cancelled') running.get(params.requestId)?.stop();
-    if (method === 'tools/call') void turn(id, params.name, params.arguments);
+    if (method === 'tools/call' && ['codex', 'codex-reply'].includes(params.name))
+      void turn(id, params.name, params.arguments);
+    else if (id !== undefined && method !== undefined && method !== 'initialize') other(id, method, params);
   });
+
+  /** What is no turn: tools and methods of its own, and the real one's refusal of all others. */
+  function other(id, method, params) {
+    const tools = ['codex', 'codex-reply', ...(process.env.SCRIPT_TOOLS ?? '').split(' ').filter(Boolean)];
+    const [verb] = (params?.name ?? method).split('/');
+    if (method === 'tools/list') {
+      const at = Number(params?.cursor ?? 0);
+      const next = at + 2 < tools.length ? { nextCursor: String(at + 2) } : {};
+      const page = tools.slice(at, at + 2).map((name) => ({ name, inputSchema: { type: 'object' } }));
+      say({ id, result: { tools: page, ...next } });
+    } else if (method === 'tools/call' && !tools.includes(params.name))
+      say({
+        id,
+        result: { isError: true, content: [{ type: 'text', text: `Unknown tool '${params.name}'` }] },
+      });
+    else if (verb === 'echo') say({ id, result: { method, params, odd: [null, 1.5, { é: '\u0000' }] } });
+    else if (verb === 'bare') say({ id, result: params?.bare ?? null });
+    else if (verb === 'refuse')
+      say({ id, error: { code: -32_055, message: 'not today', data: { why: [1] } } });
+    else if (verb === 'mute') running.set(id, { stop: () => note({ cancelled: id }) });
+    else if (verb === 'late') running.set(id, { stop: () => say({ id, result: 'too late' }) });
+    else if (verb === 'tell') {
+      say({ method: 'notifications/progress', params: { progressToken: 'p', progress: 1 } });
+      say({ method: 'notifications/tools/list_changed' });
+      say({ id, result: {} });
+    } else if (verb === 'ask') {
+      asked.set(`ask-${id}`, (answer) => say({ id, result: { answer } }));
+      say({ id: `ask-${id}`, method: params.method, params: params.params });
+    } else if (verb === 'die') process.exit(3);
+    else say({ id, error: { code: -32_601, message: `method not found: ${method}`, data: { method } } });
+  }
 
   async function turn(requestId, tool, given) {
     const threadId = given.threadId ?? randomUUID();
@@ -48,17 +81,17 @@ function serve() {
       say({ method: 'codex/event', params: { _meta: { requestId, threadId }, id: turnId, msg } });
     if (tool === 'codex') event({ type: 'session_configured', session_id: threadId, model: 'scripted' });
     event({ type: 'task_started', turn_id: turnId });
-    const state = { stopped: false };
+    const state = { stopped: false, wake: () => {} };
+    running.set(requestId, {
+      stop() {
+        state.stopped = true;
+        state.wake();
+      },
+    });
     const wait = (ms) =>
       new Promise((resolve) => {
-        const timer = ms === undefined ? undefined : setTimeout(() => resolve(true), ms);
-        running.set(requestId, {
-          stop() {
-            clearTimeout(timer);
-            state.stopped = true;
-            resolve(false);
-          },
-        });
+        if (ms !== undefined) setTimeout(resolve, ms);
+        state.wake = resolve;
       });
     const ask = (command) =>
       new Promise((resolve) => {
@@ -89,6 +122,7 @@ function serve() {
         event({ type: 'agent_message', message: rest });
       }
       if (word === 'wait') await wait(rest === '' ? undefined : Number(rest));
+      if (word === 'deaf') running.delete(requestId);
       if (word === 'deaf') await new Promise((resolve) => setTimeout(resolve, Number(rest)));
       if (word === 'ask') text = JSON.stringify(await ask(rest));
       if (word === 'echo') text = JSON.stringify(given);

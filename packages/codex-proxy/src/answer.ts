@@ -1,9 +1,10 @@
 import type { CodexFacts } from '@parley/runtimes';
 import type { z } from 'zod';
 
-import { invalidParams, RPC, RpcError } from './errors.ts';
+import { invalidParams, methodNotFound } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Identities } from './identity/identities.ts';
+import type { PassThrough } from './pass-through.ts';
 import type { Registry } from './registry/open-registry.ts';
 import type { ToolResult } from './session/report-turn.ts';
 import { closeAgent, listSessions } from './tools/agents.ts';
@@ -22,6 +23,7 @@ interface ChildView {
 
 export interface AnswerDeps extends CodexDeps {
   child: ChildView;
+  passThrough: PassThrough;
   registry: Registry;
   identities: Identities;
   events: Events;
@@ -31,10 +33,14 @@ export interface AnswerDeps extends CodexDeps {
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
+const OWN_TOOLS = listTools();
+/** The names that no tool of the child can have beside the proxy's. */
+export const OWN_NAMES: ReadonlySet<unknown> = new Set(OWN_TOOLS.map(({ name }) => name));
+
 const INSTRUCTIONS =
   'Each `codex` call starts a Codex session under an identity of its own and answers with an agent_id. Continue it with `codex-reply`, look with `agent_sessions`, end it with `agent_close`.';
 
-/** Answers every request of the client, those too on which `codex mcp-server` falls silent. */
+/** Answers what is the proxy's own, and what `codex mcp-server` falls silent on; all else the child answers. */
 export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<unknown> {
   return async ({ method, params, signal }) => {
     switch (method) {
@@ -44,7 +50,7 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
       case 'logging/setLevel':
         return {};
       case 'tools/list':
-        return { tools: listTools() };
+        return { tools: [...OWN_TOOLS, ...(await deps.passThrough.tools(OWN_NAMES))] };
       case 'tools/call':
         return callTool(deps, params, signal);
       case 'resources/list':
@@ -53,11 +59,15 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
         return { resourceTemplates: [] };
       case 'prompts/list':
         return { prompts: [] };
+      case 'resources/read':
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+      case 'prompts/get':
+      case 'completion/complete':
+      case 'server/discover':
+        throw methodNotFound(method);
       default:
-        throw new RpcError(RPC.methodNotFound, `Method not found: ${method}`, {
-          error_source: 'proxy',
-          error_name: 'METHOD_NOT_FOUND',
-        });
+        return deps.passThrough.request(method, params, signal);
     }
   };
 }
@@ -66,13 +76,13 @@ function initialize(params: Params) {
   const asked = params['protocolVersion'];
   return {
     protocolVersion: typeof asked === 'string' && VERSIONS.includes(asked) ? asked : VERSIONS[0],
-    capabilities: { tools: {}, logging: {} },
+    capabilities: { tools: { listChanged: true }, logging: {} },
     serverInfo: { name: 'atm-agent-mcp', title: 'Codex agents', version: VERSION },
     instructions: INSTRUCTIONS,
   };
 }
 
-async function callTool(deps: AnswerDeps, params: Params, signal: AbortSignal): Promise<ToolResult> {
+async function callTool(deps: AnswerDeps, params: Params, signal: AbortSignal): Promise<unknown> {
   const { name, arguments: args = {} } = params;
   switch (name) {
     case 'codex':
@@ -88,7 +98,8 @@ async function callTool(deps: AnswerDeps, params: Params, signal: AbortSignal): 
     case 'agent_close':
       return asResult(await closeAgent(deps.sessions, parse(CloseArguments, args)));
     default:
-      throw invalidParams(`Unknown tool: ${String(name).slice(0, 100)}`);
+      if (typeof name !== 'string') throw invalidParams('name is no string');
+      return deps.passThrough.callTool(params, signal);
   }
 }
 

@@ -26,11 +26,14 @@ export interface Approvals {
 
 /** Every question ends: by its answer, by time, by the session's close, or by the child itself. */
 export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: ApprovalsDeps): Approvals {
-  const open = new Map<string, { agentId: string; request: ApprovalRequest; controller: AbortController }>();
+  const open = new Map<
+    string,
+    { agentId: string | null; request: ApprovalRequest; controller: AbortController }
+  >();
 
   let early: ApprovalRequest[] = [];
 
-  const bridge = async (agentId: string, request: ApprovalRequest): Promise<void> => {
+  const bridge = async (agentId: string | null, request: ApprovalRequest): Promise<void> => {
     const controller = new AbortController();
     open.set(request.id, { agentId, request, controller });
     const timer = setTimeout(() => controller.abort(new Error('timed out')), timeoutMs);
@@ -53,11 +56,24 @@ export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: 
     request.respond(decision);
   };
 
+  /** Its session is about to learn its thread; if it never does, the child must still hear something. */
+  const hold = (request: ApprovalRequest): void => {
+    early.push(request);
+    const timer = setTimeout(() => {
+      if (!early.includes(request)) return;
+      early = early.filter((one) => one !== request);
+      request.respond('decline');
+    }, timeoutMs);
+    timer.unref();
+  };
+
   const approvals: Approvals = {
     take(request) {
       const agentId = agentOf(request.threadId);
       if (agentId !== undefined) void bridge(agentId, request);
-      else if (someStarting()) early.push(request);
+      // What a tool of the child asks outside of any thread.
+      else if (request.threadId === '') void bridge(null, request);
+      else if (someStarting()) hold(request);
       else {
         log('warn', 'an approval of no session was refused', { thread_id: request.threadId });
         request.respond('decline');
@@ -84,7 +100,7 @@ export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: 
 }
 
 /** The question in MCP's form, with the fields that `codex mcp-server` gives its own. */
-function questionOf(agentId: string, request: ApprovalRequest): Params {
+function questionOf(agentId: string | null, request: ApprovalRequest): Params {
   const { kind, command, cwd, changes, reason, raw } = request;
   const own = kind === 'command' ? 'exec-approval' : kind === 'patch' ? 'patch-approval' : kind;
   return {

@@ -5,6 +5,8 @@ export const RPC = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internal: -32_603,
+  /** As editors and their servers have it: whoever asked took it back. */
+  cancelled: -32_800,
 } as const;
 
 /** The proxy's own codes; the name always travels beside the number. */
@@ -40,6 +42,14 @@ export class RpcError extends Error {
 /** An error of the proxy itself. */
 export function proxyError(name: ProxyErrorName, message: string, data: ErrorData = {}): RpcError {
   return new RpcError(PROXY_CODES[name], message, { error_source: 'proxy', error_name: name, ...data });
+}
+
+/** A method that this server does not have. */
+export function methodNotFound(method: string): RpcError {
+  return new RpcError(RPC.methodNotFound, `Method not found: ${method}`, {
+    error_source: 'proxy',
+    error_name: 'METHOD_NOT_FOUND',
+  });
 }
 
 /** Arguments that are no valid call of a tool at all. */

@@ -4,6 +4,8 @@ import type { Params } from './wire/message.ts';
 
 export interface EventsDeps {
   notify: (method: string, params: Params) => boolean;
+  /** True where the child's own words are MCP's. */
+  isMcp: () => boolean;
   agentOf: (threadId: string) => string | undefined;
   /** True while a session waits to learn its thread's id. */
   someStarting: () => boolean;
@@ -21,7 +23,7 @@ export interface Events {
 const MOST_EARLY = 1_000;
 
 /** Events are never altered, held back or queued, save those that come before their session knows its thread. */
-export function createEvents({ notify, agentOf, someStarting }: EventsDeps): Events {
+export function createEvents({ notify, isMcp, agentOf, someStarting }: EventsDeps): Events {
   let early: CodexEvent[] = [];
   let inAll = 0;
   const droppedByAgent = new Map<string, number>();
@@ -34,6 +36,10 @@ export function createEvents({ notify, agentOf, someStarting }: EventsDeps): Eve
 
   return {
     take(event) {
+      if (event.method !== 'codex/event' && isMcp()) {
+        if (!notify(event.method, event.params)) inAll += 1;
+        return;
+      }
       const agentId = event.threadId === undefined ? undefined : agentOf(event.threadId);
       if (agentId !== undefined || event.threadId === undefined || !someStarting())
         return pass(event, agentId);

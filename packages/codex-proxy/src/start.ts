@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type ChildExit, type CodexFacts, openCodex } from '@parley/runtimes';
-
-import { type AnswerDeps, createAnswer } from './answer.ts';
+import { type AnswerDeps, createAnswer, OWN_NAMES } from './answer.ts';
 import { openAudit } from './audit/open-audit.ts';
 import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createEvents } from './events.ts';
 import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
+import { openChild } from './open-child.ts';
+import { createPassThrough } from './pass-through.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
-import { VERSION } from './version.ts';
 import { createFrameWriter } from './wire/frame-writer.ts';
 import { createUpstream } from './wire/upstream.ts';
 
@@ -43,9 +42,6 @@ const GRACE_MS = 1_000;
 /** How long the last answers may take to reach the client. */
 const FLUSH_MS = 500;
 
-/** What belongs to the client's own session and is no business of Codex. */
-const PRIVATE = /^(CLAUDECODE$|CLAUDE_CODE_)/;
-
 /** Builds the proxy from the inside out and connects it to its client. */
 export async function startProxy({
   config,
@@ -64,32 +60,28 @@ export async function startProxy({
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
 
-  let facts: CodexFacts | undefined;
-  let exit: ChildExit | undefined;
-  const codex = openCodex({
-    bin: binaryOf(settings.codex_bin, config, cwd),
-    env: childEnvironment(env),
-    // What a repository brings along is read for its own threads only, never for the child itself.
-    cwd: places.home,
-    backend: settings.transport,
-    clientInfo: { name: 'atm-agent-mcp', title: 'atm-agent-mcp', version: VERSION },
+  const child = openChild({
+    config,
+    env,
+    cwd,
+    log,
     onEvent: (event) => events.take(event),
     onApproval: (request) => approvals.take(request),
     onApprovalClosed: (id) => approvals.withdrawn(id),
-    onExit(how) {
-      exit = how;
-      log('warn', 'the Codex process ended', { exit_code: how.code, signal: how.signal });
-      sessions.childDied();
-    },
+    onRequest: (method, params, signal) => upstream.ask(method, params, signal),
+    onStart: () => void tellTools(),
+    onExit: () => sessions.childDied(),
+  });
+  const passThrough = createPassThrough({
+    codex: child.codex,
+    living: () => child.living(),
+    timeoutMs: settings.request_timeout_secs * 1_000,
     log,
   });
   const agentOf = (threadId: string): string | undefined => sessions.ofThread(threadId)?.agentId;
   const sessions = createSessions({
-    async awake() {
-      facts = await codex.start();
-      return codex;
-    },
-    forgetful: () => (facts?.can.resume === true && exit === undefined ? codex : undefined),
+    awake: () => child.awake(),
+    forgetful: () => (child.living()?.can.resume === true ? child.codex : undefined),
     registry,
     identities,
     audit,
@@ -109,10 +101,16 @@ export async function startProxy({
     },
     refuseApprovals: (agentId) => approvals.refuse(agentId),
   });
+  /** What the child has beyond the proxy's own tools was not in the list before it ran. */
+  const tellTools = async (): Promise<void> => {
+    if ((await passThrough.tools(OWN_NAMES)).length > 0)
+      upstream.notify('notifications/tools/list_changed', {});
+  };
   const someStarting = (): boolean => sessions.active().some((session) => session.threadId() === undefined);
   const writer = createFrameWriter(output, settings.max_event_backlog_bytes);
   const events = createEvents({
     notify: (method, params) => upstream.notify(method, params),
+    isMcp: () => child.facts()?.can.mcp === true,
     agentOf,
     someStarting,
   });
@@ -124,7 +122,8 @@ export async function startProxy({
     sessions,
     cwd,
     home: places.home,
-    child: { facts: () => facts, exit: () => exit },
+    child,
+    passThrough,
     registry,
     identities,
     events,
@@ -136,7 +135,7 @@ export async function startProxy({
     writer,
     maxMessageBytes: settings.max_message_bytes,
     answer,
-    hear: (method) => log('debug', 'a notification was heard', { method }),
+    hear: (method, params) => passThrough.notify(method, params),
     log,
   });
   const approvals = createApprovals({
@@ -160,25 +159,10 @@ export async function startProxy({
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await sessions.closeAll();
-    await codex.close();
+    await child.codex.close();
     identities.close();
     audit.close();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };
   return { stop: () => (stopping ??= stop()) };
-}
-
-/** A path is meant from where it was written: the repository's file, or where the proxy was started. */
-function binaryOf(bin: string, { origins, repoRoot }: LoadedConfig, cwd: string): string {
-  if (!/[\\/]/.test(bin)) return bin;
-  return resolve(origins.get('codex_bin') === 'repo' ? (repoRoot ?? cwd) : cwd, bin);
-}
-
-function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).filter((entry): entry is [string, string] => {
-      const [name, value] = entry;
-      return value !== undefined && !PRIVATE.test(name);
-    }),
-  );
 }

@@ -1,6 +1,7 @@
-import { type ChildExit, RuntimeError, type RuntimeErrorCode, type TurnResult } from '@parley/runtimes';
+import type { TurnResult } from '@parley/runtimes';
 
-import { childError, proxyError, RpcError } from '../errors.ts';
+import { childFault, deadChild } from '../child-fault.ts';
+import { proxyError } from '../errors.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { TurnReport } from './session.ts';
 
@@ -10,14 +11,6 @@ export interface ToolResult {
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
 }
-
-const DEAD_CODES: ReadonlySet<RuntimeErrorCode> = new Set([
-  'SPAWN_FAILED',
-  'BACKEND_MISSING',
-  'START_FAILED',
-  'CHILD_EXITED',
-  'CLOSED',
-]);
 
 /** Turns what a turn came to into the client's answer: a result, or the error that is thrown. */
 export function reportTurn({ how, end }: TurnReport, record: SessionRecord, timeoutSecs: number): ToolResult {
@@ -40,7 +33,7 @@ export function reportTurn({ how, end }: TurnReport, record: SessionRecord, time
       break;
   }
   if (end === undefined) throw proxyError('CHILD_PROCESS_DEAD', 'The Codex process gave no result', facts);
-  if (end instanceof Error) throw refused(end, agent_id);
+  if (end instanceof Error) throw childFault(end, { agent_id });
   return settled(end, record);
 }
 
@@ -54,23 +47,6 @@ function settled(turn: TurnResult, record: SessionRecord): ToolResult {
       partial_result: turn.text === '' ? null : turn.text,
     });
   return failed(record, turn.text === '' ? message : `${turn.text}\n\n${message}`);
-}
-
-/** The driver's own refusals, before any turn began. */
-function refused(error: Error, agentId: string): RpcError {
-  const facts = { agent_id: agentId };
-  if (error instanceof RpcError) return error;
-  if (!(error instanceof RuntimeError)) return childError(error.message, { message: error.message });
-  if (DEAD_CODES.has(error.code)) return deadChild(error.message, error.facts.exit, facts);
-  return childError(error.message, error.facts.childError ?? { name: error.code, message: error.message });
-}
-
-function deadChild(message: string, exit: ChildExit | undefined, facts: Record<string, unknown>): RpcError {
-  return proxyError('CHILD_PROCESS_DEAD', `The Codex process is not running: ${message}`, {
-    ...facts,
-    exit_code: exit?.code ?? null,
-    signal: exit?.signal ?? null,
-  });
 }
 
 function succeeded(record: SessionRecord, text: string): ToolResult {

@@ -11,6 +11,7 @@ export interface AdapterDeps {
   approvals: ApprovalTable;
   limits: CodexLimits;
   log: CodexOptions['log'];
+  onRequest: CodexOptions['onRequest'];
   emit: (event: CodexEvent) => void;
   /** Counts an answer that belongs to nobody. */
   stray: () => void;

@@ -22,6 +22,8 @@ export interface CodexOptions {
   onApproval: (request: ApprovalRequest) => void;
   /** Once for every request that `onApproval` was given. */
   onApprovalClosed?: (id: string, how: ApprovalEnd) => void;
+  /** What mcp-server asks beside approvals; without it such a question is refused. */
+  onRequest?: (method: string, params: Record<string, unknown>, signal: AbortSignal) => Promise<RawAnswer>;
   onStatus?: (threadId: string, status: ThreadStatus) => void;
   /** Once, also after `close`. */
   onExit: (exit: ChildExit) => void;
@@ -43,6 +45,16 @@ export interface CodexLimits {
   termMs: number;
   maxLineBytes: number;
   maxBacklogBytes: number;
+}
+
+/** An answer in JSON-RPC's own words. */
+export type RawAnswer = { result: unknown } | { error: { code: number; message: string; data?: unknown } };
+
+/** How long a question in the child's own words may wait. */
+export interface RawOptions {
+  signal?: AbortSignal;
+  /** The driver's own bound for questions unless told. */
+  timeoutMs?: number;
 }
 
 export interface CodexEvent {
@@ -244,6 +256,9 @@ export interface CodexBackend {
   listThreads(page?: { limit?: number; cursor?: string }): Promise<ThreadPage>;
   /** Forgets an idle thread, here and where it can in the child. */
   releaseThread(threadId: string): Promise<void>;
+  /** Asks the child in its own words and hands on its answer as it is; its refusal is REFUSED with its own error. */
+  request(method: string, params: unknown, options?: RawOptions): Promise<unknown>;
+  notify(method: string, params: unknown): Promise<void>;
 }
 
 /** What was started, and why so. */
@@ -256,7 +271,17 @@ export interface CodexFacts {
   native: boolean;
   pid: number;
   userAgent: string | undefined;
-  can: Record<'resume' | 'steer' | 'compact' | 'readThreads' | 'dynamicTools' | 'threadWithoutTurn', boolean>;
+  can: Record<
+    | 'resume'
+    | 'steer'
+    | 'compact'
+    | 'readThreads'
+    | 'dynamicTools'
+    | 'threadWithoutTurn'
+    /** Its own words are those of MCP. */
+    | 'mcp',
+    boolean
+  >;
 }
 
 /** What went by unnoticed. */

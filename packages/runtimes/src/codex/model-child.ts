@@ -48,6 +48,7 @@ export function openModelDriver(backend: BackendName, onWritten: (message: Writt
     onRequest: (id: RpcId, method: string, params: Loose) => target.adapter?.onRequest(id, method, params),
     onNotification: (method: string, params: Loose) => target.adapter?.onNotification(method, params),
     onAnswer: (answer: RpcAnswer) => target.adapter?.onAnswer(answer),
+    onLate: () => {},
     onGarbage: () => {},
   });
   const deps = {
@@ -56,6 +57,7 @@ export function openModelDriver(backend: BackendName, onWritten: (message: Writt
     approvals: table,
     limits: DEFAULT_LIMITS,
     log: () => {},
+    onRequest: undefined,
     emit: () => {},
     stray: () => {},
   };

@@ -100,6 +100,7 @@ export function openCodex(options: CodexOptions): Codex {
         adapterRef.current?.onRequest(id, method, params),
       onNotification: (method: string, params: Loose) => adapterRef.current?.onNotification(method, params),
       onAnswer: (answer: RpcAnswer) => adapterRef.current?.onAnswer(answer),
+      onLate: () => void counts.strayAnswers++,
       onGarbage() {
         if (counts.garbageLines++ === 0) options.log('warn', 'the child wrote a line that is no message');
       },
@@ -110,6 +111,7 @@ export function openCodex(options: CodexOptions): Codex {
       approvals,
       limits,
       log: options.log,
+      onRequest: options.onRequest,
       emit: (event: Parameters<CodexOptions['onEvent']>[0]) => void tell(options.onEvent, event),
       stray: () => void counts.strayAnswers++,
     };
@@ -186,6 +188,8 @@ export function openCodex(options: CodexOptions): Codex {
     readThread: async (threadId) => (await adapter()).readThread(threadId),
     listThreads: async (page) => (await adapter()).listThreads(page),
     releaseThread: async (threadId) => (await adapter()).releaseThread(threadId),
+    request: async (method, params, how) => (await adapter()).request(method, params, how),
+    notify: async (method, params) => (await adapter()).notify(method, params),
     status: (threadId) => threads.get(threadId)?.status ?? 'not_loaded',
     pendingApprovals: () => approvals.pending(),
     diagnostics: () => ({ ...counts, stderr: life.child?.stderr() ?? '' }),

@@ -20,6 +20,8 @@ export interface RpcPeerOptions {
   onNotification: (method: string, params: Loose) => void;
   /** An answer to a question that `request` did not ask. */
   onAnswer: (answer: RpcAnswer) => void;
+  /** An answer to a question that was given up. */
+  onLate: () => void;
   onGarbage: (line: string) => void;
 }
 
@@ -30,32 +32,86 @@ export interface RpcPeer {
   takeOversized(head: string): void;
   /** Asks and waits; throws REFUSED with the child's own error, TIMED_OUT, or what `failAll` was given. */
   request(method: string, params: Loose, timeoutMs: number): Promise<Loose>;
+  /** The same for a question in the asker's own words: the answer is handed on whole, whatever it is. */
+  call(method: string, params: unknown, patience: Patience): Promise<unknown>;
   /** Asks under an id of its own, whose answer comes to `onAnswer`. */
   ask(method: string, params: Loose): number;
-  notify(method: string, params?: Loose): void;
+  notify(method: string, params?: unknown): void;
   answer(id: RpcId, result: unknown): void;
-  refuse(id: RpcId, code: number, message: string): void;
+  refuse(id: RpcId, code: number, message: string, data?: unknown): void;
   failAll(error: RuntimeError): void;
 }
 
+/** How long an answer is waited for. */
+export interface Patience {
+  timeoutMs: number;
+  /** Whoever asked wants it no longer: the question fails with ABORTED. */
+  signal?: AbortSignal | undefined;
+  /** Nobody waits for the answer to this question any more; the child may be told. */
+  onGivenUp?: (id: number) => void;
+}
+
 interface Waiting {
-  resolve: (result: Loose) => void;
+  resolve: (result: unknown) => void;
   reject: (error: RuntimeError) => void;
 }
+
+/** How many questions that were given up are known by their ids, so that a late answer is taken for nobody's. */
+const KEPT_GIVEN_UP = 1_024;
 
 /** Reads and writes JSON-RPC; what is no message is handed to `onGarbage` and otherwise ignored. */
 export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
   const waitingById = new Map<RpcId, Waiting>();
+  const givenUp = new Set<RpcId>();
   let lastId = 0;
   const send = (message: Loose): void => options.write(JSON.stringify({ jsonrpc: '2.0', ...message }));
 
   function takeAnswer(answer: RpcAnswer): void {
     const waiting = waitingById.get(answer.id);
+    if (givenUp.delete(answer.id)) return options.onLate();
     if (waiting === undefined) return options.onAnswer(answer);
     waitingById.delete(answer.id);
     const { error } = answer;
-    if (error === undefined) waiting.resolve(isObject(answer.result) ? answer.result : {});
+    if (error === undefined) waiting.resolve(answer.result);
     else waiting.reject(new RuntimeError('REFUSED', error.message, { childError: error }));
+  }
+
+  function call(method: string, params: unknown, patience: Patience): Promise<unknown> {
+    const { timeoutMs, signal, onGivenUp } = patience;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(aborted(method));
+      options.checkRoom();
+      const id = ++lastId;
+      const giveUp = (error: RuntimeError): void => {
+        waitingById.get(id)?.reject(error);
+        waitingById.delete(id);
+        givenUp.add(id);
+        const [oldest] = givenUp;
+        if (givenUp.size > KEPT_GIVEN_UP && oldest !== undefined) givenUp.delete(oldest);
+        onGivenUp?.(id);
+      };
+      const timer = setTimeout(
+        () => giveUp(new RuntimeError('TIMED_OUT', `no answer to ${method} within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
+      const onAbort = (): void => giveUp(aborted(method));
+      const settled = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      waitingById.set(id, {
+        resolve(result) {
+          settled();
+          resolve(result);
+        },
+        reject(error) {
+          settled();
+          reject(error);
+        },
+      });
+      send({ id, method, ...(params === undefined ? {} : { params }) });
+    });
   }
 
   return {
@@ -80,33 +136,11 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
       waitingById.delete(id);
       waiting.reject(new RuntimeError('ANSWER_TOO_LARGE', 'the answer is longer than the driver reads'));
     },
-    request(method, params, timeoutMs) {
-      return new Promise((resolve, reject) => {
-        const id = ++lastId;
-        const timer = setTimeout(() => {
-          waitingById.delete(id);
-          reject(new RuntimeError('TIMED_OUT', `no answer to ${method} within ${timeoutMs} ms`));
-        }, timeoutMs);
-        waitingById.set(id, {
-          resolve(result) {
-            clearTimeout(timer);
-            resolve(result);
-          },
-          reject(error) {
-            clearTimeout(timer);
-            reject(error);
-          },
-        });
-        try {
-          options.checkRoom();
-          send({ id, method, params });
-        } catch (error) {
-          waitingById.delete(id);
-          clearTimeout(timer);
-          throw error;
-        }
-      });
+    async request(method, params, timeoutMs) {
+      const result = await call(method, params, { timeoutMs });
+      return isObject(result) ? result : {};
     },
+    call,
     ask(method, params) {
       options.checkRoom();
       const id = ++lastId;
@@ -115,13 +149,18 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
     },
     notify: (method, params) => send({ method, ...(params === undefined ? {} : { params }) }),
     answer: (id, result) => send({ id, result }),
-    refuse: (id, code, message) => send({ id, error: { code, message } }),
+    refuse: (id, code, message, data) =>
+      send({ id, error: { code, message, ...(data === undefined ? {} : { data }) } }),
     failAll(error) {
       const all = [...waitingById.values()];
       waitingById.clear();
       for (const waiting of all) waiting.reject(error);
     },
   };
+}
+
+function aborted(method: string): RuntimeError {
+  return new RuntimeError('ABORTED', `nobody waits for the answer to ${method} any more`);
 }
 
 function parse(line: string): Loose | undefined {

@@ -76,6 +76,7 @@ export function createAppServer(deps: AdapterDeps): Adapter {
       readThreads: true,
       dynamicTools: true,
       threadWithoutTurn: true,
+      mcp: false,
     },
 
     async initialize({ name, title, version }, timeoutMs) {
@@ -153,6 +154,10 @@ export function createAppServer(deps: AdapterDeps): Adapter {
       await call('thread/unsubscribe', { threadId });
       threads.remove(threadId);
     },
+
+    request: (method, params, { signal, timeoutMs = limits.requestMs } = {}) =>
+      peer.call(method, params, { timeoutMs, signal }),
+    notify: async (method, params) => peer.notify(method, params),
 
     onRequest: (id, method, params) => desk.take(id, method, params),
     onNotification: (method, params) => watch.take(method, params),

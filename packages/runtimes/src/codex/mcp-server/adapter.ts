@@ -68,6 +68,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
       readThreads: false,
       dynamicTools: false,
       threadWithoutTurn: false,
+      mcp: true,
     },
 
     async initialize({ name, version }, timeoutMs) {
@@ -126,10 +127,22 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
       threads.remove(threadId);
     },
 
+    request: (method, params, { signal, timeoutMs = limits.requestMs } = {}) =>
+      peer.call(method, params, {
+        timeoutMs,
+        signal,
+        onGivenUp: (requestId) => peer.notify('notifications/cancelled', { requestId }),
+      }),
+    notify: async (method, params) => peer.notify(method, params),
+
     onRequest: (id, method, params) => desk.take(id, method, params),
-    onNotification: (method, params) => watch.take(method, params),
+    onNotification(method, params) {
+      if (method === 'notifications/cancelled') desk.withdraw(params['requestId']);
+      else watch.take(method, params);
+    },
     onAnswer: (answer) => calls.takeAnswer(answer),
     onGone(end) {
+      desk.close();
       calls.clear(end);
       threads.clear(end);
     },

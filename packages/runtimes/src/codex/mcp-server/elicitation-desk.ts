@@ -10,9 +10,14 @@ export interface ElicitationDesk {
   take(id: RpcId, method: string, params: Loose): void;
   /** The event before a request says more than the request. */
   note(threadId: string, event: Loose): void;
+  /** The child wants no answer any more. */
+  withdraw(id: unknown): void;
+  /** The child is gone. */
+  close(): void;
 }
 
 const METHOD_NOT_FOUND = -32601;
+const INTERNAL_ERROR = -32603;
 const KEPT_NOTES = 256;
 
 const KIND_BY_WORD: Readonly<Record<string, ApprovalKind>> = {
@@ -21,8 +26,30 @@ const KIND_BY_WORD: Readonly<Record<string, ApprovalKind>> = {
 };
 
 /** Answers with the child's decision words: an error or an unknown word would hang the turn or be taken for a failure. */
-export function createElicitationDesk({ peer, approvals, log }: AdapterDeps): ElicitationDesk {
+export function createElicitationDesk({ peer, approvals, log, onRequest }: AdapterDeps): ElicitationDesk {
   const noteByCall = new Map<string, Loose>();
+  const openById = new Map<unknown, AbortController>();
+
+  /** What is neither an approval nor ours goes to the owner as it is, and his answer back. */
+  async function handOn(id: RpcId, method: string, params: Loose): Promise<void> {
+    if (onRequest === undefined) {
+      log('debug', 'the child asked what this driver does not know', { method });
+      return peer.refuse(id, METHOD_NOT_FOUND, `${method} is not supported by this client`);
+    }
+    const controller = new AbortController();
+    openById.get(id)?.abort();
+    openById.set(id, controller);
+    try {
+      const answer = await onRequest(method, params, controller.signal);
+      if (controller.signal.aborted) return;
+      if ('result' in answer) return peer.answer(id, answer.result);
+      peer.refuse(id, answer.error.code, answer.error.message, answer.error.data);
+    } catch (error) {
+      if (!controller.signal.aborted) peer.refuse(id, INTERNAL_ERROR, String(error));
+    } finally {
+      if (openById.get(id) === controller) openById.delete(id);
+    }
+  }
 
   function askOwner(id: RpcId, params: Loose): void {
     const kind = KIND_BY_WORD[textAt(params, 'codex_elicitation') ?? ''] ?? 'mcp_elicitation';
@@ -51,10 +78,15 @@ export function createElicitationDesk({ peer, approvals, log }: AdapterDeps): El
     take(id, method, params) {
       if (method === 'elicitation/create') askOwner(id, params);
       else if (method === 'ping') peer.answer(id, {});
-      else {
-        log('debug', 'the child asked what this driver does not know', { method });
-        peer.refuse(id, METHOD_NOT_FOUND, `${method} is not supported by this client`);
-      }
+      else void handOn(id, method, params);
+    },
+    withdraw(id) {
+      openById.get(id)?.abort();
+      if (typeof id === 'string' || typeof id === 'number') approvals.withdraw(id);
+    },
+    close() {
+      for (const controller of openById.values()) controller.abort();
+      openById.clear();
     },
     note(threadId, event) {
       noteByCall.set(`${threadId} ${textAt(event, 'call_id') ?? ''}`, event);

@@ -1,0 +1,97 @@
+import { resolve } from 'node:path';
+
+import { type ChildExit, type Codex, type CodexFacts, type CodexOptions, openCodex } from '@parley/runtimes';
+
+import type { LoadedConfig } from './config/load.ts';
+import type { Log } from './logger.ts';
+import { VERSION } from './version.ts';
+
+type Heard = Pick<CodexOptions, 'onEvent' | 'onApproval' | 'onApprovalClosed' | 'onRequest'>;
+
+export interface OpenChildOptions extends Required<Heard> {
+  config: LoadedConfig;
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  log: Log;
+  /** The child runs; called once. */
+  onStart: (facts: CodexFacts) => void;
+  onExit: () => void;
+}
+
+/** The one Codex of this proxy, and what is known of it without waking it. */
+export interface Child {
+  codex: Codex;
+  /** Starts it if nothing has yet; throws when it is gone. */
+  awake(): Promise<Codex>;
+  facts(): CodexFacts | undefined;
+  exit(): ChildExit | undefined;
+  /** The facts of a child that runs. */
+  living(): CodexFacts | undefined;
+}
+
+/** What belongs to the client's own session and is no business of Codex. */
+const PRIVATE = /^(CLAUDECODE$|CLAUDE_CODE_)/;
+
+/** Prepares the child, which the first request that needs it starts. */
+export function openChild(options: OpenChildOptions): Child {
+  const { config, env, cwd, log, onStart, onExit, ...heard } = options;
+  const { settings, places } = config;
+  let facts: CodexFacts | undefined;
+  let exit: ChildExit | undefined;
+  const opened = openCodex({
+    ...heard,
+    bin: binaryOf(settings.codex_bin, config, cwd),
+    env: childEnvironment(env),
+    // What a repository brings along is read for its own threads only, never for the child itself.
+    cwd: places.home,
+    backend: settings.transport,
+    clientInfo: { name: 'atm-agent-mcp', title: 'atm-agent-mcp', version: VERSION },
+    onExit(how) {
+      exit = how;
+      log('warn', 'the Codex process ended', { exit_code: how.code, signal: how.signal });
+      onExit();
+    },
+    log,
+  });
+  async function start(): Promise<CodexFacts> {
+    const started = await opened.start();
+    if (facts === undefined) {
+      facts = started;
+      onStart(started);
+    }
+    return started;
+  }
+  const codex: Codex = {
+    ...opened,
+    start,
+    async request(method, params, how) {
+      await start();
+      return opened.request(method, params, how);
+    },
+  };
+  return {
+    codex,
+    async awake() {
+      await start();
+      return codex;
+    },
+    facts: () => facts,
+    exit: () => exit,
+    living: () => (exit === undefined ? facts : undefined),
+  };
+}
+
+/** A path is meant from where it was written: the repository's file, or where the proxy was started. */
+function binaryOf(bin: string, { origins, repoRoot }: LoadedConfig, cwd: string): string {
+  if (!/[\\/]/.test(bin)) return bin;
+  return resolve(origins.get('codex_bin') === 'repo' ? (repoRoot ?? cwd) : cwd, bin);
+}
+
+function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => {
+      const [name, value] = entry;
+      return value !== undefined && !PRIVATE.test(name);
+    }),
+  );
+}
