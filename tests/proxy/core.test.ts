@@ -170,6 +170,10 @@ test('[FR-16.4] [FR-17.3] [FR-15.2] the tools and their arguments', async () => 
     'agent_sessions',
     'agent_status',
     'agent_close',
+    'atm_send',
+    'atm_read',
+    'atm_broadcast',
+    'atm_pending_count',
   ]);
   const codex = tools[0]?.inputSchema;
   expect(Object.keys(codex?.properties ?? {})).toEqual(

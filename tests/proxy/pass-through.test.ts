@@ -5,7 +5,8 @@ import { useProxies } from './use-proxies.ts';
 
 const { start } = useProxies();
 
-const OWN = ['codex', 'codex-reply', 'agent_sessions', 'agent_status', 'agent_close'];
+const MAIL = ['atm_send', 'atm_read', 'atm_broadcast', 'atm_pending_count'];
+const OWN = ['codex', 'codex-reply', 'agent_sessions', 'agent_status', 'agent_close', ...MAIL];
 const names = async (proxy: ProxyClient): Promise<string[]> =>
   ((await proxy.request('tools/list')) as { tools: { name: string }[] }).tools.map(({ name }) => name);
 const asksOf = (proxy: ProxyClient, method: string) =>

@@ -3,13 +3,14 @@ import type { z } from 'zod';
 
 import { invalidParams, methodNotFound } from './errors.ts';
 import type { Events } from './events.ts';
-import type { Identities } from './identity/identities.ts';
+import type { Courier } from './mail/courier.ts';
 import type { PassThrough } from './pass-through.ts';
 import type { Registry } from './registry/open-registry.ts';
 import type { ToolResult } from './session/report-turn.ts';
 import { closeAgent, listSessions } from './tools/agents.ts';
 import { type CodexDeps, startCodex } from './tools/codex.ts';
 import { replyCodex } from './tools/codex-reply.ts';
+import { callMailTool, type ClientMailDeps, isMailTool } from './tools/mail.ts';
 import { CloseArguments, CodexArguments, listTools, NoArguments, ReplyArguments } from './tools/schemas.ts';
 import { VERSION } from './version.ts';
 import type { Params } from './wire/message.ts';
@@ -21,11 +22,11 @@ interface ChildView {
   exit: () => { code: number | null; signal: string | null } | undefined;
 }
 
-export interface AnswerDeps extends CodexDeps {
+export interface AnswerDeps extends CodexDeps, ClientMailDeps {
   child: ChildView;
+  courier: Courier;
   passThrough: PassThrough;
   registry: Registry;
-  identities: Identities;
   events: Events;
   startedAt: number;
   now: () => Date;
@@ -91,19 +92,27 @@ async function callTool(deps: AnswerDeps, params: Params, signal: AbortSignal): 
       return replyCodex(deps, parse(ReplyArguments, args), signal);
     case 'agent_sessions':
       parse(NoArguments, args);
-      return asResult(listSessions(deps.sessions, (agentId) => deps.events.dropped(agentId)));
+      return asResult(
+        listSessions(
+          deps.sessions,
+          (agentId) => deps.events.dropped(agentId),
+          (agentId) => deps.courier.counts(agentId),
+        ),
+      );
     case 'agent_status':
       parse(NoArguments, args);
-      return asResult(statusOf(deps));
+      return asResult(await statusOf(deps));
     case 'agent_close':
       return asResult(await closeAgent(deps.sessions, parse(CloseArguments, args)));
     default:
+      if (isMailTool(name)) return callMailTool(deps, String(name), args);
       if (typeof name !== 'string') throw invalidParams('name is no string');
       return deps.passThrough.callTool(params, signal);
   }
 }
 
-function statusOf({ child, settings, sessions, identities, events, registry, startedAt, now }: AnswerDeps) {
+async function statusOf(deps: AnswerDeps) {
+  const { child, settings, sessions, identities, events, registry, startedAt, now } = deps;
   const facts = child.facts();
   const exit = child.exit();
   return {
@@ -124,6 +133,19 @@ function statusOf({ child, settings, sessions, identities, events, registry, sta
     identities: identities.bindings(),
     dropped_events: events.droppedInAll(),
     registry_error: registry.failure() ?? null,
+    ...(await mailStatus(deps)),
+  };
+}
+
+/** What is unread for the identities of this proxy, and what was brought so far. */
+async function mailStatus({ mail, courier, settings, identities }: AnswerDeps) {
+  const names = new Set([settings.identity, ...identities.bindings().map(({ identity }) => identity)]);
+  const counts = await Promise.allSettled([...names].map((identity) => mail.pending(identity)));
+  const failure = counts.find((one) => one.status === 'rejected');
+  return {
+    pending_mail: counts.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0),
+    mail: courier.totals(),
+    mail_error: failure === undefined ? null : (failure.reason as Error).message,
   };
 }
 

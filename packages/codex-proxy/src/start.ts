@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { openMail } from '@parley/mail';
+
 import { type AnswerDeps, createAnswer, OWN_NAMES } from './answer.ts';
 import { openAudit } from './audit/open-audit.ts';
 import { createApprovals } from './approvals.ts';
@@ -13,6 +15,9 @@ import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
 import { openChild } from './open-child.ts';
 import { createPassThrough } from './pass-through.ts';
+import { createCourier } from './mail/courier.ts';
+import { createMembership } from './mail/membership.ts';
+import { createSessionServer } from './mail/session-server.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
@@ -59,6 +64,28 @@ export async function startProxy({
   identities.hold(settings.identity);
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
+  const mail = openMail({
+    teams: join(places.home, '.claude', 'teams'),
+    archive: join(places.atm, 'mail'),
+    team: settings.team,
+    pollMs: settings.mail_poll_interval_ms,
+    now,
+    newId: () => randomUUID(),
+    log,
+  });
+  const membership = createMembership(mail, log);
+  const sessionServer = createSessionServer({ mail, audit }, log);
+  const courier = createCourier({
+    mail,
+    settings,
+    notify: (identity, agentId, unread) =>
+      upstream.notify('notifications/message', {
+        level: 'info',
+        logger: 'mail',
+        data: { identity, agent_id: agentId, unread },
+      }),
+    log,
+  });
 
   const child = openChild({
     config,
@@ -85,6 +112,9 @@ export async function startProxy({
     registry,
     identities,
     audit,
+    courier,
+    membership,
+    sessionServer,
     limits: {
       turnMs: settings.request_timeout_secs * 1_000,
       graceMs: GRACE_MS,
@@ -126,6 +156,9 @@ export async function startProxy({
     passThrough,
     registry,
     identities,
+    mail,
+    audit,
+    courier,
     events,
     startedAt: Date.now(),
     now,
@@ -146,6 +179,7 @@ export async function startProxy({
     log,
   });
 
+  membership.join(settings.identity, { cwd, model: settings.model ?? undefined });
   if (resume !== undefined) await resumeAtStart(deps, resume);
   input.on('data', (chunk: Buffer) => {
     upstream.receive(chunk);
@@ -159,7 +193,10 @@ export async function startProxy({
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await sessions.closeAll();
-    await child.codex.close();
+    membership.leave(settings.identity);
+    await Promise.all([child.codex.close(), membership.settled()]);
+    mail.close();
+    await sessionServer.close();
     identities.close();
     audit.close();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);

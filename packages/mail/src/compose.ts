@@ -5,11 +5,16 @@ import type { MailEntry } from './entry.ts';
 import type { Member } from './team-config.ts';
 import { isControlFrame, summaryOf } from './text.ts';
 
+/** Mail that is neither urgent nor low is normal. */
+export type Priority = 'urgent' | 'normal' | 'low';
+
 /** What a sender says. */
 export interface NewMail {
   message: string;
   /** The first words of the message unless given. */
   summary?: string | undefined;
+  /** How soon the sender would have it read. */
+  priority?: Priority | undefined;
   /** The sender's own id for this mail, so that a repetition is known as one. */
   message_id?: string | undefined;
 }
@@ -29,7 +34,7 @@ const MOST_SUMMARY = 200;
 
 /** Makes the entry of a mail; what Claude Code would drop or take for forged is refused here. */
 export function compose({ from, mail, ownTeam, target, members, now, newId }: Composing) {
-  const { message, summary, message_id = newId() } = mail;
+  const { message, summary, priority, message_id = newId() } = mail;
   if (message.trim() === '') throw invalid('a mail needs a message');
   if (Buffer.byteLength(message) > MOST_BYTES)
     throw invalid(`a mail has at most ${MOST_BYTES} bytes; put it into a file and send its path`);
@@ -52,6 +57,7 @@ export function compose({ from, mail, ownTeam, target, members, now, newId }: Co
     read: false,
     summary: summary === undefined || summary.trim() === '' ? summaryOf(message) : cut(summary),
     message_id,
+    ...(priority === undefined || priority === 'normal' ? {} : { priority }),
     ...(target === ownTeam ? {} : { source_team: ownTeam }),
   };
 }

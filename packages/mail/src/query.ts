@@ -23,6 +23,8 @@ export interface Mail {
   message: string;
   summary?: string;
   timestamp: string;
+  /** Only where it is not normal. */
+  priority?: 'urgent' | 'low';
   read: boolean;
 }
 
@@ -43,7 +45,7 @@ export function matcher({ since, from, limit }: MailQuery): (mail: Mail) => bool
 
 /** Shows an entry to its reader. */
 export function toMail(entry: MailEntry, read: boolean): Mail {
-  const { from, text, timestamp, summary, source_team } = entry;
+  const { from, text, timestamp, summary, source_team, priority } = entry;
   return {
     message_id: idOf(entry),
     from,
@@ -51,6 +53,7 @@ export function toMail(entry: MailEntry, read: boolean): Mail {
     message: text,
     ...(typeof summary === 'string' ? { summary } : {}),
     timestamp,
+    ...(priority === 'urgent' || priority === 'low' ? { priority } : {}),
     read,
   };
 }

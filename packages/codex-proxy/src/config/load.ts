@@ -149,8 +149,18 @@ function fromText(key: SettingName, text: string): unknown {
   const { fallback } = SETTINGS[key];
   const plain = text.trim();
   if (typeof fallback === 'number' && /^-?\d+(\.\d+)?$/.test(plain)) return Number(plain);
+  if (typeof fallback === 'object' && fallback !== null) return fromJson(plain);
   if (typeof fallback === 'boolean' && (plain === 'true' || plain === 'false')) return plain === 'true';
   return plain;
+}
+
+/** A table on the command line or in a variable is written as JSON. */
+function fromJson(plain: string): unknown {
+  try {
+    return JSON.parse(plain) as unknown;
+  } catch {
+    return plain;
+  }
 }
 
 function strangers(env: NodeJS.ProcessEnv): string[] {

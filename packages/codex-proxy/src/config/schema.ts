@@ -78,6 +78,11 @@ export const SETTINGS = {
     'what may wait for a slow client before events are dropped',
   ),
   auto_mail: setting(z.boolean(), true, 'start a turn when mail arrives'),
+  per_thread_auto_mail: setting(
+    z.record(name(), z.boolean()),
+    {},
+    'identities for which auto_mail is decided otherwise',
+  ),
   mail_poll_interval_ms: setting(
     z.number().int().min(50).max(3_600_000),
     5_000,

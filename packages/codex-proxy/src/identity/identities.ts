@@ -14,6 +14,8 @@ export interface Identities {
   bind(identity: string, agentId: string): void;
   /** Means nothing unless the identity is bound to that session. */
   release(identity: string, agentId: string): void;
+  /** Throws IDENTITY_CONFLICT when another process holds the identity. */
+  checkOurs(identity: string): void;
   agentOf(identity: string): string | undefined;
   bindings(): { identity: string; agent_id: string }[];
   close(): void;
@@ -65,6 +67,11 @@ export function createIdentities(sessions: string, team: string): Identities {
     release(identity, agentId) {
       if (agentByIdentity.get(identity) !== agentId) return;
       agentByIdentity.delete(identity);
+      unlock(identity);
+    },
+    checkOurs(identity) {
+      if (lockByIdentity.has(identity)) return;
+      lock(identity);
       unlock(identity);
     },
     agentOf: (identity) => agentByIdentity.get(identity),

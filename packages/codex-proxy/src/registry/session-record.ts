@@ -23,6 +23,8 @@ const SessionRecordSchema = z.looseObject({
   role: text.nullable().optional(),
   agent_name: text.nullable().optional(),
   agent_source: text.nullable().optional(),
+  /** Whether mail starts turns of this session; the configuration says so unless this does. */
+  auto_mail: z.boolean().nullable().optional(),
 });
 
 export type SessionRecord = z.output<typeof SessionRecordSchema>;

@@ -1,9 +1,7 @@
-import { type Codex, RuntimeError, type ThreadOptions, type TurnResult } from '@parley/runtimes';
+import type { TurnResult } from '@parley/runtimes';
 
 import type { Audit } from '../audit/open-audit.ts';
-import { CONTEXT_NAME, contextLines, withContext } from '../context/describe-context.ts';
-import { readContext } from '../context/read-context.ts';
-import type { Log } from '../logger.ts';
+import type { Addressee, Courier } from '../mail/courier.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import {
   newSession,
@@ -14,6 +12,12 @@ import {
   type TurnAnswer,
   type TurnSource,
 } from './session-machine.ts';
+import {
+  createSessionThread,
+  type Launch,
+  type SessionThreadDeps,
+  type TurnRequest,
+} from './session-thread.ts';
 
 /** How a turn ended: as the driver tells it, or what it threw because there was none. */
 type TurnEnd = TurnResult | Error;
@@ -31,31 +35,19 @@ export interface SessionLimits {
   closeMs: number;
 }
 
-/** How a thread is started, and again when it is resumed. */
-export interface Launch {
-  thread: Omit<ThreadOptions, 'cwd' | 'developerInstructions'>;
-  developerInstructions: string | undefined;
-}
-
-export interface SessionDeps {
-  /** The child, started if it was not; throws when it is gone. */
-  awake: () => Promise<Codex>;
+export interface SessionDeps extends SessionThreadDeps {
   limits: SessionLimits;
   now: () => Date;
   audit: Pick<Audit, 'note' | 'noteEnd'>;
-  log: Log;
+  courier: Pick<Courier, 'next' | 'sent' | 'turnOver'>;
   /** The record as it is now; called at every change. */
   save: (record: SessionRecord) => void;
-  /** The thread's id is known: from now on its events are this session's. */
-  threadKnown: (threadId: string) => void;
   /** Closing has begun: nobody is asked any more. */
   refuseApprovals: () => void;
   closed: (interrupted: boolean, summary: string | undefined) => void;
 }
 
-export interface Session {
-  readonly agentId: string;
-  readonly identity: string;
+export interface Session extends Addressee {
   record(): SessionRecord;
   threadId(): string | undefined;
   isClosed(): boolean;
@@ -63,6 +55,8 @@ export interface Session {
   isFresh(): boolean;
   /** Waits for its place in the queue and for its end; aborting takes it out or interrupts it. */
   turn(prompt: string, signal: AbortSignal): Promise<TurnReport>;
+  /** Whether mail starts turns of its own from now on. */
+  setAutoMail(wanted: boolean): void;
   close(summary: 'when_busy' | 'always'): Promise<void>;
   childDied(): void;
 }
@@ -70,6 +64,15 @@ export interface Session {
 interface Turn {
   prompt: string;
 }
+
+/** Whoever was to be brought mail has read it meanwhile. */
+const NO_MAIL: TurnResult = {
+  threadId: '',
+  turnId: undefined,
+  status: 'interrupted',
+  text: '',
+  durationMs: 0,
+};
 
 const SUMMARY_PROMPT =
   'This session is about to be closed. Do not start any work or use any tool. In at most 300 words, sum up for whoever resumes it: the goal, what was done and decided, what is open, and the next step.';
@@ -84,10 +87,8 @@ export function createSession(
   const { limits } = deps;
   let state = newSession<Turn>();
   let record = initial;
-  let threadId = initial.backend_id ?? undefined;
-  let isLoaded = false;
+  const thread = createSessionThread(deps, launch, { record: () => record, update }, leftBehind);
   let hasEnded = false;
-  let preface = leftBehind;
   let lastRequest = 0;
   const reports = new Map<RequestKey, (report: TurnReport) => void>();
   const closings = new Map<RequestKey, () => void>();
@@ -142,76 +143,55 @@ export function createSession(
     controllers.set(turn, controller);
     const clock =
       source === 'summary' ? undefined : later(limits.turnMs, () => feed({ type: 'turn_timed_out', turn }));
-    const { agentId: agent_id, identity } = session;
-    const prompt = payload?.prompt ?? SUMMARY_PROMPT;
-    let correlation_id: string | undefined;
+    const { signal } = controller;
     let result: TurnEnd;
+    let wasBrought = source !== 'mail';
     try {
-      correlation_id = deps.audit.note({ event: 'turn', source, agent_id, identity, summary: prompt });
-      result = await drive(prompt, controller.signal);
+      if (source === 'mail') ({ result, wasBrought } = await bringMail(signal));
+      else result = await audited(source, { prompt: payload?.prompt ?? SUMMARY_PROMPT, signal });
     } catch (error) {
       result = error instanceof Error ? error : new Error(String(error));
     }
     controllers.delete(turn);
     cancelLater(clock);
     const completed = !(result instanceof Error) && result.status === 'completed';
-    if (correlation_id !== undefined) {
-      const outcome = result instanceof Error ? { status: 'refused' } : endOf(result);
-      deps.audit.noteEnd({ event: 'turn_end', source, agent_id, identity, correlation_id, ...outcome });
-    }
+    // Mail that could not be brought is no reason to give a session up that its client has.
+    const lost = source === 'mail' ? thread.id() === undefined : !thread.isLoaded();
     update({});
-    feed({ type: 'turn_ended', turn, result, completed, lost: !isLoaded });
+    feed({ type: 'turn_ended', turn, result, completed, lost });
+    if (!hasEnded) deps.courier.turnOver(session, wasBrought);
   }
 
-  async function drive(prompt: string, signal: AbortSignal): Promise<TurnResult> {
-    const { cwd, identity, team } = record;
-    const work = await readContext(cwd);
-    update({ ...work });
-    const context = { ...work, identity, team };
-    const asked = preface === undefined ? prompt : `${withSummary(preface)}\n\n---\n\n${prompt}`;
-    const codex = await deps.awake();
-    if (threadId !== undefined && !isLoaded) await load(codex, threadId);
-    if (threadId === undefined) {
-      const developerInstructions = withContext(instructions(), context);
-      const started = await codex.startThread(
-        { ...launch.thread, cwd, developerInstructions },
-        { prompt: asked, signal },
-      );
-      isLoaded = true;
-      threadId = started.threadId;
-      update({ backend_id: threadId });
-      deps.threadKnown(threadId);
-      preface = undefined;
-      if (started.turn !== undefined) return started.turn;
-    }
-    preface = undefined;
-    return codex.runTurn(threadId, {
-      prompt: asked,
-      context: [{ name: CONTEXT_NAME, text: contextLines(context) }],
-      signal,
-    });
+  /** A turn of its own for unread mail, which counts as read once the child has it. */
+  async function bringMail(signal: AbortSignal): Promise<{ result: TurnEnd; wasBrought: boolean }> {
+    const mail = await deps.courier.next(session);
+    if (mail === undefined) return { result: NO_MAIL, wasBrought: true };
+    const { prompt, untrusted, ids } = mail;
+    let delivery: Promise<boolean> | undefined;
+    const onSent = (): void => {
+      delivery = deps.courier.sent(session, ids);
+    };
+    const result = await audited('mail', { prompt, untrusted, signal, onSent }, ids);
+    return { result, wasBrought: (await delivery) === true };
   }
 
-  /** What a new thread is told: a summary stands there too, as instructions outlive a compaction. */
-  function instructions(): string | undefined {
-    const { developerInstructions: given } = launch;
-    if (preface === undefined) return given;
-    return given === undefined ? withSummary(preface) : `${withSummary(preface)}\n\n${given}`;
-  }
-
-  /** A thread of an earlier child; where the backend cannot take it up, the session goes on in a new one. */
-  async function load(codex: Codex, id: string): Promise<void> {
-    deps.threadKnown(id);
+  async function audited(
+    source: TurnSource,
+    request: TurnRequest,
+    message_ids?: readonly string[],
+  ): Promise<TurnResult> {
+    const facts = { source, agent_id: initial.agent_id, identity: initial.identity };
+    const mails = message_ids === undefined ? {} : { message_ids };
+    const note = { event: 'turn', ...facts, summary: request.prompt, ...mails } as const;
+    const correlation_id = deps.audit.note(note);
+    const over = { event: 'turn_end', ...facts, correlation_id } as const;
     try {
-      await codex.resumeThread(id, { ...launch.thread, cwd: record.cwd });
-      isLoaded = true;
+      const result = await thread.run(request);
+      deps.audit.noteEnd({ ...over, status: result.status, duration_ms: result.durationMs });
+      return result;
     } catch (error) {
-      if (!(error instanceof RuntimeError) || error.code !== 'NOT_RESUMABLE') throw error;
-      deps.log('warn', 'the thread cannot be taken up again: the session goes on in a new one', {
-        agent_id: record.agent_id,
-        reason: error.message,
-      });
-      threadId = undefined;
+      deps.audit.noteEnd({ ...over, status: 'refused' });
+      throw error;
     }
   }
 
@@ -241,7 +221,7 @@ export function createSession(
     agentId: initial.agent_id,
     identity: initial.identity,
     record: () => record,
-    threadId: () => threadId,
+    threadId: () => thread.id(),
     isClosed: () => state.phase === 'closed',
     isFresh: () => state.lastTurn === 0,
     turn(prompt, signal) {
@@ -265,14 +245,12 @@ export function createSession(
       });
     },
     childDied: () => feed({ type: 'child_died' }),
+    autoMail: () => record.auto_mail ?? undefined,
+    setAutoMail: (wanted) => update({ auto_mail: wanted }),
+    mailArrived() {
+      // A session that has no thread yet gets its mail after its first turn.
+      if (thread.id() !== undefined && !hasEnded) feed({ type: 'mail_waiting' });
+    },
   };
   return session;
-}
-
-function endOf({ status, durationMs }: TurnResult) {
-  return { status, duration_ms: durationMs };
-}
-
-function withSummary(summary: string): string {
-  return `Summary of this session when it was closed:\n\n${summary}`;
 }

@@ -7,10 +7,14 @@ import type { Audit } from '../audit/open-audit.ts';
 import { proxyError } from '../errors.ts';
 import type { Identities } from '../identity/identities.ts';
 import type { Log } from '../logger.ts';
+import type { Courier } from '../mail/courier.ts';
+import type { Membership } from '../mail/membership.ts';
+import type { SessionServer } from '../mail/session-server.ts';
 import type { Registry } from '../registry/open-registry.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
 import { summaryPath } from '../registry/summary-path.ts';
-import { createSession, type Launch, type Session, type SessionLimits } from './session.ts';
+import { createSession, type Session, type SessionLimits } from './session.ts';
+import type { Launch } from './session-thread.ts';
 
 export interface SessionsDeps {
   awake: () => Promise<Codex>;
@@ -19,6 +23,9 @@ export interface SessionsDeps {
   registry: Registry;
   identities: Identities;
   audit: Audit;
+  courier: Courier;
+  membership: Pick<Membership, 'join' | 'leave'>;
+  sessionServer: Pick<SessionServer, 'admit' | 'dismiss'>;
   limits: SessionLimits;
   maxSessions: number;
   /** Where sessions of this team keep their summaries. */
@@ -39,6 +46,7 @@ interface NewSession {
   tag: string | null;
   agent_name: string | null;
   agent_source: string | null;
+  auto_mail: boolean | null;
 }
 
 /** The sessions of this proxy: those that live, and those that the registry remembers. */
@@ -86,9 +94,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
           // A session without a thread is nothing that could be taken up again.
           if (current.backend_id !== null) registry.put(current);
         },
+        mailTools: async () => ({ atm: await deps.sessionServer.admit({ identity, agentId }) }),
         refuseApprovals: () => deps.refuseApprovals(agentId),
         closed(interrupted, summary) {
           liveById.delete(agentId);
+          deps.courier.detach(agentId);
+          deps.sessionServer.dismiss(agentId);
+          deps.membership.leave(identity);
           identities.release(identity, agentId);
           log('info', 'a session was closed', { agent_id: agentId, identity, interrupted });
           if (summary !== undefined) keepSummary(session.record(), summary);
@@ -100,6 +112,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
       leftBehind,
     );
     liveById.set(agentId, session);
+    deps.membership.join(identity, { cwd: record.cwd, model: launch.thread.model });
+    deps.courier.attach(session);
     log('info', 'a session was opened', { agent_id: agentId, identity });
     return session;
   };

@@ -1,13 +1,18 @@
 import type { z } from 'zod';
 
 import { invalidParams, proxyError } from '../errors.ts';
+import type { MailCounts } from '../mail/courier.ts';
 import { isActive } from '../registry/session-record.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { unknownSession } from './codex.ts';
 import type { CloseArguments } from './schemas.ts';
 
 /** `agent_sessions`: what is active, and what can be taken up again. */
-export function listSessions(sessions: Sessions, droppedEvents: (agentId: string) => number) {
+export function listSessions(
+  sessions: Sessions,
+  droppedEvents: (agentId: string) => number,
+  mailCounts: (agentId: string) => MailCounts,
+) {
   return {
     sessions: sessions.list().map((record) => ({
       agent_id: record.agent_id,
@@ -28,6 +33,8 @@ export function listSessions(sessions: Sessions, droppedEvents: (agentId: string
       tag: record.tag,
       resumable: !isActive(record) && record.backend_id !== null,
       dropped_events: droppedEvents(record.agent_id),
+      auto_mail: record.auto_mail ?? null,
+      mail: mailCounts(record.agent_id),
     })),
   };
 }

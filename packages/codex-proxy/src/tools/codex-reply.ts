@@ -14,14 +14,15 @@ export async function replyCodex(
 ): Promise<ToolResult> {
   const record = recordOf(deps, args);
   const live = deps.sessions.live(record.agent_id);
-  if (live !== undefined) return runTurn(deps, live, args.prompt, signal);
-  if (record.status !== 'stale')
+  if (live === undefined && record.status !== 'stale')
     throw proxyError(
       'SESSION_CLOSED',
       `The session '${record.agent_id}' is closed; call codex with its agent_id to resume it`,
       { agent_id: record.agent_id },
     );
-  return runTurn(deps, await takeUp(deps, record), args.prompt, signal);
+  const session = live ?? (await takeUp(deps, record));
+  if (args.auto_mail !== undefined) session.setAutoMail(args.auto_mail);
+  return runTurn(deps, session, args.prompt, signal);
 }
 
 function recordOf({ sessions }: CodexDeps, args: z.output<typeof ReplyArguments>): SessionRecord {

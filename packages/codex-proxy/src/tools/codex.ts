@@ -48,6 +48,7 @@ export async function startCodex(
     tag: args.tag ?? null,
     agent_name: file?.name ?? null,
     agent_source: file?.path ?? null,
+    auto_mail: args.auto_mail ?? null,
   };
   return openingTurn(deps, deps.sessions.begin(made, launch), prompt, signal);
 }
@@ -70,8 +71,11 @@ async function resumeCodex(
     });
   const prompt = args.prompt ?? CONTINUE;
   const live = deps.sessions.live(agentId);
-  if (live !== undefined) return runTurn(deps, live, prompt, signal);
-  return openingTurn(deps, await takeUp(deps, record, args), prompt, signal);
+  const session = live ?? (await takeUp(deps, record, args));
+  if (args.auto_mail !== undefined) session.setAutoMail(args.auto_mail);
+  return live === undefined
+    ? openingTurn(deps, session, prompt, signal)
+    : runTurn(deps, session, prompt, signal);
 }
 
 /** Whoever is told an agent_id finds it again, also after a crash. */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import type { Role, Settings } from '../config/schema.ts';
 import { proxyError } from '../errors.ts';
-import type { Launch } from '../session/session.ts';
+import type { Launch } from '../session/session-thread.ts';
 import type { CodexArguments } from './schemas.ts';
 
 /** What decides how Codex is launched, beside the call itself. */

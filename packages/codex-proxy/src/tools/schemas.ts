@@ -1,10 +1,16 @@
 import { z } from 'zod';
 
 import { NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
+import { CLIENT_MAIL_TOOLS } from '../mail/mail-tools.ts';
 
 const text = (description: string) => z.string().describe(description);
 const name = (description: string) =>
   z.string().regex(NAME_PATTERN, `must be ${NAME_RULE}`).describe(description);
+
+const autoMail = z
+  .boolean()
+  .describe('whether mail starts turns of this session by itself; as configured by default')
+  .optional();
 
 /** The arguments of `codex`: three ways to begin, and what Codex itself takes. */
 export const CodexArguments = z.strictObject({
@@ -29,6 +35,7 @@ export const CodexArguments = z.strictObject({
   'compact-prompt': text('prompt for compacting the conversation').optional(),
   profile: text('profile of the Codex configuration').optional(),
   config: z.record(z.string(), z.unknown()).describe('overrides of the Codex configuration').optional(),
+  auto_mail: autoMail,
 });
 
 export type CodexArguments = z.output<typeof CodexArguments>;
@@ -39,6 +46,7 @@ export const ReplyArguments = z.strictObject({
   agent_id: text('the session, as `codex` named it').optional(),
   threadId: text("the session by Codex's own id").optional(),
   conversationId: text('deprecated: the same as threadId').optional(),
+  auto_mail: autoMail,
 });
 
 export const CloseArguments = z.strictObject({
@@ -99,6 +107,7 @@ const TOOLS = [
     input: CloseArguments,
     annotations: { ...acts, idempotentHint: true },
   },
+  ...CLIENT_MAIL_TOOLS,
 ] as const satisfies readonly Tool[];
 
 /** The tools as `tools/list` tells them. */

@@ -126,6 +126,8 @@ export interface TurnInput {
   untrusted?: readonly ContextBlock[];
   /** Interrupts the turn; with its reason in the result. */
   signal?: AbortSignal;
+  /** Called when the request for the turn has been written to the child and its id is on record. */
+  onSent?: () => void;
 }
 
 export interface StartedThread {
@@ -250,7 +252,7 @@ export interface CodexBackend {
   /** Waits for the end of the running turn; false when there is none. */
   interrupt(threadId: string): Promise<boolean>;
   /** Adds to the running turn. */
-  steer(threadId: string, input: Omit<TurnInput, 'signal'>): Promise<void>;
+  steer(threadId: string, input: Omit<TurnInput, 'signal' | 'onSent'>): Promise<void>;
   compact(threadId: string, signal?: AbortSignal): Promise<TurnResult>;
   readThread(threadId: string): Promise<ThreadInfo>;
   listThreads(page?: { limit?: number; cursor?: string }): Promise<ThreadPage>;

@@ -94,7 +94,7 @@ export function openCodex(options: CodexOptions): Codex {
     if (isTooLate()) throw new RuntimeError('CLOSED', CLOSED);
     const adapterRef: { current?: Adapter } = {};
     const peer = createRpcPeer({
-      write: (line) => life.child?.write(line),
+      write: (line, onWritten) => life.child?.write(line, onWritten),
       checkRoom: () => life.child?.checkRoom(),
       onRequest: (id: RpcId, method: string, params: Loose) =>
         adapterRef.current?.onRequest(id, method, params),

@@ -37,7 +37,8 @@ interface CloseGrace {
 /** A process that talks in lines, in a group of its own. */
 export interface Child {
   readonly pid: number;
-  write(line: string): void;
+  /** `onWritten` is called when the line has gone into the child's input, and never when it has not. */
+  write(line: string, onWritten?: () => void): void;
   /** Throws OVERLOADED when the child has long stopped reading. */
   checkRoom(): void;
   stderr(): string;
@@ -117,8 +118,11 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   return {
     pid,
     stderr: said,
-    write(line) {
-      if (stdin.writable) stdin.write(`${line}\n`);
+    write(line, onWritten) {
+      if (!stdin.writable) return;
+      stdin.write(`${line}\n`, (error) => {
+        if (!error) onWritten?.();
+      });
     },
     checkRoom() {
       if (stdin.writableLength > options.maxBacklogBytes)

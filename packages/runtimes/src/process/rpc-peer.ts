@@ -13,7 +13,8 @@ export interface RpcAnswer {
 }
 
 export interface RpcPeerOptions {
-  write: (line: string) => void;
+  /** `onWritten` is called when the line has gone to the other side. */
+  write: (line: string, onWritten?: () => void) => void;
   /** Throws where no further question may be asked; answers are always given. */
   checkRoom: () => void;
   onRequest: (id: RpcId, method: string, params: Loose) => void;
@@ -31,11 +32,11 @@ export interface RpcPeer {
   /** The answer to a line that was too long to read is a failure, not a silence. */
   takeOversized(head: string): void;
   /** Asks and waits; throws REFUSED with the child's own error, TIMED_OUT, or what `failAll` was given. */
-  request(method: string, params: Loose, timeoutMs: number): Promise<Loose>;
+  request(method: string, params: Loose, timeoutMs: number, onSent?: () => void): Promise<Loose>;
   /** The same for a question in the asker's own words: the answer is handed on whole, whatever it is. */
   call(method: string, params: unknown, patience: Patience): Promise<unknown>;
   /** Asks under an id of its own, whose answer comes to `onAnswer`. */
-  ask(method: string, params: Loose): number;
+  ask(method: string, params: Loose, onSent?: () => void): number;
   notify(method: string, params?: unknown): void;
   answer(id: RpcId, result: unknown): void;
   refuse(id: RpcId, code: number, message: string, data?: unknown): void;
@@ -49,6 +50,8 @@ export interface Patience {
   signal?: AbortSignal | undefined;
   /** Nobody waits for the answer to this question any more; the child may be told. */
   onGivenUp?: (id: number) => void;
+  /** The question has gone to the other side. */
+  onSent?: (() => void) | undefined;
 }
 
 interface Waiting {
@@ -64,7 +67,8 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
   const waitingById = new Map<RpcId, Waiting>();
   const givenUp = new Set<RpcId>();
   let lastId = 0;
-  const send = (message: Loose): void => options.write(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const send = (message: Loose, onSent?: () => void): void =>
+    options.write(JSON.stringify({ jsonrpc: '2.0', ...message }), onSent);
 
   function takeAnswer(answer: RpcAnswer): void {
     const waiting = waitingById.get(answer.id);
@@ -77,7 +81,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
   }
 
   function call(method: string, params: unknown, patience: Patience): Promise<unknown> {
-    const { timeoutMs, signal, onGivenUp } = patience;
+    const { timeoutMs, signal, onGivenUp, onSent } = patience;
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(aborted(method));
       options.checkRoom();
@@ -110,7 +114,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
           reject(error);
         },
       });
-      send({ id, method, ...(params === undefined ? {} : { params }) });
+      send({ id, method, ...(params === undefined ? {} : { params }) }, onSent);
     });
   }
 
@@ -136,15 +140,15 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
       waitingById.delete(id);
       waiting.reject(new RuntimeError('ANSWER_TOO_LARGE', 'the answer is longer than the driver reads'));
     },
-    async request(method, params, timeoutMs) {
-      const result = await call(method, params, { timeoutMs });
+    async request(method, params, timeoutMs, onSent) {
+      const result = await call(method, params, { timeoutMs, onSent });
       return isObject(result) ? result : {};
     },
     call,
-    ask(method, params) {
+    ask(method, params, onSent) {
       options.checkRoom();
       const id = ++lastId;
-      send({ id, method, params });
+      send({ id, method, params }, onSent);
       return id;
     },
     notify: (method, params) => send({ method, ...(params === undefined ? {} : { params }) }),

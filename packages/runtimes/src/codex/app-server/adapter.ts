@@ -42,9 +42,9 @@ export function createAppServer(deps: AdapterDeps): Adapter {
     return turn;
   }
 
-  function begin(turn: OpenTurn, method: string, params: Loose): void {
+  function begin(turn: OpenTurn, method: string, params: Loose, onSent?: () => void): void {
     // Its end is bounded by the caller's signal: only a refusal or a death makes the question fail.
-    peer.request(method, params, 2 ** 31 - 1).then(
+    peer.request(method, params, 2 ** 31 - 1, onSent).then(
       (answer) => {
         const turnId = textAt(objectAt(answer, 'turn'), 'id');
         if (turnId !== undefined) watch.named(turn, turnId);
@@ -64,7 +64,7 @@ export function createAppServer(deps: AdapterDeps): Adapter {
 
   async function runTurn(threadId: string, input: TurnInput): ReturnType<Adapter['runTurn']> {
     const turn = open(threadId, input.signal);
-    if (!turn.isSettled) begin(turn, 'turn/start', { threadId, ...turnParams(input) });
+    if (!turn.isSettled) begin(turn, 'turn/start', { threadId, ...turnParams(input) }, input.onSent);
     return turn.result;
   }
 
@@ -194,7 +194,7 @@ function threadParams(options: ResumeOptions): Loose {
   };
 }
 
-function turnParams(input: Omit<TurnInput, 'signal'>): Loose {
+function turnParams(input: Omit<TurnInput, 'signal' | 'onSent'>): Loose {
   const { context, untrusted } = safeBlocks(input);
   const entries = [
     ...context.map(({ tag, text }) => [tag, { kind: 'application', value: text }] as const),

@@ -33,9 +33,9 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
   }
 
   /** Nothing is left of a turn that could not even be asked for. */
-  function ask(turn: OpenTurn, name: string, args: Loose): number {
+  function ask(turn: OpenTurn, name: string, args: Loose, onSent?: () => void): number {
     try {
-      return peer.ask('tools/call', { name, arguments: args });
+      return peer.ask('tools/call', { name, arguments: args }, onSent);
     } catch (error) {
       turn.settle({ status: 'failed' });
       throw error;
@@ -51,7 +51,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     if (turn.isSettled) throw new RuntimeError('ABORTED', 'the first turn was aborted before it was sent');
     const started = withResolvers<StartedThread>();
     const args = { prompt: firstPrompt(first), ...threadArguments(options, first) };
-    calls.open(turn, ask(turn, 'codex', args), started);
+    calls.open(turn, ask(turn, 'codex', args, first.onSent), started);
     // A caller who gives up before the thread has a name has nothing to come back to.
     void turn.result.then(
       () => started.reject(new RuntimeError('ABORTED', 'the first turn ended before its thread had an id')),
@@ -101,7 +101,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
       const turn = open(threadId, input.signal);
       if (!turn.isSettled) {
         const prompt = promptWithBlocks(input.prompt, safeBlocks(input));
-        calls.open(turn, ask(turn, 'codex-reply', { threadId, prompt }));
+        calls.open(turn, ask(turn, 'codex-reply', { threadId, prompt }, input.onSent));
         threads.occupy(turn);
         threads.setStatus(threadId, 'active');
       }

@@ -1,0 +1,49 @@
+import type { MailDesk } from '@parley/mail';
+import { ParleyError } from '@parley/protocol';
+
+import type { Log } from '../logger.ts';
+
+/** Keeps the team's list of members true for the identities of this proxy. */
+export interface Membership {
+  join(identity: string, more: { cwd: string; model: string | undefined }): void;
+  leave(identity: string): void;
+  /** Settles when the list is as it should be, or was found impossible to write. */
+  settled(): Promise<void>;
+}
+
+/** How members of ours are told apart from those that Claude Code made. */
+const AGENT_TYPE = 'codex';
+
+/** Without a team there is nobody to tell; a list that cannot be written is told to the log. */
+export function createMembership(mail: Pick<MailDesk, 'join' | 'leave' | 'members'>, log: Log): Membership {
+  let last: Promise<void> = Promise.resolve();
+
+  const then = (what: string, identity: string, act: () => Promise<unknown>): void => {
+    last = last.then(act).then(
+      () => {},
+      (error: Error) => {
+        const isTeamless = error instanceof ParleyError && error.code === 'NOT_FOUND';
+        log(isTeamless ? 'debug' : 'warn', `the team was not told that an agent ${what}`, {
+          identity,
+          reason: error.message,
+        });
+      },
+    );
+  };
+
+  return {
+    join(identity, { cwd, model }) {
+      then('joins', identity, () =>
+        mail.join(identity, { agentType: AGENT_TYPE, cwd, ...(model === undefined ? {} : { model }) }),
+      );
+    },
+    leave(identity) {
+      then('leaves', identity, async () => {
+        const members = await mail.members();
+        if (members.some(({ name, agent_type }) => name === identity && agent_type === AGENT_TYPE))
+          await mail.leave(identity);
+      });
+    },
+    settled: () => last,
+  };
+}

@@ -1,0 +1,156 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+import type { Log } from '../logger.ts';
+import { VERSION } from '../version.ts';
+import { MAIL_TOOLS, type MailToolDeps, type MailUser } from './mail-tools.ts';
+import { runMailTool } from './run-mail-tool.ts';
+
+/** How a Codex session reaches the mail tools. */
+export interface ToolAccess {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** The mail tools inside the sessions: whoever has a session's key, its subagents too, speaks as that session. */
+export interface SessionServer {
+  /** Opens a way in for one session. */
+  admit(user: MailUser): Promise<ToolAccess>;
+  /** The session's key is good for nothing from now on. */
+  dismiss(agentId: string): void;
+  close(): Promise<void>;
+}
+
+interface Admitted {
+  key: Buffer;
+  access: ToolAccess;
+  handler: ReturnType<typeof createMcpHandler>;
+}
+
+const MOST_BYTES = 4_194_304;
+
+/** An MCP server on loopback, opened for the first session; a secret header says which session calls. */
+export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer {
+  const admittedByAgent = new Map<string, Admitted>();
+  let opening: Promise<{ http: HttpServer; origin: string }> | undefined;
+
+  const onerror = (error: Error): void => log('debug', 'a mail tool call failed', { error: error.message });
+
+  const handlerFor = (user: MailUser): Admitted['handler'] =>
+    createMcpHandler(
+      () => {
+        const server = new Server({ name: 'atm', version: VERSION }, { capabilities: { tools: {} } });
+        server.setRequestHandler('tools/list', () => ({ tools: TOOLS }));
+        server.setRequestHandler('tools/call', ({ params }) =>
+          runMailTool(deps, user, params.name, params.arguments ?? {}),
+        );
+        return server;
+      },
+      { onerror },
+    );
+
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    origin: string,
+  ): Promise<void> => {
+    const admitted = keyOf(request) && find(keyOf(request));
+    if (`http://${request.headers.host}` !== origin || request.headers.origin !== undefined)
+      return refuse(response, 403);
+    if (admitted === undefined) return refuse(response, 401);
+    const body = await readBody(request);
+    if (body === undefined) return refuse(response, 413);
+    const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as [string, string]],
+    );
+    const { method = 'GET', url = '/' } = request;
+    const web = new Request(origin + url, { method, headers, ...(body.length === 0 ? {} : { body }) });
+    const answered = await admitted.handler.fetch(web);
+    response.writeHead(answered.status, Object.fromEntries(answered.headers));
+    response.end(Buffer.from(await answered.arrayBuffer()));
+  };
+
+  const find = (key: Buffer | undefined): Admitted | undefined =>
+    [...admittedByAgent.values()].find(
+      (one) => key !== undefined && one.key.length === key.length && timingSafeEqual(one.key, key),
+    );
+
+  const open = async (): Promise<{ http: HttpServer; origin: string }> => {
+    const http = createServer((request, response) => {
+      answer(request, response, origin).catch((error: unknown) => {
+        onerror(error as Error);
+        refuse(response, 500);
+      });
+    });
+    http.unref();
+    http.listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    return { http, origin };
+  };
+
+  return {
+    async admit(user) {
+      const agentId = user.agentId ?? '';
+      const known = admittedByAgent.get(agentId);
+      if (known !== undefined) return known.access;
+      const { origin } = await (opening ??= open());
+      const key = randomBytes(32).toString('base64url');
+      const access = { url: `${origin}/mcp`, headers: { authorization: `Bearer ${key}` } };
+      admittedByAgent.set(agentId, { key: Buffer.from(key), access, handler: handlerFor(user) });
+      return access;
+    },
+    dismiss(agentId) {
+      void admittedByAgent.get(agentId)?.handler.close();
+      admittedByAgent.delete(agentId);
+    },
+    async close() {
+      for (const agentId of admittedByAgent.keys()) this.dismiss(agentId);
+      const opened = await opening;
+      opened?.http.closeAllConnections();
+      opened?.http.close();
+    },
+  };
+}
+
+const TOOLS = MAIL_TOOLS.map(({ name, title, description, input, annotations }) => {
+  const { $schema: _schema, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
+  return {
+    name,
+    title,
+    description,
+    inputSchema: inputSchema as { type: 'object' },
+    annotations: { title, ...annotations },
+  };
+});
+
+function keyOf(request: IncomingMessage): Buffer | undefined {
+  const found = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
+  return found === undefined ? undefined : Buffer.from(found);
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length;
+    if (size > MOST_BYTES) return undefined;
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+function refuse(response: ServerResponse, status: number): void {
+  if (!response.headersSent) response.writeHead(status);
+  response.end();
+}

@@ -1,0 +1,119 @@
+import {
+  type Codex,
+  RuntimeError,
+  type ThreadOptions,
+  type TurnInput,
+  type TurnResult,
+} from '@parley/runtimes';
+
+import { CONTEXT_NAME, contextLines, withContext } from '../context/describe-context.ts';
+import { readContext } from '../context/read-context.ts';
+import type { Log } from '../logger.ts';
+import type { SessionRecord } from '../registry/session-record.ts';
+
+/** How a thread is started, and again when it is resumed. */
+export interface Launch {
+  thread: Omit<ThreadOptions, 'cwd' | 'developerInstructions'>;
+  developerInstructions: string | undefined;
+}
+
+export interface SessionThreadDeps {
+  /** The child, started if it was not; throws when it is gone. */
+  awake: () => Promise<Codex>;
+  /** How the session reaches the mail tools. */
+  mailTools: () => Promise<ThreadOptions['mcpServers']>;
+  /** The thread's id is known: from now on its events are this session's. */
+  threadKnown: (threadId: string) => void;
+  log: Log;
+}
+
+/** A turn's own part of its input. */
+export type TurnRequest = Pick<TurnInput, 'prompt' | 'untrusted' | 'signal' | 'onSent'>;
+
+/** The Codex thread of a session: started by its first turn, taken up again when its child is another. */
+export interface SessionThread {
+  id(): string | undefined;
+  /** True once the child has it. */
+  isLoaded(): boolean;
+  run(request: TurnRequest): Promise<TurnResult>;
+}
+
+/** Drives one thread; `record` and `update` are the session's own. */
+export function createSessionThread(
+  deps: SessionThreadDeps,
+  launch: Launch,
+  session: { record: () => SessionRecord; update: (change: Partial<SessionRecord>) => void },
+  leftBehind: string | undefined,
+): SessionThread {
+  let threadId = session.record().backend_id ?? undefined;
+  let isLoaded = false;
+  let preface = leftBehind;
+
+  const options = async (): Promise<Omit<ThreadOptions, 'developerInstructions'>> => {
+    const mcpServers = await deps.mailTools();
+    return {
+      ...launch.thread,
+      cwd: session.record().cwd,
+      ...(mcpServers === undefined ? {} : { mcpServers }),
+    };
+  };
+
+  /** What a new thread is told: a summary stands there too, as instructions outlive a compaction. */
+  const instructions = (): string | undefined => {
+    const { developerInstructions: given } = launch;
+    if (preface === undefined) return given;
+    return given === undefined ? withSummary(preface) : `${withSummary(preface)}\n\n${given}`;
+  };
+
+  /** A thread of an earlier child; where the backend cannot take it up, the session goes on in a new one. */
+  const load = async (codex: Codex, id: string): Promise<void> => {
+    deps.threadKnown(id);
+    try {
+      await codex.resumeThread(id, await options());
+      isLoaded = true;
+    } catch (error) {
+      if (!(error instanceof RuntimeError) || error.code !== 'NOT_RESUMABLE') throw error;
+      deps.log('warn', 'the thread cannot be taken up again: the session goes on in a new one', {
+        agent_id: session.record().agent_id,
+        reason: error.message,
+      });
+      threadId = undefined;
+    }
+  };
+
+  return {
+    id: () => threadId,
+    isLoaded: () => isLoaded,
+    async run(request) {
+      const { cwd, identity, team } = session.record();
+      const work = await readContext(cwd);
+      session.update({ ...work });
+      const context = { ...work, identity, team };
+      const { prompt: asked } = request;
+      const prompt = preface === undefined ? asked : `${withSummary(preface)}\n\n---\n\n${asked}`;
+      const codex = await deps.awake();
+      if (threadId !== undefined && !isLoaded) await load(codex, threadId);
+      if (threadId === undefined) {
+        const developerInstructions = withContext(instructions(), context);
+        const first = { ...request, prompt };
+        const started = await codex.startThread({ ...(await options()), developerInstructions }, first);
+        isLoaded = true;
+        threadId = started.threadId;
+        session.update({ backend_id: threadId });
+        deps.threadKnown(threadId);
+        preface = undefined;
+        if (started.turn !== undefined) return started.turn;
+      }
+      preface = undefined;
+      return codex.runTurn(threadId, {
+        ...request,
+        prompt,
+        context: [{ name: CONTEXT_NAME, text: contextLines(context) }],
+      });
+    },
+  };
+}
+
+function withSummary(summary: string): string {
+  return `Summary of this session when it was closed:\n\n${summary}`;
+}
