@@ -3,7 +3,11 @@ import { join } from 'node:path';
 
 import { scriptedModelConfig } from '../agents/codex-config.ts';
 import type { CodexTool } from '../agents/run-codex.ts';
-import { type ResponsesRequest, startOpenaiResponses } from '../models/openai-responses.ts';
+import {
+  type ResponsesRequest,
+  type ResponsesStep,
+  startOpenaiResponses,
+} from '../models/openai-responses.ts';
 import { createGate, type Gate, obeyPrompt } from '../runtimes/scripted-agent.ts';
 import { requireTool } from '../tools/tools.ts';
 import { openPlace, type Place, type ProxyClient, startProxy } from './proxy-client.ts';
@@ -18,10 +22,17 @@ export interface RealScene {
   close(): Promise<void>;
 }
 
-export async function openRealScene(tool: CodexTool, transport: string): Promise<RealScene> {
+/** `first` may answer before the model that obeys prompts does. */
+export async function openRealScene(
+  tool: CodexTool,
+  transport: string,
+  first: (request: ResponsesRequest) => ResponsesStep[] | undefined = () => undefined,
+): Promise<RealScene> {
   const place = openPlace();
   const gate = createGate();
-  const model = await startOpenaiResponses((request) => obeyPrompt(request, place.work, gate));
+  const model = await startOpenaiResponses(
+    (request) => first(request) ?? obeyPrompt(request, place.work, gate),
+  );
   const codexHome = join(place.home, '.codex');
   mkdirSync(codexHome);
   writeFileSync(join(codexHome, 'config.toml'), scriptedModelConfig(model.url));
