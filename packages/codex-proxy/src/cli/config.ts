@@ -24,6 +24,8 @@ function describe(loaded: LoadedConfig) {
       user: loaded.files.user ?? null,
       repo: loaded.files.repo ?? null,
       sessions: loaded.places.sessions,
+      teams: loaded.places.teams,
+      mail: loaded.places.mail,
     },
     repo_trusted: loaded.trusted,
     values: names.map((key) => ({
@@ -34,6 +36,7 @@ function describe(loaded: LoadedConfig) {
       description: SETTINGS[key].description,
     })),
     roles: [...loaded.roles].map(([name, role]) => ({ name, origin: loaded.roleOrigins.get(name), ...role })),
+    aliases: Object.fromEntries(loaded.aliases),
     ignored: loaded.ignored,
     unknown: loaded.unknown,
   };
@@ -43,6 +46,7 @@ function linesOf(data: ReturnType<typeof describe>): string[] {
   const rows = [
     ...data.values.map(({ key, value, origin }) => [key, JSON.stringify(value), origin]),
     ...data.roles.map(({ name, origin, ...role }) => [`roles.${name}`, JSON.stringify(role), String(origin)]),
+    ...Object.entries(data.aliases).map(([name, address]) => [`aliases.${name}`, address, '']),
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return [

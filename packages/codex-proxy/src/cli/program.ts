@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { VERSION } from '../version.ts';
 import { addConfigCommand } from './config.ts';
+import { addMailCommand } from './mail.ts';
 import { addServeCommand } from './serve.ts';
 
 /** The command line: every command in its own file. */
@@ -19,5 +20,6 @@ export function createProgram(): Command {
     );
   addServeCommand(program);
   addConfigCommand(program);
+  addMailCommand(program);
   return program;
 }
