@@ -111,7 +111,12 @@ export function openMail(options: MailOptions): MailDesk {
     compose({ from: checkName('an agent', from), mail, ownTeam: team, target, members, now, newId });
 
   const markRead = async (agent: string, ids: readonly string[]): Promise<void> => {
-    if (ids.length > 0) await own(agent).change((draft) => draft.markRead(new Set(ids)));
+    if (ids.length === 0) return;
+    const inbox = own(agent);
+    const meant = new Set(ids);
+    const unread = (await inbox.entries()).some((entry) => entry.read !== true && meant.has(idOf(entry)));
+    // What has gone from the inbox, perhaps with its whole team, is remembered as read all the same.
+    await (unread ? inbox.change : inbox.keep)((draft) => draft.markRead(meant));
   };
 
   return {

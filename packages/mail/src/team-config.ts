@@ -27,10 +27,7 @@ const LEAD = 'team-lead';
 export async function readMembers(folder: TeamFolder): Promise<Member[]> {
   const file = await readJson(folder.config);
   await file.close();
-  if (file.value === undefined)
-    throw new ParleyError('NOT_FOUND', `there is no team ${folder.team} (${folder.config})`, {
-      team: folder.team,
-    });
+  if (file.value === undefined) throw folder.missing();
   const { config, members } = parse(folder, file.value);
   return members.flatMap((member) => {
     const { name, agentType, agentId } = asObject(member);

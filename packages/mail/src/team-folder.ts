@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
@@ -12,6 +12,8 @@ export interface TeamFolder {
   config: string;
   inboxes: string;
   inbox(agent: string): string;
+  /** The error for a team that is not there. */
+  missing(): ParleyError;
   /** Refuses to write where no team is, or where a link leads elsewhere. */
   checkWritable(): void;
 }
@@ -21,24 +23,39 @@ export function teamFolder(teams: string, team: string): TeamFolder {
   const folder = join(teams, fileName(team));
   const config = join(folder, 'config.json');
   const inboxes = join(folder, 'inboxes');
+  const missing = (): ParleyError => {
+    const others = namesIn(teams);
+    const known = others.length === 0 ? `${teams} holds no team` : `there are: ${others.join(', ')}`;
+    return new ParleyError('NOT_FOUND', `there is no team ${team} with a config.json; ${known}`, {
+      team,
+      path: config,
+    });
+  };
   return {
+    missing,
     team,
     config,
     inboxes,
     inbox: (agent) => join(inboxes, `${fileName(agent)}.json`),
     checkWritable() {
-      mustBe('isDirectory', folder, `there is no team ${team}`);
-      mustBe('isFile', config, `team ${team} has no config.json`);
+      if (!isPlain('isDirectory', folder) || !isPlain('isFile', config)) throw missing();
       if (look(inboxes) === undefined) mkdirSync(inboxes, { mode: 0o700 });
-      mustBe('isDirectory', inboxes, `team ${team} has no inboxes`);
+      isPlain('isDirectory', inboxes);
     },
   };
 }
 
-function mustBe(kind: 'isDirectory' | 'isFile', path: string, otherwise: string): void {
+function isPlain(kind: 'isDirectory' | 'isFile', path: string): boolean {
   const found = look(path);
-  if (found === undefined) throw new ParleyError('NOT_FOUND', `${otherwise} (${path})`, { path });
-  if (found.isSymbolicLink())
+  if (found?.isSymbolicLink() === true)
     throw new ParleyError('FORBIDDEN', `${path} is a link; nothing is written through it`, { path });
-  if (!found[kind]()) throw new ParleyError('NOT_FOUND', `${otherwise} (${path})`, { path });
+  return found?.[kind]() === true;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).slice(0, 20);
+  } catch {
+    return [];
+  }
 }

@@ -25,6 +25,8 @@ function describe(loaded: LoadedConfig) {
       user: loaded.files.user ?? null,
       repo: loaded.files.repo ?? null,
       sessions: loaded.places.sessions,
+      teams: loaded.places.teams,
+      mail: loaded.places.mail,
     },
     repo_trusted: loaded.trusted,
     values: names.map((key) => ({
@@ -35,6 +37,7 @@ function describe(loaded: LoadedConfig) {
       description: SETTINGS[key].description,
     })),
     roles: [...loaded.roles].map(([name, role]) => ({ name, origin: loaded.roleOrigins.get(name), ...role })),
+    aliases: Object.fromEntries(loaded.aliases),
     ignored: loaded.ignored,
     unknown: loaded.unknown,
   };
@@ -44,6 +47,7 @@ function linesOf(data: ReturnType<typeof describe>): string[] {
   const rows = [
     ...data.values.map(({ key, value, origin }) => [key, JSON.stringify(value), origin]),
     ...data.roles.map(({ name, origin, ...role }) => [`roles.${name}`, JSON.stringify(role), String(origin)]),
+    ...Object.entries(data.aliases).map(([name, address]) => [`aliases.${name}`, address, '']),
   ];
   return [
     ...columns(rows),

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { addAuditCommand } from './audit.ts';
 import { addConfigCommand } from './config.ts';
+import { addMailCommand } from './mail.ts';
 import { addServeCommand } from './serve.ts';
 import { addSessionsCommand, addSummaryCommand } from './sessions.ts';
 
@@ -24,5 +25,6 @@ export function createProgram(): Command {
   addSummaryCommand(program);
   addAuditCommand(program);
   addConfigCommand(program);
+  addMailCommand(program);
   return program;
 }

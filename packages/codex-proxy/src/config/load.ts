@@ -20,6 +20,8 @@ export interface LoadedConfig {
   origins: Map<SettingName, Origin>;
   roles: Map<string, Role>;
   roleOrigins: Map<string, Origin>;
+  /** Short names of mail addresses. */
+  aliases: Map<string, string>;
   places: Places;
   files: { user: string | undefined; repo: string | undefined };
   repoRoot: string | undefined;
@@ -75,6 +77,7 @@ export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): L
     origins,
     roles,
     roleOrigins,
+    aliases: new Map([...(user?.aliases ?? []), ...(repoFile?.aliases ?? [])]),
     places,
     files: { user: user && places.userFile, repo: repo?.file },
     repoRoot: repo?.root,

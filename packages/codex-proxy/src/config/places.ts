@@ -8,14 +8,28 @@ export interface Places {
   /** Configuration, sessions and records. */
   atm: string;
   sessions: string;
+  /** Archives of team mail. */
+  mail: string;
+  /** Claude Code's teams. */
+  teams: string;
   userFile: string;
 }
 
 /** Finds the places from the environment; a blank ATM_HOME counts as none. */
 export function findPlaces(env: NodeJS.ProcessEnv): Places {
-  const home = resolve(env['ATM_HOME']?.trim() || homedir());
+  const atmHome = env['ATM_HOME']?.trim() ?? '';
+  const home = resolve(atmHome || homedir());
   const atm = join(home, '.config', 'atm');
-  return { home, atm, sessions: join(atm, 'agent-sessions'), userFile: join(atm, 'config.toml') };
+  // Claude Code may keep its files elsewhere; where ATM_HOME is set, nothing outside of it is meant.
+  const claude = (atmHome === '' && env['CLAUDE_CONFIG_DIR']?.trim()) || join(home, '.claude');
+  return {
+    home,
+    atm,
+    sessions: join(atm, 'agent-sessions'),
+    mail: join(atm, 'mail'),
+    teams: join(resolve(claude), 'teams'),
+    userFile: join(atm, 'config.toml'),
+  };
 }
 
 /** The nearest `.atm.toml` from the folder up to the top of its repository, and that top. */

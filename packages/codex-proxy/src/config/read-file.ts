@@ -9,6 +9,8 @@ import { ALIASES, OLD_VALUES, type Role, RoleSchema, type SettingName, SETTINGS 
 export interface FileSettings {
   values: Map<SettingName, unknown>;
   roles: Map<string, Role>;
+  /** Short names of mail addresses. */
+  aliases: Map<string, string>;
   trustedRepos: string[];
   /** Names in our section that mean nothing to this program. */
   unknown: string[];
@@ -24,8 +26,9 @@ export function readSettingsFile(path: string): FileSettings | undefined {
   const tree = parse(path);
   const values = new Map<SettingName, unknown>();
   const unknown: string[] = [];
-  const team = asTable(tree['core'])['default_team'];
-  if (team !== undefined) values.set('team', check(path, 'team', team));
+  const { default_team, identity } = asTable(tree['core']);
+  if (default_team !== undefined) values.set('team', check(path, 'team', default_team));
+  if (identity !== undefined) values.set('identity', check(path, 'identity', identity));
   const { roles, trusted_repos, ...section } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
   // A setting under its own name is stronger than under an older one.
   const entries = Object.entries(section).toSorted(
@@ -36,7 +39,13 @@ export function readSettingsFile(path: string): FileSettings | undefined {
     if (isSetting(key)) values.set(key, check(path, key, value));
     else unknown.push(given);
   }
-  return { values, roles: readRoles(path, roles), trustedRepos: readRepos(path, trusted_repos), unknown };
+  return {
+    values,
+    roles: readRoles(path, roles),
+    aliases: readAliases(path, tree['aliases']),
+    trustedRepos: readRepos(path, trusted_repos),
+    unknown,
+  };
 }
 
 /** Checks one value, whoever gave it. */
@@ -68,6 +77,15 @@ function readRoles(path: string, roles: unknown): Map<string, Role> {
       if (parsed.success) return [name, parsed.data];
       const { path: at = [], message = 'is not valid' } = parsed.error.issues[0] ?? {};
       throw wrong(path, ['roles', name, ...at].join('.'), message);
+    }),
+  );
+}
+
+function readAliases(path: string, aliases: unknown): Map<string, string> {
+  return new Map(
+    Object.entries(asTable(aliases)).map(([name, address]) => {
+      if (typeof address === 'string' && address.trim() !== '') return [name, address.trim()];
+      throw wrong(path, `aliases.${name}`, 'is no address');
     }),
   );
 }

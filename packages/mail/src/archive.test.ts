@@ -1,0 +1,115 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+
+import { describe, expect, test } from 'vitest';
+
+import { native, useTeams } from './test-team.ts';
+
+const { archivePath, makeTeam, open, read, write } = useTeams();
+
+const linesOf = () => readFileSync(archivePath('red', 'arch'), 'utf8').trim().split('\n');
+const words = (mails: { message: string }[]) => mails.map(({ message }) => message);
+
+test('[FR-4.3] [AT tools/8] all shows what Claude Code has deleted since, with its first words and time', async () => {
+  makeTeam('red', 'arch');
+  const desk = open('red');
+  write('red', 'arch', [native('bob', 'one'), { ...native('bob', 'two'), msg_id: 'n-2', color: 'blue' }]);
+  await desk.read('arch', { mark_read: false });
+  write('red', 'arch', [native('eve', 'three')]);
+  expect(words(await desk.read('arch'))).toEqual(['three']);
+  write('red', 'arch', []);
+  const all = await open('red').read('arch', { all: true });
+  expect(words(all)).toEqual(['one', 'two', 'three']);
+  expect(all.every((mail) => mail.read)).toBe(true);
+  expect(all[1]).toMatchObject({ message_id: 'n-2', from: 'bob' });
+});
+
+test('nothing is doubled in the archive, whoever looks and however often', async () => {
+  makeTeam('red', 'arch');
+  const many = Array.from({ length: 200 }, (_, i) => native('bob', `mail ${i}`));
+  write('red', 'arch', [...many, ...many.slice(0, 5)]);
+  const desks = [open('red'), open('red'), open('red')];
+  await Promise.all(desks.flatMap((desk) => [1, 2].map(() => desk.read('arch', { mark_read: false }))));
+  expect(linesOf()).toHaveLength(200);
+  expect(await desks[0]?.read('arch', { all: true })).toHaveLength(200);
+});
+
+test('mail without an id has one that stays the same, in the inbox and in the archive', async () => {
+  makeTeam('red', 'arch');
+  write('red', 'arch', [native('bob', 'one'), native('bob', 'two'), native('eve', 'one')]);
+  const first = await open('red').read('arch', { mark_read: false });
+  expect(new Set(first.map((mail) => mail.message_id)).size).toBe(3);
+  expect(await open('red').read('arch', { mark_read: false })).toEqual(first);
+  write('red', 'arch', []);
+  const later = await open('red').read('arch', { all: true });
+  expect(later.map((mail) => mail.message_id)).toEqual(first.map((mail) => mail.message_id));
+});
+
+describe('[FR-8.6] marking by id', () => {
+  test('marks just these, and again does nothing', async () => {
+    makeTeam('red', 'arch');
+    write('red', 'arch', [native('bob', 'one'), native('bob', 'two'), native('bob', 'three')]);
+    const desk = open('red');
+    const [one, , three] = await desk.read('arch', { mark_read: false });
+    for (const _ of [1, 2])
+      await desk.markRead(
+        'arch',
+        [one, three].map((mail) => mail?.message_id ?? ''),
+      );
+    expect(read('red', 'arch').map((entry) => entry['read'])).toEqual([true, false, true]);
+    expect(words(await open('red').read('arch', { mark_read: false }))).toEqual(['two']);
+    expect(linesOf().filter((line) => line.includes('"kind":"read"'))).toHaveLength(1);
+  });
+
+  test('holds when another program puts the unread entry back', async () => {
+    makeTeam('red', 'arch');
+    const entries = [native('bob', 'one'), native('bob', 'two')];
+    write('red', 'arch', entries);
+    await open('red').read('arch', { limit: 1 });
+    write('red', 'arch', entries);
+    expect(await open('red').pending('arch')).toBe(1);
+    expect(words(await open('red').read('arch'))).toEqual(['two']);
+  });
+
+  test('ids that are nowhere change nothing', async () => {
+    makeTeam('red', 'arch');
+    write('red', 'arch', [native('bob', 'one')]);
+    const desk = open('red');
+    await desk.read('arch', { mark_read: false });
+    await desk.markRead('arch', ['no-such-id']);
+    expect(linesOf()).toHaveLength(1);
+    expect(await desk.pending('arch')).toBe(1);
+  });
+});
+
+test('[AT instances/3] two desks see one history', async () => {
+  makeTeam('red', 'arch', 'bob');
+  const [one, two] = [open('red'), open('red')];
+  await one.send('bob', { to: 'arch', message: 'first' });
+  await two.send('bob', { to: 'arch', message: 'second' });
+  for (const desk of [one, two])
+    expect(words(await desk.read('arch', { all: true, mark_read: false }))).toEqual(['first', 'second']);
+  await one.read('arch');
+  expect(await two.pending('arch')).toBe(0);
+  expect(await two.read('arch', { all: true })).toHaveLength(2);
+});
+
+test('a line that a crash cut off spoils neither those before nor those after it', async () => {
+  makeTeam('red', 'arch');
+  const desk = open('red');
+  await desk.send('bob', { to: 'arch', message: 'before', message_id: 'm-1' });
+  appendFileSync(archivePath('red', 'arch'), '{"kind":"mail","id":"m-2","at":"20');
+  await open('red').send('bob', { to: 'arch', message: 'after', message_id: 'm-3' });
+  expect(words(await open('red').read('arch', { all: true }))).toEqual(['before', 'after']);
+  expect(await desk.send('bob', { to: 'arch', message: 'after', message_id: 'm-3' })).toMatchObject({
+    duplicate: true,
+  });
+});
+
+test('an archive that a person took away begins anew', async () => {
+  makeTeam('red', 'arch');
+  const desk = open('red');
+  await desk.send('bob', { to: 'arch', message: 'one' });
+  writeFileSync(archivePath('red', 'arch'), '');
+  expect(words(await desk.read('arch', { mark_read: false }))).toEqual(['one']);
+  expect(linesOf()).toHaveLength(1);
+});

@@ -1,0 +1,67 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { useTeams } from './test-team.ts';
+
+const { teams, makeTeam, open } = useTeams();
+const configPath = () => join(teams(), 'red', 'config.json');
+const config = () => JSON.parse(readFileSync(configPath(), 'utf8')) as { members: { name: string }[] };
+
+test('[FR-20.2] members are read, joined and left; everything else in the file is kept', async () => {
+  makeTeam('red', 'bob');
+  const before = config();
+  const desk = open('red');
+  expect(await desk.join('arch', { agentType: 'codex', cwd: '/repo' })).toBe(true);
+  expect(await desk.join('arch', { agentType: 'codex', cwd: '/elsewhere' })).toBe(false);
+  expect(await desk.members()).toEqual([
+    { name: 'team-lead', agent_type: null, is_lead: true },
+    { name: 'bob', agent_type: null, is_lead: false },
+    { name: 'arch', agent_type: 'codex', is_lead: false },
+  ]);
+  expect(config()).toEqual({
+    ...before,
+    members: [
+      ...before.members,
+      expect.objectContaining({ agentId: 'arch@red', name: 'arch', cwd: '/repo' }),
+    ],
+  });
+  expect(await desk.leave('arch')).toBe(true);
+  expect(await desk.leave('arch')).toBe(false);
+  expect(config()).toEqual(before);
+});
+
+test('the lead cannot be removed', async () => {
+  makeTeam('red');
+  await expect(open('red').leave('team-lead')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+});
+
+test('many join at once, none is lost', async () => {
+  makeTeam('red');
+  const names = Array.from({ length: 12 }, (_, i) => `agent-${i}`);
+  const desks = [open('red'), open('red'), open('red')];
+  await Promise.all(names.map((name, i) => desks[i % 3]?.join(name, { agentType: 'codex', cwd: '/' })));
+  expect(
+    config()
+      .members.map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(['team-lead', ...names].toSorted());
+});
+
+test.each(['{"members":', '{"name":"red"}', '[]'])(
+  'a config.json of %j is an error and stays as it is',
+  async (text) => {
+    makeTeam('red');
+    writeFileSync(configPath(), text);
+    const desk = open('red');
+    const calls = [
+      () => desk.members(),
+      () => desk.join('arch', { agentType: 'codex', cwd: '/' }),
+      () => desk.send('arch', { to: 'bob', message: 'x' }),
+    ];
+    const wrong = { code: 'CONFLICT', message: expect.stringContaining('config.json') };
+    for (const call of calls) await expect(call()).rejects.toMatchObject(wrong);
+    expect(readFileSync(configPath(), 'utf8')).toBe(text);
+  },
+);
