@@ -65,9 +65,10 @@ export async function startProxy({
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
   const mail = openMail({
-    teams: join(places.home, '.claude', 'teams'),
-    archive: join(places.atm, 'mail'),
+    teams: places.teams,
+    archive: places.mail,
     team: settings.team,
+    aliases: config.aliases,
     pollMs: settings.mail_poll_interval_ms,
     now,
     newId: () => randomUUID(),

@@ -77,7 +77,8 @@ export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): L
     origins,
     roles,
     roleOrigins,
-    aliases: new Map([...(user?.aliases ?? []), ...(repoFile?.aliases ?? [])]),
+    // Whose mail goes where is the user's own affair.
+    aliases: new Map([...((trusted && repoFile?.aliases) || []), ...(user?.aliases ?? [])]),
     places,
     files: { user: user && places.userFile, repo: repo?.file },
     repoRoot: repo?.root,
