@@ -10,6 +10,8 @@ import { createAnswer } from './answer.ts';
 import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createEvents } from './events.ts';
+import { createHubAccess } from './hub-link/hub-access.ts';
+import { createHubLink } from './hub-link/hub-link.ts';
 import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
 import { openRegistry } from './registry/open-registry.ts';
@@ -51,6 +53,19 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
   identities.hold(settings.identity);
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
 
+  const hubLink = settings.hub_enabled
+    ? createHubLink({
+        access: createHubAccess({
+          data: settings.hub_data ?? places.hub,
+          url: settings.hub_url,
+          tokenFile: settings.hub_token_file,
+          workspace: settings.hub_workspace,
+        }),
+        askMs: settings.approval_timeout_secs * 1_000,
+        log,
+      })
+    : undefined;
+
   let facts: CodexFacts | undefined;
   let exit: ChildExit | undefined;
   const codex = openCodex({
@@ -67,6 +82,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
       exit = how;
       log('warn', 'the Codex process ended', { exit_code: how.code, signal: how.signal });
       sessions.childDied();
+      hubLink?.childDied();
     },
     log,
   });
@@ -94,6 +110,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
       approvals.threadKnown(threadId);
     },
     refuseApprovals: (agentId) => approvals.refuse(agentId),
+    onlooker: hubLink,
   });
   const someStarting = (): boolean => sessions.active().some((session) => session.threadId() === undefined);
   const writer = createFrameWriter(output, settings.max_event_backlog_bytes);
@@ -101,6 +118,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     notify: (method, params) => upstream.notify(method, params),
     agentOf,
     someStarting,
+    heard: (agentId, event) => hubLink?.event(agentId, event),
   });
   const answer = createAnswer({
     settings,
@@ -127,6 +145,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     ask: (method, params, signal) => upstream.ask(method, params, signal),
     agentOf,
     someStarting,
+    elsewhere: (...question) => hubLink?.asked(...question),
     timeoutMs: settings.approval_timeout_secs * 1_000,
     log,
   });
@@ -143,7 +162,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await sessions.closeAll();
-    await codex.close();
+    await Promise.all([codex.close(), hubLink?.close()]);
     identities.close();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };

@@ -9,7 +9,8 @@ const Seconds = z.number().int().min(0).max(253_402_300_799);
 /** Names that already mean something in a record: the hub itself, and everybody. */
 const RESERVED: readonly string[] = [HUB_NAME, 'all'];
 
-const AgentName = Name.refine((name) => !RESERVED.includes(name.toLowerCase()), {
+/** A name that an agent may bear. */
+export const AgentName = Name.refine((name) => !RESERVED.includes(name.toLowerCase()), {
   error: `must not be one of ${RESERVED.join(', ')}, which mean the hub and everybody`,
 });
 

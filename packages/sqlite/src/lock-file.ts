@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 import { ParleyError } from '@parley/protocol';
 
 import { sqliteModule } from './sqlite.ts';
@@ -16,4 +18,18 @@ export function lockFile(path: string, waitMs: number): FileLock {
     throw new ParleyError('CONFLICT', `${path} is held by another process`);
   }
   return { release: () => db.close() };
+}
+
+/** True while a process holds the lock; looks without taking it or making a file. */
+export function isFileLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 0 });
+  try {
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return false;
+  } catch {
+    return true;
+  } finally {
+    db.close();
+  }
 }

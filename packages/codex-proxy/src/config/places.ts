@@ -9,13 +9,17 @@ export interface Places {
   atm: string;
   sessions: string;
   userFile: string;
+  /** Where a hub of this user keeps its data, unless it was told otherwise. */
+  hub: string;
 }
 
 /** Finds the places from the environment; a blank ATM_HOME counts as none. */
 export function findPlaces(env: NodeJS.ProcessEnv): Places {
   const home = resolve(env['ATM_HOME']?.trim() || homedir());
   const atm = join(home, '.config', 'atm');
-  return { home, atm, sessions: join(atm, 'agent-sessions'), userFile: join(atm, 'config.toml') };
+  const shared = env['XDG_DATA_HOME']?.trim() || join(home, '.local', 'share');
+  const hub = (env['ATM_HOME']?.trim() ?? '') === '' ? join(shared, 'parley') : home;
+  return { home, atm, sessions: join(atm, 'agent-sessions'), userFile: join(atm, 'config.toml'), hub };
 }
 
 /** The nearest `.atm.toml` from the folder up to the top of its repository, and that top. */

@@ -26,7 +26,9 @@ export function readSettingsFile(path: string): FileSettings | undefined {
   const unknown: string[] = [];
   const team = asTable(tree['core'])['default_team'];
   if (team !== undefined) values.set('team', check(path, 'team', team));
-  const { roles, trusted_repos, ...section } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
+  const { roles, trusted_repos, hub, ...flat } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
+  const ofHub = Object.entries(asTable(hub)).map(([key, value]) => [`hub_${key}`, value]);
+  const section = { ...flat, ...(Object.fromEntries(ofHub) as Table) };
   // A setting under its own name is stronger than under an older one.
   const entries = Object.entries(section).toSorted(
     ([a], [b]) => Number(a in SETTINGS) - Number(b in SETTINGS),

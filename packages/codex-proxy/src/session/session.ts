@@ -2,6 +2,7 @@ import type { Codex, ThreadOptions, TurnResult } from '@parley/runtimes';
 
 import { CONTEXT_NAME, contextLines, withContext } from '../context/describe-context.ts';
 import { readContext } from '../context/read-context.ts';
+import type { EndedTurn, OpenSession, StartedTurn } from '../onlooker.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import {
   newSession,
@@ -46,13 +47,12 @@ export interface SessionDeps {
   threadKnown: (threadId: string) => void;
   /** Closing has begun: nobody is asked any more. */
   refuseApprovals: () => void;
+  turnStarted: (turn: StartedTurn) => void;
+  turnEnded: (turn: EndedTurn) => void;
   closed: (interrupted: boolean, summary: string | undefined) => void;
 }
 
-export interface Session {
-  readonly agentId: string;
-  readonly identity: string;
-  record(): SessionRecord;
+export interface Session extends OpenSession {
   threadId(): string | undefined;
   isClosed(): boolean;
   /** Waits for its place in the queue and for its end; aborting takes it out or interrupts it. */
@@ -130,9 +130,11 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     controllers.set(turn, controller);
     const clock =
       source === 'summary' ? undefined : later(limits.turnMs, () => feed({ type: 'turn_timed_out', turn }));
+    const prompt = payload?.prompt ?? SUMMARY_PROMPT;
+    deps.turnStarted({ source, prompt });
     let result: TurnEnd;
     try {
-      result = await drive(payload?.prompt ?? SUMMARY_PROMPT, controller.signal);
+      result = await drive(prompt, controller.signal);
     } catch (error) {
       result = error instanceof Error ? error : new Error(String(error));
     }
@@ -140,6 +142,7 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     cancelLater(clock);
     const completed = !(result instanceof Error) && result.status === 'completed';
     update({});
+    deps.turnEnded({ end: result, stop: completed ? undefined : state.running?.stop });
     feed({ type: 'turn_ended', turn, result, completed, lost: !isLoaded });
   }
 
@@ -212,6 +215,11 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
         feed({ type: 'client_turn', request, payload: { prompt } });
         if (signal.aborted) cancel();
       });
+    },
+    interrupt() {
+      const request = state.running?.request;
+      if (request !== undefined) feed({ type: 'cancel', request });
+      return request !== undefined;
     },
     close(summary) {
       const request = ++lastRequest;

@@ -6,6 +6,7 @@ import type { Codex } from '@parley/runtimes';
 import { proxyError } from '../errors.ts';
 import type { Identities } from '../identity/identities.ts';
 import type { Log } from '../logger.ts';
+import type { Onlooker } from '../onlooker.ts';
 import type { Registry } from '../registry/open-registry.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
 import { writeWhole } from '../registry/write-whole.ts';
@@ -26,6 +27,7 @@ export interface SessionsDeps {
   log: Log;
   threadKnown: (threadId: string) => void;
   refuseApprovals: (agentId: string) => void;
+  onlooker: Pick<Onlooker, 'opened' | 'turnStarted' | 'turnEnded' | 'closed'> | undefined;
 }
 
 /** What a new session is made of. */
@@ -63,7 +65,7 @@ export interface Sessions {
 
 /** Keeps each identity bound to one session, and no more sessions than allowed. */
 export function createSessions(deps: SessionsDeps): Sessions {
-  const { registry, identities, log } = deps;
+  const { registry, identities, log, onlooker } = deps;
   const liveById = new Map<string, Session>();
   const summaryWrites = new Set<Promise<void>>();
   const releaseByThread = new Map<string, Promise<void>>();
@@ -85,12 +87,15 @@ export function createSessions(deps: SessionsDeps): Sessions {
           if (current.backend_id !== null) registry.put(current);
         },
         refuseApprovals: () => deps.refuseApprovals(agentId),
+        turnStarted: (turn) => onlooker?.turnStarted(agentId, turn),
+        turnEnded: (turn) => onlooker?.turnEnded(agentId, turn),
         closed(interrupted, summary) {
           liveById.delete(agentId);
           identities.release(identity, agentId);
           log('info', 'a session was closed', { agent_id: agentId, identity, interrupted });
           if (summary !== undefined) keepSummary(session.record(), summary);
           letGo(session.threadId());
+          onlooker?.closed(agentId);
         },
       },
       launch,
@@ -98,6 +103,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     );
     liveById.set(agentId, session);
     log('info', 'a session was opened', { agent_id: agentId, identity });
+    onlooker?.opened(session);
     return session;
   };
 
