@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { type Client, createClient } from '@parley/client';
 import type { Ask, OutputOf } from '@parley/protocol';
 
 import { freshFolder, type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { issueToken } from '../harness/tokens.ts';
-import { until } from './proxy-client.ts';
 
 type AgentView = OutputOf<'list_agents'>['agents'][number];
 
@@ -59,23 +60,22 @@ export async function openHubScene(options: HubOptions = {}): Promise<HubScene> 
     async journal(agent) {
       const { journal_thread_id } = await person.get_agent({ of_agent: agent });
       if (journal_thread_id === null) return [];
-      const { messages } = await person.read_messages({ thread_id: journal_thread_id, limit: 200 });
-      return messages.map(({ body, metadata = {} }) => ({ body, metadata }));
+      const told: { body: string; metadata: Record<string, unknown> }[] = [];
+      for (let since_seq = 0; ;) {
+        const page = await person.read_messages({ thread_id: journal_thread_id, since_seq, limit: 200 });
+        told.push(...page.messages.map(({ body, metadata = {} }) => ({ body, metadata })));
+        if (!page.has_more) return told;
+        since_seq = page.next_seq;
+      }
     },
   };
 }
 
 /** Looks again until there is something; the test's own time is the limit. */
 export async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  let found: T | undefined | false;
   for (;;) {
-    found = await look();
+    const found = await look();
     if (found !== undefined && found !== false) return found;
-    await until(pause());
+    await sleep(20);
   }
-}
-
-function pause(): () => boolean {
-  let looks = 0;
-  return () => ++looks > 1;
 }

@@ -189,14 +189,16 @@ describe('[FR-5.1] [FR-5.2] [FR-5.3] the registry', () => {
 
   test('[AT registry/2] [FR-3.2] after a restart the sessions are listed, as stale', async () => {
     const before = await start();
-    const { agent_id } = (await before.call('codex', { prompt: 'say hi' })).structuredContent;
+    const { agent_id, threadId } = (await before.call('codex', { prompt: 'say hi' })).structuredContent;
     await before.kill('SIGKILL');
     const after = await start();
     expect(await rows(after)).toMatchObject([{ agent_id, status: 'stale', resumable: true }]);
-    // This backend cannot load a thread of another process, and says so.
-    const lost = await errorOf(after.call('codex-reply', { agent_id, prompt: 'say hi' }));
-    expect(lost).toMatchObject({ data: { error_source: 'child', child_error: { name: 'NOT_RESUMABLE' } } });
-    expect((await after.call('agent_status')).structuredContent['identities']).toEqual([]);
+    // This backend cannot load a thread of another process: the session goes on in a new one.
+    const reply = (await after.call('codex-reply', { agent_id, prompt: 'say hi' })).structuredContent;
+    expect(reply).toMatchObject({ agent_id, content: 'hi' });
+    expect(reply.threadId).not.toBe(threadId);
+    expect(after.stderr()).toContain('goes on in a new one');
+    expect(await rows(after)).toMatchObject([{ agent_id, backend_id: reply.threadId, status: 'idle' }]);
   });
 });
 

@@ -158,13 +158,20 @@ for (const [tool, transport, backend] of kinds)
       await before.kill('SIGKILL');
       await until(() => !existsSync(`/proc/${status.child.pid}`));
       const after = await scene.start();
-      const reply = after.call('codex-reply', { agent_id, prompt: 'again' });
-      if (backend === 'mcp-server') {
-        expect(await errorOf(reply)).toMatchObject({ data: { child_error: { name: 'NOT_RESUMABLE' } } });
-      } else {
-        expect((await reply).structuredContent).toMatchObject({ agent_id, threadId, content: 'echo again' });
-        expect(sent()).toContain('echo hello');
-      }
+      const reply = (await after.call('codex-reply', { agent_id, prompt: 'again' })).structuredContent;
+      expect(reply).toMatchObject({ agent_id, content: 'echo again' });
+      expect(reply.threadId === threadId).toBe(backend === 'app-server');
+      if (backend === 'app-server') expect(sent()).toContain('echo hello');
+    });
+
+    test('[FR-6.1] [FR-7.1] [AT shutdown/1] [AT shutdown/3] SIGTERM leaves a summary, and --resume puts it before the first turn', async () => {
+      const before = await scene.start();
+      const { agent_id } = (await before.call('codex', { prompt: 'hello' })).structuredContent;
+      await before.kill('SIGTERM');
+      const after = await scene.start(['--resume']);
+      const reply = await after.call('codex', { prompt: 'again' });
+      expect(reply.structuredContent).toMatchObject({ agent_id, content: 'echo again' });
+      expect(sent()).toContain('Summary of this session when it was closed');
     });
   });
 

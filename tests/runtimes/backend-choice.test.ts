@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { carriers } from '../agents/run-process.ts';
 import { openScripted } from './scripted-child.ts';
 
 describe('the choice of a backend', () => {
@@ -32,16 +33,19 @@ describe('the choice of a backend', () => {
     await expect(nowhere.codex.start()).rejects.toMatchObject({ code: 'SPAWN_FAILED' });
   });
 
-  test('a binary that says nothing and does not end does not hold up the close', async () => {
+  test('a binary that says nothing and does not end does not hold up the close, which ends all that it began', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'mute-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const bin = path.join(folder, 'codex');
     const seen = path.join(folder, 'asked');
-    await writeFile(bin, `#!/bin/sh\n: > '${seen}'\nexec sleep 600\n`, { mode: 0o755 });
-    const { codex } = await openScripted('app-server', { bin });
+    await writeFile(bin, `#!/bin/sh\ntrap '' TERM\n: > '${seen}'\nsleep 600\nsleep 600\n`, { mode: 0o755 });
+    const { codex } = await openScripted('app-server', { bin }, { env: { MARK: folder } });
     const refused = expect(codex.start()).rejects.toMatchObject({ code: 'CLOSED' });
     await vi.waitFor(() => expect(existsSync(seen)).toBe(true), 5_000);
+    const [asked] = await carriers(folder);
     expect(await codex.close()).toBeUndefined();
+    expect(existsSync(`/proc/${asked?.pid}`)).toBe(false);
     await refused;
+    await vi.waitFor(async () => expect(await carriers(folder)).toEqual([]), 5_000);
   });
 });

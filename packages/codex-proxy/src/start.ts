@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type ChildExit, type CodexFacts, openCodex } from '@parley/runtimes';
 
-import { createAnswer } from './answer.ts';
+import { type AnswerDeps, createAnswer } from './answer.ts';
+import { openAudit } from './audit/open-audit.ts';
 import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createEvents } from './events.ts';
@@ -15,6 +16,7 @@ import { createHubLink } from './hub-link/hub-link.ts';
 import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
 import { openRegistry } from './registry/open-registry.ts';
+import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
 import { VERSION } from './version.ts';
 import { createFrameWriter } from './wire/frame-writer.ts';
@@ -27,6 +29,8 @@ export interface StartOptions {
   input: Readable;
   output: Writable;
   log: Log;
+  /** The session to open at once: the newest of this identity, or the one of that id. */
+  resume?: string | true | undefined;
 }
 
 /** The running proxy. */
@@ -45,13 +49,22 @@ const FLUSH_MS = 500;
 const PRIVATE = /^(CLAUDECODE$|CLAUDE_CODE_)/;
 
 /** Builds the proxy from the inside out and connects it to its client. */
-export async function startProxy({ config, env, cwd, input, output, log }: StartOptions): Promise<Proxy> {
+export async function startProxy({
+  config,
+  env,
+  cwd,
+  input,
+  output,
+  log,
+  resume,
+}: StartOptions): Promise<Proxy> {
   const { settings, places, roles } = config;
   const now = (): Date => new Date();
   const teamFolder = join(places.sessions, settings.team);
   const identities = createIdentities(places.sessions, settings.team);
   identities.hold(settings.identity);
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
+  const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
 
   const hubLink = settings.hub_enabled
     ? createHubLink({
@@ -95,6 +108,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     forgetful: () => (facts?.can.resume === true && exit === undefined ? codex : undefined),
     registry,
     identities,
+    audit,
     limits: {
       turnMs: settings.request_timeout_secs * 1_000,
       graceMs: GRACE_MS,
@@ -120,8 +134,9 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     someStarting,
     heard: (agentId, event) => hubLink?.event(agentId, event),
   });
-  const answer = createAnswer({
+  const deps: AnswerDeps = {
     settings,
+    log,
     roles,
     configFolder: config.repoRoot ?? places.atm,
     sessions,
@@ -133,7 +148,8 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     events,
     startedAt: Date.now(),
     now,
-  });
+  };
+  const answer = createAnswer(deps);
   const upstream = createUpstream({
     writer,
     maxMessageBytes: settings.max_message_bytes,
@@ -150,6 +166,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     log,
   });
 
+  if (resume !== undefined) await resumeAtStart(deps, resume);
   input.on('data', (chunk: Buffer) => {
     upstream.receive(chunk);
     // A client that asks without ever reading is read no further.
@@ -164,6 +181,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     await sessions.closeAll();
     await Promise.all([codex.close(), hubLink?.close()]);
     identities.close();
+    audit.close();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };
   return { stop: () => (stopping ??= stop()) };

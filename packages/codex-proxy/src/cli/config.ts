@@ -4,6 +4,7 @@ import { type LoadedConfig, variablesOf } from '../config/load.ts';
 import { type SettingName, SETTINGS } from '../config/schema.ts';
 import { print } from './output.ts';
 import { addSettingOptions, settingsOf } from './settings.ts';
+import { columns } from './table.ts';
 
 /** `atm-agent-mcp config`: every value that holds, and where it came from. */
 export function addConfigCommand(program: Command): void {
@@ -44,14 +45,8 @@ function linesOf(data: ReturnType<typeof describe>): string[] {
     ...data.values.map(({ key, value, origin }) => [key, JSON.stringify(value), origin]),
     ...data.roles.map(({ name, origin, ...role }) => [`roles.${name}`, JSON.stringify(role), String(origin)]),
   ];
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return [
-    ...rows.map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    ),
+    ...columns(rows),
     ...data.ignored.map(
       ({ key, file }) => `ignored: ${key} in ${file}, as this repository is not in trusted_repos`,
     ),

@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 
 import { VERSION } from '../version.ts';
+import { addAuditCommand } from './audit.ts';
 import { addConfigCommand } from './config.ts';
 import { addServeCommand } from './serve.ts';
+import { addSessionsCommand, addSummaryCommand } from './sessions.ts';
 
 /** The command line: every command in its own file. */
 export function createProgram(): Command {
@@ -18,6 +20,9 @@ export function createProgram(): Command {
       '\nExit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong, 3 there is no such thing.',
     );
   addServeCommand(program);
+  addSessionsCommand(program);
+  addSummaryCommand(program);
+  addAuditCommand(program);
   addConfigCommand(program);
   return program;
 }

@@ -11,11 +11,12 @@ import { addSettingOptions, settingsOf } from './settings.ts';
 export function addServeCommand(program: Command): void {
   addSettingOptions(program.command('serve'))
     .description('serve MCP on stdin and stdout')
+    .option('--resume [agent-id]', 'take up the newest session of this identity, or the one named')
     .addHelpText(
       'after',
       '\nExample:\n  claude mcp add codex-team -- atm-agent-mcp serve --identity arch --role review',
     )
-    .action(async (_options: unknown, command: Command) => {
+    .action(async ({ resume }: { resume?: string | true }, command: Command) => {
       const config = settingsOf(command);
       const log = createLog(
         config.settings.log_level,
@@ -27,7 +28,8 @@ export function addServeCommand(program: Command): void {
       for (const name of config.unknown) log('warn', 'a setting is unknown', { name });
       mkdirSync(config.places.atm, { recursive: true, mode: 0o700 });
       const { stdin: input, stdout: output } = process;
-      const proxy = await startProxy({ config, env: process.env, cwd: process.cwd(), input, output, log });
+      const { env } = process;
+      const proxy = await startProxy({ config, env, cwd: process.cwd(), input, output, log, resume });
       const end = (reason: string): void => {
         log('info', 'stopping', { reason });
         void proxy.stop().then(

@@ -37,8 +37,11 @@ export function addSettingOptions(command: Command): Command {
     .option('--trust-repo', "let this repository's .atm.toml name programs and files, this time");
 }
 
-/** The configuration that a command line, its environment and its folder make. */
-export function settingsOf(command: Command): LoadedConfig & { json: boolean } {
+/** The configuration that a command line, its environment and its folder make; `only` names the flags that settle it. */
+export function settingsOf(
+  command: Command,
+  only: readonly SettingName[] = FLAGS.map(([, , key]) => key),
+): LoadedConfig & { json: boolean } {
   const options = command.optsWithGlobals<SettingOptions & { json?: boolean }>();
   const settings: Partial<Record<SettingName, unknown>> = {};
   for (const pair of options.set ?? []) {
@@ -47,7 +50,7 @@ export function settingsOf(command: Command): LoadedConfig & { json: boolean } {
   }
   for (const [flag, , key] of FLAGS) {
     const value = options[new Option(flag).attributeName()];
-    if (value !== undefined) settings[key] = value;
+    if (value !== undefined && only.includes(key)) settings[key] = value;
   }
   if (options['subagents'] === true) settings.subagents = true;
   const flags = {

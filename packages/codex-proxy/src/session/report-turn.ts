@@ -1,6 +1,6 @@
 import { type ChildExit, RuntimeError, type RuntimeErrorCode, type TurnResult } from '@parley/runtimes';
 
-import { childError, proxyError, type RpcError } from '../errors.ts';
+import { childError, proxyError, RpcError } from '../errors.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { TurnReport } from './session.ts';
 
@@ -59,6 +59,7 @@ function settled(turn: TurnResult, record: SessionRecord): ToolResult {
 /** The driver's own refusals, before any turn began. */
 function refused(error: Error, agentId: string): RpcError {
   const facts = { agent_id: agentId };
+  if (error instanceof RpcError) return error;
   if (!(error instanceof RuntimeError)) return childError(error.message, { message: error.message });
   if (DEAD_CODES.has(error.code)) return deadChild(error.message, error.facts.exit, facts);
   return childError(error.message, error.facts.childError ?? { name: error.code, message: error.message });

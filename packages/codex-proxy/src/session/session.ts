@@ -1,7 +1,9 @@
-import type { Codex, ThreadOptions, TurnResult } from '@parley/runtimes';
+import { type Codex, RuntimeError, type ThreadOptions, type TurnResult } from '@parley/runtimes';
 
+import type { Audit } from '../audit/open-audit.ts';
 import { CONTEXT_NAME, contextLines, withContext } from '../context/describe-context.ts';
 import { readContext } from '../context/read-context.ts';
+import type { Log } from '../logger.ts';
 import type { EndedTurn, OpenSession, StartedTurn } from '../onlooker.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import {
@@ -41,6 +43,8 @@ export interface SessionDeps {
   awake: () => Promise<Codex>;
   limits: SessionLimits;
   now: () => Date;
+  audit: Pick<Audit, 'note' | 'noteEnd'>;
+  log: Log;
   /** The record as it is now; called at every change. */
   save: (record: SessionRecord) => void;
   /** The thread's id is known: from now on its events are this session's. */
@@ -55,6 +59,8 @@ export interface SessionDeps {
 export interface Session extends OpenSession {
   threadId(): string | undefined;
   isClosed(): boolean;
+  /** True until its first turn since it was opened. */
+  isFresh(): boolean;
   /** Waits for its place in the queue and for its end; aborting takes it out or interrupts it. */
   turn(prompt: string, signal: AbortSignal): Promise<TurnReport>;
   close(summary: 'when_busy' | 'always'): Promise<void>;
@@ -68,14 +74,20 @@ interface Turn {
 const SUMMARY_PROMPT =
   'This session is about to be closed. Do not start any work or use any tool. In at most 300 words, sum up for whoever resumes it: the goal, what was done and decided, what is open, and the next step.';
 
-/** Carries out what the rules decide: turns on the driver, clocks, and answers. */
-export function createSession(deps: SessionDeps, launch: Launch, initial: SessionRecord): Session {
+/** Carries out what the rules decide: turns on the driver, clocks, and answers. What a session left behind goes before its first turn. */
+export function createSession(
+  deps: SessionDeps,
+  launch: Launch,
+  initial: SessionRecord,
+  leftBehind?: string,
+): Session {
   const { limits } = deps;
   let state = newSession<Turn>();
   let record = initial;
   let threadId = initial.backend_id ?? undefined;
   let isLoaded = false;
   let hasEnded = false;
+  let preface = leftBehind;
   let lastRequest = 0;
   const reports = new Map<RequestKey, (report: TurnReport) => void>();
   const closings = new Map<RequestKey, () => void>();
@@ -130,10 +142,13 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     controllers.set(turn, controller);
     const clock =
       source === 'summary' ? undefined : later(limits.turnMs, () => feed({ type: 'turn_timed_out', turn }));
+    const { agentId: agent_id, identity } = session;
     const prompt = payload?.prompt ?? SUMMARY_PROMPT;
     deps.turnStarted({ source, prompt });
+    let correlation_id: string | undefined;
     let result: TurnEnd;
     try {
+      correlation_id = deps.audit.note({ event: 'turn', source, agent_id, identity, summary: prompt });
       result = await drive(prompt, controller.signal);
     } catch (error) {
       result = error instanceof Error ? error : new Error(String(error));
@@ -141,6 +156,10 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     controllers.delete(turn);
     cancelLater(clock);
     const completed = !(result instanceof Error) && result.status === 'completed';
+    if (correlation_id !== undefined) {
+      const outcome = result instanceof Error ? { status: 'refused' } : endOf(result);
+      deps.audit.noteEnd({ event: 'turn_end', source, agent_id, identity, correlation_id, ...outcome });
+    }
     update({});
     deps.turnEnded({ end: result, stop: completed ? undefined : state.running?.stop });
     feed({ type: 'turn_ended', turn, result, completed, lost: !isLoaded });
@@ -151,28 +170,51 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     const work = await readContext(cwd);
     update({ ...work });
     const context = { ...work, identity, team };
+    const asked = preface === undefined ? prompt : `${withSummary(preface)}\n\n---\n\n${prompt}`;
     const codex = await deps.awake();
+    if (threadId !== undefined && !isLoaded) await load(codex, threadId);
     if (threadId === undefined) {
-      const developerInstructions = withContext(launch.developerInstructions, context);
+      const developerInstructions = withContext(instructions(), context);
       const started = await codex.startThread(
         { ...launch.thread, cwd, developerInstructions },
-        { prompt, signal },
+        { prompt: asked, signal },
       );
       isLoaded = true;
       threadId = started.threadId;
       update({ backend_id: threadId });
       deps.threadKnown(threadId);
+      preface = undefined;
       if (started.turn !== undefined) return started.turn;
-    } else if (!isLoaded) {
-      deps.threadKnown(threadId);
-      await codex.resumeThread(threadId, { ...launch.thread, cwd });
-      isLoaded = true;
     }
+    preface = undefined;
     return codex.runTurn(threadId, {
-      prompt,
+      prompt: asked,
       context: [{ name: CONTEXT_NAME, text: contextLines(context) }],
       signal,
     });
+  }
+
+  /** What a new thread is told: a summary stands there too, as instructions outlive a compaction. */
+  function instructions(): string | undefined {
+    const { developerInstructions: given } = launch;
+    if (preface === undefined) return given;
+    return given === undefined ? withSummary(preface) : `${withSummary(preface)}\n\n${given}`;
+  }
+
+  /** A thread of an earlier child; where the backend cannot take it up, the session goes on in a new one. */
+  async function load(codex: Codex, id: string): Promise<void> {
+    deps.threadKnown(id);
+    try {
+      await codex.resumeThread(id, { ...launch.thread, cwd: record.cwd });
+      isLoaded = true;
+    } catch (error) {
+      if (!(error instanceof RuntimeError) || error.code !== 'NOT_RESUMABLE') throw error;
+      deps.log('warn', 'the thread cannot be taken up again: the session goes on in a new one', {
+        agent_id: record.agent_id,
+        reason: error.message,
+      });
+      threadId = undefined;
+    }
   }
 
   function update(change: Partial<SessionRecord>): void {
@@ -197,12 +239,13 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     timers.delete(timer);
   }
 
-  return {
+  const session: Session = {
     agentId: initial.agent_id,
     identity: initial.identity,
     record: () => record,
     threadId: () => threadId,
     isClosed: () => state.phase === 'closed',
+    isFresh: () => state.lastTurn === 0,
     turn(prompt, signal) {
       const request = ++lastRequest;
       return new Promise((resolve) => {
@@ -230,4 +273,13 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     },
     childDied: () => feed({ type: 'child_died' }),
   };
+  return session;
+}
+
+function endOf({ status, durationMs }: TurnResult) {
+  return { status, duration_ms: durationMs };
+}
+
+function withSummary(summary: string): string {
+  return `Summary of this session when it was closed:\n\n${summary}`;
 }

@@ -1,14 +1,15 @@
 import { access, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 
 import type { Codex } from '@parley/runtimes';
 
+import type { Audit } from '../audit/open-audit.ts';
 import { proxyError } from '../errors.ts';
 import type { Identities } from '../identity/identities.ts';
 import type { Log } from '../logger.ts';
 import type { Onlooker } from '../onlooker.ts';
 import type { Registry } from '../registry/open-registry.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
+import { summaryPath } from '../registry/summary-path.ts';
 import { writeWhole } from '../registry/write-whole.ts';
 import { createSession, type Launch, type Session, type SessionLimits } from './session.ts';
 
@@ -18,6 +19,7 @@ export interface SessionsDeps {
   forgetful: () => Codex | undefined;
   registry: Registry;
   identities: Identities;
+  audit: Audit;
   limits: SessionLimits;
   maxSessions: number;
   /** Where sessions of this team keep their summaries. */
@@ -45,8 +47,8 @@ interface NewSession {
 export interface Sessions {
   /** Binds the identity at once, or throws. */
   begin(made: NewSession, launch: Launch): Session;
-  /** Takes up a session that had ended, under its own identity. */
-  resume(record: SessionRecord, launch: Launch): Promise<Session>;
+  /** Takes up a session that had ended, under its own identity; what it left behind goes before its first turn. */
+  resume(record: SessionRecord, launch: Launch, summary: string | undefined): Promise<Session>;
   live(agentId: string): Session | undefined;
   ofThread(threadId: string): Session | undefined;
   /** The record of a session by its own id. */
@@ -70,7 +72,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const summaryWrites = new Set<Promise<void>>();
   const releaseByThread = new Map<string, Promise<void>>();
 
-  const open = (record: SessionRecord, launch: Launch): Session => {
+  const open = (record: SessionRecord, launch: Launch, leftBehind?: string): Session => {
     const { agent_id: agentId, identity } = record;
     if (liveById.size >= deps.maxSessions)
       throw proxyError(
@@ -100,6 +102,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       },
       launch,
       record,
+      leftBehind,
     );
     liveById.set(agentId, session);
     log('info', 'a session was opened', { agent_id: agentId, identity });
@@ -108,7 +111,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
 
   const keepSummary = (record: SessionRecord, text: string): void => {
-    const path = summaryPath(record);
+    const path = summaryPath(deps.folder, record);
     if (path === undefined) return;
     const writing = writeWhole(path, `${text}\n`).catch((error: unknown) =>
       log('error', 'a summary could not be written', { path, error: String(error) }),
@@ -130,11 +133,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     releaseByThread.set(threadId, release);
   };
 
-  const summaryPath = ({ identity, backend_id }: SessionRecord): string | undefined =>
-    backend_id === null || !/^[A-Za-z0-9-]+$/.test(backend_id)
-      ? undefined
-      : join(deps.folder, identity, backend_id, 'summary.md');
-
   const sessions: Sessions = {
     begin(made, launch) {
       const at = deps.now().toISOString();
@@ -152,7 +150,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       };
       return open(record, launch);
     },
-    async resume(record, launch) {
+    async resume(record, launch, summary) {
       await access(record.cwd).catch(() => {
         throw proxyError('INVALID_SESSION_PARAMS', `The session's folder is gone: ${record.cwd}`, {
           agent_id: record.agent_id,
@@ -160,7 +158,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
         });
       });
       await releaseByThread.get(record.backend_id ?? '');
-      return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch);
+      return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch, summary);
     },
     live: (agentId) => liveById.get(agentId),
     ofThread: (threadId) => [...liveById.values()].find((session) => session.threadId() === threadId),
@@ -173,7 +171,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
     active: () => [...liveById.values()],
     async summaryOf(record) {
-      const path = summaryPath(record);
+      const path = summaryPath(deps.folder, record);
       if (path === undefined || isActive(record)) return undefined;
       await Promise.all(summaryWrites);
       return readFile(path, 'utf8').then(

@@ -21,8 +21,7 @@ export async function replyCodex(
       `The session '${record.agent_id}' is closed; call codex with its agent_id to resume it`,
       { agent_id: record.agent_id },
     );
-  const { session } = await takeUp(deps, record);
-  return runTurn(deps, session, args.prompt, signal);
+  return runTurn(deps, await takeUp(deps, record), args.prompt, signal);
 }
 
 function recordOf({ sessions }: CodexDeps, args: z.output<typeof ReplyArguments>): SessionRecord {

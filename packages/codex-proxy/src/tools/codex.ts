@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { readContext } from '../context/read-context.ts';
 import { proxyError } from '../errors.ts';
+import type { Log } from '../logger.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import { reportTurn, type ToolResult } from '../session/report-turn.ts';
 import type { Session } from '../session/session.ts';
@@ -12,6 +13,7 @@ import type { CodexArguments } from './schemas.ts';
 
 export interface CodexDeps extends LaunchDeps {
   sessions: Sessions;
+  log: Log;
   /** Where the proxy was started. */
   cwd: string;
   home: string;
@@ -28,6 +30,8 @@ export async function startCodex(
   if (args.agent_id !== undefined) return resumeCodex(deps, args, args.agent_id, signal);
   if (args.prompt !== undefined && args.agent_file !== undefined)
     throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and prompt exclude each other');
+  const waiting = resumedSession(deps, args.identity ?? deps.settings.identity);
+  if (waiting !== undefined && args.prompt !== undefined) return runTurn(deps, waiting, args.prompt, signal);
   const here = await readContext(deps.cwd);
   const cwd = await folderOf(args.cwd, here.repo_root ?? deps.cwd, deps.cwd);
   const file = args.agent_file === undefined ? undefined : await readFileOf(deps, args.agent_file, cwd);
@@ -67,8 +71,7 @@ async function resumeCodex(
   const prompt = args.prompt ?? CONTINUE;
   const live = deps.sessions.live(agentId);
   if (live !== undefined) return runTurn(deps, live, prompt, signal);
-  const { session, summary } = await takeUp(deps, record, args);
-  return openingTurn(deps, session, summary === undefined ? prompt : withSummary(summary, prompt), signal);
+  return openingTurn(deps, await takeUp(deps, record, args), prompt, signal);
 }
 
 /** Whoever is told an agent_id finds it again, also after a crash. */
@@ -81,17 +84,20 @@ async function openingTurn(...turn: Parameters<typeof runTurn>): Promise<ToolRes
   }
 }
 
-/** Opens an ended session on its thread, with what it left behind. */
+/** Opens an ended session on its thread; what it left behind goes before its first turn. */
 export async function takeUp(
   deps: CodexDeps,
   record: SessionRecord,
   args: Partial<CodexArguments> = {},
-): Promise<{ session: Session; summary: string | undefined }> {
+): Promise<Session> {
   if (record.backend_id === null) throw unknownSession(record.agent_id);
-  const summary = await deps.sessions.summaryOf(record);
+  // The proxy of a stale session had no time for a summary: one that lies there tells of an earlier end.
+  const summary = record.status === 'stale' ? undefined : await deps.sessions.summaryOf(record);
+  if (summary === undefined)
+    deps.log('warn', 'a session is resumed without a summary', { agent_id: record.agent_id });
   const { 'base-instructions': _base, ...kept } = args;
   const launch = await launchOf(deps, kept, args.role ?? record.role ?? null);
-  return { session: await deps.sessions.resume(record, launch), summary };
+  return deps.sessions.resume(record, launch, summary);
 }
 
 /** One turn, to the client's answer. */
@@ -105,6 +111,15 @@ export async function runTurn(
   return reportTurn(report, session.record(), deps.settings.request_timeout_secs);
 }
 
+/** The session that `serve --resume` has taken up and that waits for its first turn. */
+function resumedSession({ sessions }: CodexDeps, identity: string): Session | undefined {
+  return sessions
+    .active()
+    .find(
+      (session) => session.identity === identity && session.isFresh() && session.threadId() !== undefined,
+    );
+}
+
 /** No session of this instance ever had that id. */
 export function unknownSession(agentId: string): Error {
   return proxyError('SESSION_NOT_FOUND', `There is no session '${agentId}'`, { agent_id: agentId });
@@ -113,8 +128,4 @@ export function unknownSession(agentId: string): Error {
 async function readFileOf(deps: CodexDeps, path: string, cwd: string) {
   const { repo_root } = await readContext(cwd);
   return readAgentFile(path, cwd, [repo_root ?? cwd, join(deps.home, '.claude', 'agents')]);
-}
-
-function withSummary(summary: string, prompt: string): string {
-  return `Summary of this session when it was closed:\n\n${summary}\n\n---\n\n${prompt}`;
 }

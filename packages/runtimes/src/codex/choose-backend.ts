@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { openChild } from '../process/child.ts';
 import { RuntimeError } from '../runtime-error.ts';
 import type { BackendName } from './backend.ts';
 
@@ -14,12 +14,15 @@ export interface Question {
   env: Readonly<Record<string, string>>;
   cwd: string;
   timeoutMs: number;
-  /** Nobody wants to know any more. */
+  /** Nobody wants to know any more; its reason is thrown. */
   signal: AbortSignal;
 }
 
 /** The first release whose app-server speaks the protocol that this driver knows. */
 const OLDEST_APP_SERVER = [0, 153] as const;
+
+const MOST_BYTES = 65_536;
+const MOST_LINES = 1_000;
 
 /** Asks the binary what it has: newer ones take an unknown server's name for a prompt and open a terminal. */
 export async function chooseBackend(
@@ -64,14 +67,23 @@ function isOlder(version: string | undefined): boolean {
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
 }
 
-function ask({ command, env, cwd, timeoutMs, signal }: Question, args: string[]): Promise<string> {
-  return new Promise((resolve) => {
-    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1_048_576 } as const;
-    const options = { env, cwd, signal, ...limits };
-    const child = execFile(command, args, options, (_error, stdout, stderr) =>
-      resolve(`${stdout}\n${stderr}`),
-    );
-    // Whoever serves instead of answering sees the end of its input.
-    child.stdin?.on('error', () => {}).end();
+/** What the binary says to this; it is gone, with its whole group, when this settles. */
+async function ask({ command, env, cwd, timeoutMs, signal }: Question, args: string[]): Promise<string> {
+  signal.throwIfAborted();
+  const lines: string[] = [];
+  const child = await openChild({
+    command,
+    args,
+    env,
+    cwd,
+    maxLineBytes: MOST_BYTES,
+    maxBacklogBytes: MOST_BYTES,
+    onLine: (line) => void (lines.length < MOST_LINES && lines.push(line)),
+    onOversized: () => {},
+    onExit: () => {},
   });
+  // Whoever serves instead of answering sees the end of its input.
+  const { stderr } = await child.close({ eofMs: timeoutMs, termMs: 0, hurry: signal });
+  signal.throwIfAborted();
+  return [...lines, stderr].join('\n');
 }

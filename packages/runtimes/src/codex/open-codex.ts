@@ -191,7 +191,7 @@ export function openCodex(options: CodexOptions): Codex {
     diagnostics: () => ({ ...counts, stderr: life.child?.stderr() ?? '' }),
     async close() {
       life.isClosed = true;
-      closing.abort();
+      closing.abort(new RuntimeError('CLOSED', CLOSED));
       await life.child?.close({ eofMs: limits.eofMs, termMs: limits.termMs });
       // A start under way sees that it is too late, and ends its child itself.
       await life.starting?.catch(() => {});

@@ -30,6 +30,8 @@ export interface ChildOptions {
 interface CloseGrace {
   eofMs: number;
   termMs: number;
+  /** Aborted when there is no more time for any of them. */
+  hurry?: AbortSignal;
 }
 
 /** A process that talks in lines, in a group of its own. */
@@ -98,11 +100,17 @@ export async function openChild(options: ChildOptions): Promise<Child> {
     }
   }
 
-  async function shutDown({ eofMs, termMs }: CloseGrace): Promise<ChildExit> {
+  async function shutDown({ eofMs, termMs, hurry }: CloseGrace): Promise<ChildExit> {
+    const isOver = new AbortController();
+    const signal = AbortSignal.any([isOver.signal, ...(hurry === undefined ? [] : [hurry])]);
+    const endsWithin = async (ms: number): Promise<boolean> =>
+      (await Promise.race([ended, sleep(ms, undefined, { signal }).catch(() => {})])) !== undefined;
     stdin.end();
-    if ((await Promise.race([ended, sleep(eofMs)])) === undefined) signalGroup('SIGTERM');
-    if ((await Promise.race([ended, sleep(termMs)])) === undefined) signalGroup('SIGKILL');
-    return ended;
+    if (!(await endsWithin(eofMs))) signalGroup('SIGTERM');
+    if (!(await endsWithin(termMs))) signalGroup('SIGKILL');
+    const exit = await ended;
+    isOver.abort();
+    return exit;
   }
 
   let closing: Promise<ChildExit> | undefined;
