@@ -14,7 +14,7 @@ export interface RealScene {
   requests: ResponsesRequest[];
   gate: Gate;
   /** A proxy on the same home; the first ones are ended before another may have their identity. */
-  start(args?: string[]): Promise<ProxyClient>;
+  start(args?: string[], env?: Record<string, string>): Promise<ProxyClient>;
   close(): Promise<void>;
 }
 
@@ -30,11 +30,11 @@ export async function openRealScene(tool: CodexTool, transport: string): Promise
     place,
     requests: model.requests,
     gate,
-    async start(args = []) {
+    async start(args = [], env = {}) {
       const proxy = await startProxy({
         place,
         args: ['--transport', transport, ...args],
-        env: { CODEX_BIN: requireTool(tool), CODEX_HOME: codexHome },
+        env: { CODEX_BIN: requireTool(tool), CODEX_HOME: codexHome, ...env },
       });
       proxies.push(proxy);
       return proxy;
