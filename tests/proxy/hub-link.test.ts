@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -26,14 +28,19 @@ const cancelled = (proxy: Awaited<ReturnType<typeof proxyOf>>) =>
 describe('a session at the hub', () => {
   test('stands in the registry with its state as it changes, and its turns in the journal', async () => {
     const proxy = await proxyOf();
-    const turn = proxy.call('codex', { prompt: 'wait 1500\nsay all done', identity: 'arch', tag: 'mine' });
-    const working = await scene.seen('arch', 'working', /wait 1500/);
-    expect(working).toMatchObject({ capabilities: ['prompt', 'cancel', 'status'], runtimes: ['codex'] });
-    const { agent_id } = (await turn).structuredContent;
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hello', identity: 'arch', tag: 'mine' }))
+      .structuredContent;
     expect(await scene.seen('arch', 'idle')).toMatchObject({
-      connected: ['ws'],
+      capabilities: ['prompt', 'cancel', 'status'],
+      runtimes: ['codex'],
       metadata: { session: agent_id, team: 'default', tag: 'mine' },
     });
+    const requestId = proxy.nextId();
+    const turn = proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' });
+    await scene.seen('arch', 'working', /^say half$/);
+    proxy.send({ method: 'notifications/cancelled', params: { requestId } });
+    await turn;
+    await scene.seen('arch', 'idle');
     await proxy.call('codex-reply', { agent_id, prompt: 'fail no more money' });
     expect(await scene.seen('arch', 'error')).toMatchObject({ reason: 'no more money' });
     await proxy.call('agent_close', { agent_id });
@@ -44,20 +51,23 @@ describe('a session at the hub', () => {
     await scene.seen('arch', 'offline');
     const told = (await scene.journal('arch')).map(({ body, metadata }) => [metadata['event_type'], body]);
     expect(told.filter(([type]) => String(type).startsWith('task_'))).toEqual([
-      ['task_started', 'wait 1500'],
-      ['task_completed', 'all done'],
+      ['task_started', 'say hello'],
+      ['task_completed', 'hello'],
+      ['task_started', 'say half'],
+      ['task_completed', 'half'],
       ['task_started', 'fail no more money'],
       ['task_failed', 'no more money'],
       ['task_started', 'say fine again'],
       ['task_completed', 'fine again'],
     ]);
-    const [completed] = (await scene.journal('arch')).filter(
+    const ended = (await scene.journal('arch')).filter(
       ({ metadata }) => metadata['event_type'] === 'task_completed',
     );
-    expect(completed?.metadata['data']).toMatchObject({
-      status: 'completed',
-      duration_ms: expect.any(Number),
-    });
+    expect(ended.map(({ metadata }) => metadata['data'])).toMatchObject([
+      { status: 'completed', duration_ms: expect.any(Number) },
+      { status: 'cancelled' },
+      { status: 'completed' },
+    ]);
   });
 
   test('two identities are two agents, each under a token of its own; the end of the proxy takes both away', async () => {
@@ -172,8 +182,10 @@ describe('an approval', () => {
 
   test('that nobody answers ends on both sides', async () => {
     const { turn } = await asking(['--set', 'approval_timeout_secs=2']);
-    const { ask_id } = await scene.ask();
     expect((await turn).structuredContent.content).toContain('denied');
+    const { ask_id } = await eventually(
+      async () => (await scene.person.list_asks({ status: 'all' })).asks[0],
+    );
     expect((await scene.settled(ask_id)).verdict?.decision).toMatch(/withdrawn|denied/);
   });
 });
@@ -226,6 +238,33 @@ describe('the hub goes and comes', () => {
     });
     expect(bodies).toContain('42 events were lost while the hub was away');
     await scene.seen('arch', 'idle');
+  });
+
+  test('who takes the port of a dead hub hears nothing', async () => {
+    const proxy = await proxyOf();
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' }))
+      .structuredContent;
+    await scene.seen('arch', 'idle');
+    const { port } = new URL(scene.hub.url);
+    await scene.kill();
+    let heard = 0;
+    const stranger = createServer((_request, response) => {
+      heard += 1;
+      response.end('{}');
+    }).on('connection', () => (heard += 1));
+    stranger.listen(Number(port), '127.0.0.1');
+    await once(stranger, 'listening');
+    try {
+      const turn = proxy.call('codex-reply', { agent_id, prompt: 'ask make\nsay done' });
+      await until(() => proxy.asked.length === 1);
+      await until(() => proxy.stderr().includes('the hub is away'));
+      proxy.send({ id: proxy.asked[0]?.id, result: { action: 'accept' } });
+      await turn;
+      expect(await proxy.end()).toBe(0);
+      expect(heard).toBe(0);
+    } finally {
+      stranger.close();
+    }
   });
 
   test('it can be turned off', async () => {
