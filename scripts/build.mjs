@@ -1,6 +1,15 @@
 /** Bundles each binary into its package's dist/. */
+import { readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
 import { build } from 'esbuild';
 
 import { bundles } from './bundles.mjs';
 
-for (const bundle of Object.values(bundles)) await build(bundle);
+for (const bundle of Object.values(bundles)) {
+  const { metafile } = await build({ ...bundle, metafile: true });
+  // Parts are named by their content: those of earlier builds would stay for ever.
+  const built = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
+  for (const name of readdirSync(bundle.outdir))
+    if (name.startsWith('part-') && !built.has(name)) rmSync(join(bundle.outdir, name));
+}

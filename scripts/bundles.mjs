@@ -30,6 +30,9 @@ export const bundles = {
   'codex-proxy': {
     ...common,
     entryPoints: { 'atm-agent-mcp': 'packages/codex-proxy/src/main.ts' },
+    // What only a link to the hub needs is loaded with the first link.
+    splitting: true,
+    chunkNames: 'part-[hash]',
     outdir: 'packages/codex-proxy/dist',
   },
 };

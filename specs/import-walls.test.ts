@@ -43,8 +43,15 @@ const wallsByFile = {
   'packages/supervisor/src/index.ts': outer,
   'packages/mail/src/index.ts': outer,
   'packages/codex-proxy/src/start.ts': {
-    refused: ['@parley/core', '@parley/store-sqlite', '@parley/client', 'parley'],
-    allowed: ['@parley/protocol', '@parley/runtimes', '@parley/mail', '@parley/sqlite', 'node:fs'],
+    refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
+    allowed: [
+      '@parley/protocol',
+      '@parley/client',
+      '@parley/runtimes',
+      '@parley/mail',
+      '@parley/sqlite',
+      'node:fs',
+    ],
   },
   'packages/sqlite/src/index.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', 'parley'],

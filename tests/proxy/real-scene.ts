@@ -18,7 +18,7 @@ export interface RealScene {
   requests: ResponsesRequest[];
   gate: Gate;
   /** A proxy on the same home; the first ones are ended before another may have their identity. */
-  start(args?: string[]): Promise<ProxyClient>;
+  start(args?: string[], env?: Record<string, string>): Promise<ProxyClient>;
   close(): Promise<void>;
 }
 
@@ -41,11 +41,11 @@ export async function openRealScene(
     place,
     requests: model.requests,
     gate,
-    async start(args = []) {
+    async start(args = [], env = {}) {
       const proxy = await startProxy({
         place,
         args: ['--transport', transport, ...args],
-        env: { CODEX_BIN: requireTool(tool), CODEX_HOME: codexHome },
+        env: { CODEX_BIN: requireTool(tool), CODEX_HOME: codexHome, ...env },
       });
       proxies.push(proxy);
       return proxy;

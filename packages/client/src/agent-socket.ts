@@ -1,6 +1,6 @@
 import { HUB_NAME, type LiveMessage, LiveEnvelope } from '@parley/protocol';
 
-import type { Token } from './transport.ts';
+import { type Address, findHub, type Token } from './transport.ts';
 
 /** As much of a WebSocket as is needed: the global one of browsers, and that of the package `ws`. */
 export interface Socket {
@@ -15,13 +15,12 @@ export interface Socket {
 export type SocketConstructor = new (url: string, protocols: string[]) => Socket;
 
 export interface SocketOptions {
-  /** Where the hub listens, such as http://127.0.0.1:8620. */
-  url: string;
+  url: Address;
   token: Token;
   agentId: string;
   WebSocket: SocketConstructor;
   /** What is said first on every connection, as the parameters of `register_agent`. */
-  registration: Record<string, unknown>;
+  registration: (endpoint: string) => Record<string, unknown>;
   /** Hears each command once; what it gives back is the result. */
   onCommand: (command: string, parameters: Record<string, unknown>) => Promise<unknown>;
   /** How the agent stands, for those who ask. */
@@ -106,15 +105,15 @@ export function openAgentSocket(options: SocketOptions): AgentSocket {
 
   async function connect(): Promise<void> {
     timer = undefined;
+    const endpoint = `${(await findHub(options.url)).replace(/^http/, 'ws')}/ws`;
     const token = typeof options.token === 'string' ? options.token : await options.token();
     if (closed) return;
-    const address = `${options.url.replace(/\/+$/, '').replace(/^http/, 'ws')}/ws?version=1.0`;
-    const opening = new options.WebSocket(address, ['parley.v1', `bearer.${token}`]);
+    const opening = new options.WebSocket(`${endpoint}?version=1.0`, ['parley.v1', `bearer.${token}`]);
     const startedAt = performance.now();
     socket = opening;
     opening.onopen = () => {
       isOpen = true;
-      const parameters = options.registration;
+      const parameters = options.registration(endpoint);
       registering = say('command', HUB_NAME, { command: 'register_agent', parameters });
       for (const { target, payload } of unsent.splice(0)) say('command_response', target, payload);
     };

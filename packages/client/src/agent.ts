@@ -74,7 +74,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       token: options.token,
       agentId,
       WebSocket: options.WebSocket ?? globalSocket(),
-      registration: { agentId, ...shared, endpoint: `${options.url.replace(/^http/, 'ws')}/ws` },
+      registration: (endpoint) => ({ agentId, ...shared, endpoint }),
       status: () => ({ ...stands, capabilities }),
       async onCommand(command, parameters) {
         const handler = Object.hasOwn(commands, command) ? commands[command] : undefined;

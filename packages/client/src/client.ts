@@ -39,7 +39,7 @@ export function createClient(options: ClientOptions): Client {
           body,
           signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
         });
-        return await readAnswer(response, options.url);
+        return await readAnswer(response);
       } catch (error) {
         signal?.throwIfAborted();
         await patience.wait(error, signal);
@@ -58,11 +58,11 @@ export function createClient(options: ClientOptions): Client {
   } as Client;
 }
 
-async function readAnswer(response: Response, url: string): Promise<unknown> {
+async function readAnswer(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch (error) {
-    throw asClientError(error, url);
+    throw asClientError(error, response.url);
   }
 }
 

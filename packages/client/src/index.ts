@@ -5,4 +5,4 @@ export { type Call, type Client, createClient } from './client.ts';
 export { ClientError, isClientError } from './client-error.ts';
 export type { Happening } from './follow-all.ts';
 export type { FollowOptions } from './follow-stream.ts';
-export type { CallOptions, ClientOptions, Token } from './transport.ts';
+export type { Address, CallOptions, ClientOptions, Token } from './transport.ts';

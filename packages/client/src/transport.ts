@@ -3,9 +3,11 @@ import { type ClientError, noAnswer, toClientError } from './client-error.ts';
 /** A token, or a function that brings a fresh one whenever it is asked. */
 export type Token = string | (() => string | Promise<string>);
 
+/** Where the hub listens, such as http://127.0.0.1:8620, or a function that finds it whenever it is asked. */
+export type Address = string | (() => string | Promise<string>);
+
 export interface ClientOptions {
-  /** Where the hub listens, such as http://127.0.0.1:8620. */
-  url: string;
+  url: Address;
   token: Token;
   /** Another fetch than the global one. */
   fetch?: typeof fetch;
@@ -25,15 +27,15 @@ export type Transport = (path: string, init: RequestInit) => Promise<Response>;
 
 /** Sends requests with the token; an answer that is not 2xx becomes a ClientError, as does none at all. */
 export function createTransport(options: ClientOptions): Transport {
-  const base = options.url.replace(/\/+$/, '');
   const send = options.fetch ?? ((input: string, init: RequestInit) => fetch(input, init));
   const takeToken = (): string | Promise<string> =>
     typeof options.token === 'string' ? options.token : options.token();
 
   async function attempt(path: string, init: RequestInit, token: string): Promise<Response> {
-    let response: Response;
+    let base = 'the hub';
     try {
-      response = await send(`${base}${path}`, {
+      base = await findHub(options.url);
+      const response = await send(`${base}${path}`, {
         ...init,
         headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` },
         // A redirect would carry the token elsewhere.
@@ -57,6 +59,11 @@ export function createTransport(options: ClientOptions): Transport {
       return attempt(path, init, fresh);
     }
   };
+}
+
+/** The address as it is now, without a slash at its end. */
+export async function findHub(address: Address): Promise<string> {
+  return (typeof address === 'string' ? address : await address()).replace(/\/+$/, '');
 }
 
 /** What broke on the way, as a ClientError whose outcome is unknown. */

@@ -1,6 +1,7 @@
 import type { ApprovalDecision, ApprovalRequest } from '@parley/runtimes';
 
 import type { Log } from './logger.ts';
+import type { OtherAnswer } from './onlooker.ts';
 import type { Params } from './wire/message.ts';
 import type { UpstreamAnswer } from './wire/upstream.ts';
 
@@ -9,6 +10,8 @@ export interface ApprovalsDeps {
   agentOf: (threadId: string) => string | undefined;
   /** True while a session waits to learn its thread's id. */
   someStarting: () => boolean;
+  /** The same question is put elsewhere at the same time; the first answer counts. */
+  elsewhere: (agentId: string, request: ApprovalRequest, signal: AbortSignal) => OtherAnswer | undefined;
   timeoutMs: number;
   log: Log;
 }
@@ -25,7 +28,8 @@ export interface Approvals {
 }
 
 /** Every question ends: by its answer, by time, by the session's close, or by the child itself. */
-export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: ApprovalsDeps): Approvals {
+export function createApprovals(deps: ApprovalsDeps): Approvals {
+  const { ask, agentOf, someStarting, timeoutMs, log } = deps;
   const open = new Map<
     string,
     { agentId: string | null; request: ApprovalRequest; controller: AbortController }
@@ -38,11 +42,16 @@ export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: 
     open.set(request.id, { agentId, request, controller });
     const timer = setTimeout(() => controller.abort(new Error('timed out')), timeoutMs);
     let decision: ApprovalDecision = 'decline';
+    const { signal } = controller;
     try {
-      decision = decisionOf(
-        await ask('elicitation/create', questionOf(agentId, request), controller.signal),
-        request,
+      const other = agentId === null ? undefined : deps.elsewhere(agentId, request, signal);
+      const answered = ask('elicitation/create', questionOf(agentId, request), signal).then(
+        async (answer) =>
+          // A client with nobody there says so at once; who can see it elsewhere may still answer.
+          (saysNothing(answer) && other?.isThere === true ? await other.answer : undefined) ??
+          decisionOf(answer, request),
       );
+      decision = await Promise.race([answered, other?.answer.then((given) => given ?? answered) ?? answered]);
     } catch (error) {
       log('warn', 'an approval was refused without an answer', {
         agent_id: agentId,
@@ -52,6 +61,7 @@ export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: 
     } finally {
       clearTimeout(timer);
       open.delete(request.id);
+      controller.abort(new Error('answered elsewhere'));
     }
     request.respond(decision);
   };
@@ -117,7 +127,8 @@ function questionOf(agentId: string | null, request: ApprovalRequest): Params {
   };
 }
 
-function messageOf({ kind, command, cwd, changes, reason, questions, raw }: ApprovalRequest): string {
+/** The question in a sentence or two. */
+export function messageOf({ kind, command, cwd, changes, reason, questions, raw }: ApprovalRequest): string {
   const told = raw.params['message'];
   if (typeof told === 'string') return told;
   const why = reason === undefined ? '' : `\n${reason}`;
@@ -128,7 +139,8 @@ function messageOf({ kind, command, cwd, changes, reason, questions, raw }: Appr
   return `Codex asks for ${kind === 'permissions' ? 'more permissions' : 'an answer'}.${why}`;
 }
 
-function schemaOf({ kind, questions, raw }: ApprovalRequest): unknown {
+/** What a filled-in answer looks like. */
+export function schemaOf({ kind, questions, raw }: ApprovalRequest): unknown {
   if (kind === 'mcp_elicitation' && raw.params['requestedSchema'] !== undefined)
     return raw.params['requestedSchema'];
   const asked = kind === 'user_input' ? (questions ?? []) : [];
@@ -141,6 +153,11 @@ function schemaOf({ kind, questions, raw }: ApprovalRequest): unknown {
       ]),
     ),
   };
+}
+
+/** True for an error or a dismissal: nobody has decided. */
+function saysNothing(answer: UpstreamAnswer): boolean {
+  return 'error' in answer || (answer.result as Params | null)?.['action'] === 'cancel';
 }
 
 /** Understands MCP's accept, decline and cancel, Codex's own decisions, and the older Approved and Rejected. */

@@ -9,6 +9,8 @@ export interface EventsDeps {
   agentOf: (threadId: string) => string | undefined;
   /** True while a session waits to learn its thread's id. */
   someStarting: () => boolean;
+  /** Hears what is passed on, each with its session. */
+  heard: (agentId: string, event: CodexEvent) => void;
 }
 
 /** Passes the child's events on to the client, each with its session; what the client cannot take is counted. */
@@ -23,12 +25,13 @@ export interface Events {
 const MOST_EARLY = 1_000;
 
 /** Events are never altered, held back or queued, save those that come before their session knows its thread. */
-export function createEvents({ notify, isMcp, agentOf, someStarting }: EventsDeps): Events {
+export function createEvents({ notify, isMcp, agentOf, someStarting, heard }: EventsDeps): Events {
   let early: CodexEvent[] = [];
   let inAll = 0;
   const droppedByAgent = new Map<string, number>();
 
   const pass = (event: CodexEvent, agentId: string | undefined): void => {
+    if (agentId !== undefined) heard(agentId, event);
     if (notify('codex/event', { ...paramsOf(event), agent_id: agentId ?? null })) return;
     inAll += 1;
     if (agentId !== undefined) droppedByAgent.set(agentId, (droppedByAgent.get(agentId) ?? 0) + 1);

@@ -4,9 +4,15 @@ const SECRET =
 /** Control characters of every kind, and marks that reorder or break lines. */
 const HARMFUL = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
+/** Takes out what looks like a secret. */
+export function hideSecrets(text: string): string {
+  return text.replaceAll(SECRET, '[redacted]');
+}
+
 /** Makes a text from outside fit for a log or a terminal: no secret, nothing that acts on it, one line. */
 export function redact(text: string): string {
-  return text
-    .replaceAll(SECRET, '[redacted]')
-    .replaceAll(HARMFUL, (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
+  return hideSecrets(text).replaceAll(
+    HARMFUL,
+    (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -11,6 +11,8 @@ import { openAudit } from './audit/open-audit.ts';
 import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createEvents } from './events.ts';
+import { createHubAccess } from './hub-link/hub-access.ts';
+import { createHubLink } from './hub-link/hub-link.ts';
 import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
 import { openChild } from './open-child.ts';
@@ -88,6 +90,19 @@ export async function startProxy({
     log,
   });
 
+  const hubLink = settings.hub_enabled
+    ? createHubLink({
+        access: createHubAccess({
+          data: settings.hub_data ?? places.hub,
+          url: settings.hub_url,
+          tokenFile: settings.hub_token_file,
+          workspace: settings.hub_workspace,
+        }),
+        askMs: settings.approval_timeout_secs * 1_000,
+        log,
+      })
+    : undefined;
+
   const child = openChild({
     config,
     env,
@@ -98,7 +113,10 @@ export async function startProxy({
     onApprovalClosed: (id) => approvals.withdrawn(id),
     onRequest: (method, params, signal) => upstream.ask(method, params, signal),
     onStart: () => void tellTools(),
-    onExit: () => sessions.childDied(),
+    onExit() {
+      sessions.childDied();
+      hubLink?.childDied();
+    },
   });
   const passThrough = createPassThrough({
     codex: child.codex,
@@ -131,6 +149,7 @@ export async function startProxy({
       approvals.threadKnown(threadId);
     },
     refuseApprovals: (agentId) => approvals.refuse(agentId),
+    onlooker: hubLink,
   });
   /** What the child has beyond the proxy's own tools was not in the list before it ran. */
   const tellTools = async (): Promise<void> => {
@@ -144,6 +163,7 @@ export async function startProxy({
     isMcp: () => child.facts()?.can.mcp === true,
     agentOf,
     someStarting,
+    heard: (agentId, event) => hubLink?.event(agentId, event),
   });
   const deps: AnswerDeps = {
     settings,
@@ -176,6 +196,7 @@ export async function startProxy({
     ask: (method, params, signal) => upstream.ask(method, params, signal),
     agentOf,
     someStarting,
+    elsewhere: (...question) => hubLink?.asked(...question),
     timeoutMs: settings.approval_timeout_secs * 1_000,
     log,
   });
@@ -195,7 +216,7 @@ export async function startProxy({
   const stop = async (): Promise<void> => {
     await sessions.closeAll();
     membership.leave(settings.identity);
-    await Promise.all([child.codex.close(), membership.settled()]);
+    await Promise.all([child.codex.close(), membership.settled(), hubLink?.close()]);
     mail.close();
     await sessionServer.close();
     identities.close();

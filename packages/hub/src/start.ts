@@ -19,16 +19,18 @@ import {
   type Deps,
   isRecorded,
 } from '@parley/core';
-import type { ParleyError } from '@parley/protocol';
+import { HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
+import { issueToken } from './auth/issue-token.ts';
 import { signingKey } from './auth/key-file.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
 import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
+import { createLocalTokenFace } from './faces/local/face.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
@@ -54,7 +56,7 @@ const never = new AbortController().signal;
 export async function start(config: Config, log: Logger): Promise<RunningHub> {
   prepareFolder(config.data);
   const lock = lockFolder(config.data);
-  const runtimeFile = join(config.data, 'hub.json');
+  const runtimeFile = join(config.data, HUB_FILE);
   // What a hub that crashed left behind must not be taken for this one.
   writePrivateFile(runtimeFile, '{}\n');
   await signingKey(config.data, clock.now());
@@ -135,6 +137,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     now: clock.now,
     onFault: (error) => log.debug({ why: redact(error.message) }, 'mcp'),
   });
+  const localKey = randomBytes(32).toString('base64url');
   const server = await startServer({
     config,
     faces: [
@@ -165,14 +168,20 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         version: VERSION,
         streams,
       }),
+      createLocalTokenFace({
+        key: localKey,
+        workspace: config.workspace,
+        maxLifetimeMs: config.auth.max_lifetime_ms,
+        issue: (request) => issueToken(config, request, clock.now()),
+        refuse: tokens.refuse,
+        limits,
+      }),
       createHealthFace(store),
     ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
   });
-  writePrivateFile(
-    runtimeFile,
-    `${JSON.stringify({ url: server.url, pid: process.pid, version: VERSION })}\n`,
-  );
+  const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
+  writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
   return {
     url: server.url,
     async close() {

@@ -1,17 +1,9 @@
 import { z } from 'zod';
 
 import { Role } from './entities.ts';
-import { HUB_NAME } from './hub-name.ts';
-import { Name } from './text.ts';
+import { AgentName, Name } from './text.ts';
 
 const Seconds = z.number().int().min(0).max(253_402_300_799);
-
-/** Names that already mean something in a record: the hub itself, and everybody. */
-const RESERVED: readonly string[] = [HUB_NAME, 'all'];
-
-const AgentName = Name.refine((name) => !RESERVED.includes(name.toLowerCase()), {
-  error: `must not be one of ${RESERVED.join(', ')}, which mean the hub and everybody`,
-});
 
 /** The claims a token must carry, all of them, with these exact types. */
 export const Claims = z.object({

@@ -1,3 +1,4 @@
+export * from './address.ts';
 export * from './agents.ts';
 export * from './asks.ts';
 export * from './caller.ts';
@@ -9,6 +10,7 @@ export * from './entities.ts';
 export * from './errors.ts';
 export * from './event-types.ts';
 export * from './events.ts';
+export * from './hub-file.ts';
 export * from './hub-name.ts';
 export * from './ids.ts';
 export * from './json.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { HUB_NAME } from './hub-name.ts';
 import { isIllFormed } from './json.ts';
 
 const encoder = new TextEncoder();
@@ -44,4 +45,12 @@ export function storableObject(maxBytes: number) {
 /** Names of agents, workspaces, sessions: never a flag, a path or a shell word. */
 export const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
   error: 'must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit',
+});
+
+/** Names that already mean something in a record: the hub itself, and everybody. */
+const RESERVED: readonly string[] = [HUB_NAME, 'all'];
+
+/** A name that an agent may bear. */
+export const AgentName = Name.refine((name) => !RESERVED.includes(name.toLowerCase()), {
+  error: `must not be one of ${RESERVED.join(', ')}, which mean the hub and everybody`,
 });

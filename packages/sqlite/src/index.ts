@@ -1,4 +1,4 @@
-export { type FileLock, lockFile } from './lock-file.ts';
+export { type FileLock, isFileLocked, lockFile } from './lock-file.ts';
 export {
   type DatabaseSync,
   SQLITE_FULL,

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 
@@ -27,5 +27,19 @@ function createPrivate(path: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
     // It is there, or SQLite will say in its words why it cannot be.
+  }
+}
+
+/** True while a process holds the lock; looks without taking it or making a file. */
+export function isFileLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 0 });
+  try {
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return false;
+  } catch {
+    return true;
+  } finally {
+    db.close();
   }
 }

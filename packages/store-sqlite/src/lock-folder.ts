@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ParleyError } from '@parley/protocol';
-import { type FileLock, lockFile, sqliteModule } from '@parley/sqlite';
-
-const HUB_LOCK = 'hub.lock';
+import { HUB_LOCK, ParleyError } from '@parley/protocol';
+import { type FileLock, isFileLocked, lockFile } from '@parley/sqlite';
 
 /** Long enough to outlast those who only look whether the lock is held. */
 const LOOK_MS = 500;
@@ -22,15 +19,5 @@ export function lockFolder(folder: string): FileLock {
 
 /** True while a hub runs on the folder; looks without taking the lock or making a file. */
 export function isFolderLocked(folder: string): boolean {
-  const path = join(folder, HUB_LOCK);
-  if (!existsSync(path)) return false;
-  const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 0 });
-  try {
-    db.prepare('SELECT count(*) FROM sqlite_schema').get();
-    return false;
-  } catch {
-    return true;
-  } finally {
-    db.close();
-  }
+  return isFileLocked(join(folder, HUB_LOCK));
 }

@@ -13,6 +13,8 @@ export interface Places {
   /** Claude Code's teams. */
   teams: string;
   userFile: string;
+  /** Where a hub of this user keeps its data, unless it was told otherwise. */
+  hub: string;
 }
 
 /** Finds the places from the environment; a blank ATM_HOME counts as none. */
@@ -22,6 +24,7 @@ export function findPlaces(env: NodeJS.ProcessEnv): Places {
   const atm = join(home, '.config', 'atm');
   // Claude Code may keep its files elsewhere; where ATM_HOME is set, nothing outside of it is meant.
   const claude = (atmHome === '' && env['CLAUDE_CONFIG_DIR']?.trim()) || join(home, '.claude');
+  const shared = env['XDG_DATA_HOME']?.trim() || join(home, '.local', 'share');
   return {
     home,
     atm,
@@ -29,6 +32,7 @@ export function findPlaces(env: NodeJS.ProcessEnv): Places {
     mail: join(atm, 'mail'),
     teams: join(resolve(claude), 'teams'),
     userFile: join(atm, 'config.toml'),
+    hub: atmHome === '' ? join(shared, 'parley') : home,
   };
 }
 

@@ -29,7 +29,9 @@ export function readSettingsFile(path: string): FileSettings | undefined {
   const { default_team, identity } = asTable(tree['core']);
   if (default_team !== undefined) values.set('team', check(path, 'team', default_team));
   if (identity !== undefined) values.set('identity', check(path, 'identity', identity));
-  const { roles, trusted_repos, ...section } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
+  const { roles, trusted_repos, hub, ...flat } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
+  const ofHub = Object.entries(asTable(hub)).map(([key, value]) => [`hub_${key}`, value]);
+  const section = { ...flat, ...(Object.fromEntries(ofHub) as Table) };
   // A setting under its own name is stronger than under an older one.
   const entries = Object.entries(section).toSorted(
     ([a], [b]) => Number(a in SETTINGS) - Number(b in SETTINGS),

@@ -94,6 +94,27 @@ export const SETTINGS = {
     4_096,
     'characters of a message in a mail turn',
   ),
+  hub_enabled: setting(z.boolean(), true, 'show the sessions to the hub, where one runs', {
+    needsTrust: always,
+  }),
+  hub_data: setting(text().nullable(), null, 'data folder of a hub on this machine; none: the usual one', {
+    variables: ['PARLEY_DATA'],
+    needsTrust: always,
+  }),
+  hub_url: setting(text().nullable(), null, 'address of another hub; needs hub_token_file', {
+    variables: ['PARLEY_URL'],
+    needsTrust: always,
+  }),
+  hub_token_file: setting(
+    text().nullable(),
+    null,
+    'file with a token of the hub, closed to others; {identity} in its name stands for the identity',
+    { variables: ['PARLEY_TOKEN_FILE'], needsTrust: always },
+  ),
+  hub_workspace: setting(text().nullable(), null, "workspace at a hub of this machine; none: the hub's own", {
+    variables: ['PARLEY_WORKSPACE'],
+    needsTrust: always,
+  }),
   log_level: setting(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'info', 'how much goes to stderr'),
 } as const satisfies Record<string, Setting>;
 

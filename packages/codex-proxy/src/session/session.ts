@@ -2,6 +2,7 @@ import type { TurnResult } from '@parley/runtimes';
 
 import type { Audit } from '../audit/open-audit.ts';
 import type { Addressee, Courier } from '../mail/courier.ts';
+import type { EndedTurn, OpenSession, StartedTurn } from '../onlooker.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import {
   newSession,
@@ -44,11 +45,14 @@ export interface SessionDeps extends SessionThreadDeps {
   save: (record: SessionRecord) => void;
   /** Closing has begun: nobody is asked any more. */
   refuseApprovals: () => void;
+  turnStarted: (turn: StartedTurn) => void;
+  turnEnded: (turn: EndedTurn) => void;
   closed: (interrupted: boolean, summary: string | undefined) => void;
 }
 
-export interface Session extends Addressee {
-  record(): SessionRecord;
+export interface Session extends OpenSession, Addressee {
+  readonly agentId: string;
+  readonly identity: string;
   threadId(): string | undefined;
   isClosed(): boolean;
   /** True until its first turn since it was opened. */
@@ -184,13 +188,16 @@ export function createSession(
     const mails = message_ids === undefined ? {} : { message_ids };
     const note = { event: 'turn', ...facts, summary: request.prompt, ...mails } as const;
     const correlation_id = deps.audit.note(note);
+    deps.turnStarted({ source, prompt: request.prompt });
     const over = { event: 'turn_end', ...facts, correlation_id } as const;
     try {
       const result = await thread.run(request);
       deps.audit.noteEnd({ ...over, status: result.status, duration_ms: result.durationMs });
+      deps.turnEnded({ end: result, stop: result.status === 'completed' ? undefined : state.running?.stop });
       return result;
     } catch (error) {
       deps.audit.noteEnd({ ...over, status: 'refused' });
+      deps.turnEnded({ end: error as Error, stop: state.running?.stop });
       throw error;
     }
   }
@@ -236,6 +243,11 @@ export function createSession(
         feed({ type: 'client_turn', request, payload: { prompt } });
         if (signal.aborted) cancel();
       });
+    },
+    interrupt() {
+      const request = state.running?.request;
+      if (request !== undefined) feed({ type: 'cancel', request });
+      return request !== undefined;
     },
     close(summary) {
       const request = ++lastRequest;

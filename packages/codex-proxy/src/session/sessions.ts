@@ -10,6 +10,7 @@ import type { Log } from '../logger.ts';
 import type { Courier } from '../mail/courier.ts';
 import type { Membership } from '../mail/membership.ts';
 import type { SessionServer } from '../mail/session-server.ts';
+import type { Onlooker } from '../onlooker.ts';
 import type { Registry } from '../registry/open-registry.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
 import { summaryPath } from '../registry/summary-path.ts';
@@ -35,6 +36,7 @@ export interface SessionsDeps {
   log: Log;
   threadKnown: (threadId: string) => void;
   refuseApprovals: (agentId: string) => void;
+  onlooker: Pick<Onlooker, 'opened' | 'turnStarted' | 'turnEnded' | 'closed'> | undefined;
 }
 
 /** What a new session is made of. */
@@ -73,7 +75,7 @@ export interface Sessions {
 
 /** Keeps each identity bound to one session, and no more sessions than allowed. */
 export function createSessions(deps: SessionsDeps): Sessions {
-  const { registry, identities, log } = deps;
+  const { registry, identities, log, onlooker } = deps;
   const liveById = new Map<string, Session>();
   const summaryWrites = new Set<Promise<void>>();
   const releaseByThread = new Map<string, Promise<void>>();
@@ -96,6 +98,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
         },
         mailTools: async () => ({ atm: await deps.sessionServer.admit({ identity, agentId }) }),
         refuseApprovals: () => deps.refuseApprovals(agentId),
+        turnStarted: (turn) => onlooker?.turnStarted(agentId, turn),
+        turnEnded: (turn) => onlooker?.turnEnded(agentId, turn),
         closed(interrupted, summary) {
           liveById.delete(agentId);
           deps.courier.detach(agentId);
@@ -105,6 +109,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
           log('info', 'a session was closed', { agent_id: agentId, identity, interrupted });
           if (summary !== undefined) keepSummary(session.record(), summary);
           letGo(session.threadId());
+          onlooker?.closed(agentId);
         },
       },
       launch,
@@ -115,6 +120,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     deps.membership.join(identity, { cwd: record.cwd, model: launch.thread.model });
     deps.courier.attach(session);
     log('info', 'a session was opened', { agent_id: agentId, identity });
+    onlooker?.opened(session);
     return session;
   };
 

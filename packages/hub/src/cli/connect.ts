@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 
 import { type Client, createClient, type Token } from '@parley/client';
-import { ParleyError } from '@parley/protocol';
+import { checkAddress, ParleyError } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import type { LoadedConfig } from '../config/load.ts';
-import { checkAddress, readTokenFile } from './credentials.ts';
+import { readTokenFile } from './credentials.ts';
 import { findHub } from './find-hub.ts';
 import { UnreachableError } from './output.ts';
 import { ownCommand } from './own-command.ts';

@@ -5,13 +5,13 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { ParleyError } from '@parley/protocol';
+import { checkAddress, ParleyError } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import { createServerFactory } from '../faces/mcp/hub-server.ts';
 import { createLogger } from '../logger.ts';
 import { VERSION } from '../version.ts';
-import { checkAddress } from './credentials.ts';
+
 import { hubAt, hubOfFolder } from './nearby-hub.ts';
 import { EXIT } from './output.ts';
 import { givenToken, ownTokens } from './own-token.ts';

@@ -1,0 +1,98 @@
+import { type AskVerdict, HUB_NAME, type InputOf, isStorable } from '@parley/protocol';
+import type { ApprovalDecision, ApprovalRequest } from '@parley/runtimes';
+
+import { messageOf, schemaOf } from '../approvals.ts';
+import { clip } from './clip.ts';
+
+type Raising = InputOf<'raise_ask'>;
+
+/** What one ask can show of a command or a patch, in bytes. */
+const MOST_SHOWN = 16_000;
+
+const LEAVE: Raising['options'] = [
+  { id: 'once', label: 'Allow once', kind: 'allow_once' },
+  { id: 'session', label: 'Allow for this session', kind: 'allow_session' },
+  { id: 'deny', label: 'Deny', kind: 'deny' },
+];
+
+/** An approval as a person sees it at the hub; undefined when what is to be run cannot be shown there whole. */
+export function askOf(request: ApprovalRequest): Raising | undefined {
+  const { kind, command, cwd, raw } = request;
+  const prompt = clip(messageOf(request).trim(), 1_000) || `Codex asks (${kind})`;
+  const place = cwd === undefined || !fits(cwd, 4_000) ? {} : { cwd };
+  const metadata = { source: 'codex', kind };
+  if (kind === 'command') {
+    if (command === undefined || !fits(command, MOST_SHOWN)) return undefined;
+    return { kind: 'approval', prompt, command, ...place, options: LEAVE, metadata };
+  }
+  if (kind === 'patch') {
+    const patch = patchText(request);
+    return {
+      kind: 'approval',
+      prompt,
+      ...(patch === '' ? {} : { command: patch }),
+      ...place,
+      options: LEAVE,
+      metadata,
+    };
+  }
+  if (kind === 'permissions') {
+    const wanted = JSON.stringify(raw.params);
+    if (!fits(wanted, MOST_SHOWN)) return undefined;
+    return { kind: 'approval', prompt, command: wanted, ...place, options: LEAVE, metadata };
+  }
+  const options = optionsOf(request);
+  if (options !== undefined) return { kind: 'question', prompt, options, metadata };
+  const schema = schemaOf(request) as Record<string, unknown>;
+  if (!fits(JSON.stringify(schema), MOST_SHOWN)) return undefined;
+  return { kind: 'elicitation', prompt, schema, metadata };
+}
+
+/** A person's verdict in the words of the driver; undefined for one that says nothing to Codex. */
+export function decisionOfVerdict(
+  { kind, questions = [] }: ApprovalRequest,
+  { decision, option, scope, text, data, reason, by }: AskVerdict,
+): ApprovalDecision | undefined {
+  if (decision === 'withdrawn') return undefined;
+  const asksLeave = kind === 'command' || kind === 'patch' || kind === 'permissions';
+  if (decision === 'denied') {
+    const why = reason ?? text;
+    return asksLeave && why !== undefined && by !== HUB_NAME ? { text: why } : 'decline';
+  }
+  if (asksLeave)
+    return option === 'session' || scope === 'session' || scope === 'rule' ? 'accept_for_session' : 'accept';
+  if (kind === 'mcp_elicitation') return { content: data ?? {} };
+  const said = option ?? text;
+  const answers =
+    data ?? (said === undefined ? {} : Object.fromEntries(questions.slice(0, 1).map(({ id }) => [id, said])));
+  return {
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([id, value]) => [
+        id,
+        (Array.isArray(value) ? value : [value]).map(String),
+      ]),
+    ),
+  };
+}
+
+/** The whole patch, or the names of its files where it is too long. */
+function patchText({ changes = [] }: ApprovalRequest): string {
+  const whole = changes.map(({ type, path, diff }) => `${type} ${path}\n${diff}`).join('\n');
+  if (fits(whole, MOST_SHOWN)) return whole;
+  const names = changes.map(({ type, path }) => `${type} ${path}`).join('\n');
+  return clip(`(too long to be shown here; only the names of the files)\n${names}`, MOST_SHOWN / 3);
+}
+
+function optionsOf({ kind, questions = [] }: ApprovalRequest): Raising['options'] {
+  const [only, ...others] = questions;
+  if (kind !== 'user_input' || only === undefined || others.length > 0) return undefined;
+  const { options } = only;
+  const good =
+    new Set(options).size === options.length && options.every((label) => label !== '' && fits(label, 200));
+  if (options.length === 0 || options.length > 16 || !good) return undefined;
+  return options.map((label) => ({ id: label, label, kind: 'choice' as const }));
+}
+
+function fits(text: string, bytes: number): boolean {
+  return Buffer.byteLength(text) <= bytes && isStorable(text);
+}

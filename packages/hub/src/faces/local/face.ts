@@ -1,0 +1,67 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+import { LOCAL_TOKEN_PATH, type LocalToken, LocalTokenRequest, ParleyError } from '@parley/protocol';
+import type { z } from 'zod';
+
+import { authorizationOf, tokenOf } from '../../auth/authenticate.ts';
+import type { IssuedToken, TokenRequest } from '../../auth/issue-token.ts';
+import { TokenRefused } from '../../auth/verifier.ts';
+import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
+import type { Face } from '../../server.ts';
+
+export interface LocalTokenOptions {
+  /** Written where this user alone can read it, anew with every start. */
+  key: string;
+  workspace: string;
+  maxLifetimeMs: number;
+  issue: (request: TokenRequest) => Promise<IssuedToken>;
+  refuse: (error: unknown, address: string) => unknown;
+  limits: BodyLimits;
+}
+
+const TTL_MS = 12 * 3_600_000;
+
+/** Gives programs of the hub's own user a worker's token for each of their agents: no more than a worker's. */
+export function createLocalTokenFace(options: LocalTokenOptions): Face {
+  const { key, workspace, issue, refuse, limits } = options;
+  const expected = digest(key);
+
+  const knows = ({ request }: Exchange): boolean => {
+    const header = authorizationOf(request);
+    return header !== undefined && timingSafeEqual(digest(tokenOf(header)), expected);
+  };
+
+  return {
+    claims: (path) => path === LOCAL_TOKEN_PATH,
+    async handle(exchange) {
+      const { request } = exchange;
+      if (request.method !== 'POST')
+        throw new HttpRefusal(405, 'NOT_FOUND', 'use POST here', { allow: 'POST' });
+      if (!knows(exchange))
+        throw refuse(new TokenRefused('not the key of this run'), request.socket.remoteAddress ?? '');
+      const { agent_id, session_id, workspace_id = workspace } = parse(await readJsonBody(exchange, limits));
+      const ttl_ms = Math.min(TTL_MS, options.maxLifetimeMs);
+      const { token, expires_at } = await issue({
+        agent_id,
+        session_id,
+        workspace_id,
+        role: 'worker',
+        ttl_ms,
+      });
+      const answer: z.infer<typeof LocalToken> = { token, expires_at };
+      sendJson(exchange, 200, JSON.stringify(answer));
+    },
+  };
+}
+
+function parse(body: unknown): z.infer<typeof LocalTokenRequest> {
+  const parsed = LocalTokenRequest.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const { path = [], message = 'is not valid' } = parsed.error.issues[0] ?? {};
+  throw new ParleyError('VALIDATION_ERROR', `${path.join('.') || 'body'}: ${message}`);
+}
+
+/** Of equal length whatever was sent, as the comparison wants it. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

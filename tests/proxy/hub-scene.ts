@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type Client, createClient } from '@parley/client';
+import type { Ask, OutputOf } from '@parley/protocol';
+
+import { freshFolder, type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
+import { issueToken } from '../harness/tokens.ts';
+
+type AgentView = OutputOf<'list_agents'>['agents'][number];
+
+/** A hub on a folder of its own, and a person who looks at it. */
+export interface HubScene {
+  readonly hub: HubProcess;
+  data: string;
+  person: Client;
+  /** What the proxy needs in order to find the hub. */
+  env: Record<string, string>;
+  /** Kills the hub and starts another on its folder, at another port. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Waits until an agent is in a state, and gives what is known of it. */
+  seen(agent: string, state: AgentView['state'], reason?: RegExp): Promise<AgentView>;
+  /** Waits for the one open ask. */
+  ask(): Promise<Ask>;
+  /** Waits until an ask is no longer open. */
+  settled(ask_id: string): Promise<Ask>;
+  /** What the journal of an agent says, oldest first. */
+  journal(agent: string): Promise<{ body: string; metadata: Record<string, unknown> }[]>;
+}
+
+export async function openHubScene(options: HubOptions = {}): Promise<HubScene> {
+  const data = freshFolder();
+  let hub = await startHub({ ...options, data });
+  const { token } = await issueToken({ agent: 'ann', workspace: 'default', role: 'operator' }, { data });
+  const person = createClient({ url: () => hub.url, token });
+  return {
+    get hub() {
+      return hub;
+    },
+    data,
+    person,
+    env: { PARLEY_DATA: data },
+    kill: () => hub.kill(),
+    async start() {
+      hub = await startHub({ ...options, data });
+    },
+    seen: (agent, state, reason = /(?:)/) =>
+      eventually(async () => {
+        const { agents } = await person.list_agents();
+        return agents.find(
+          (view) => view.agent_id === agent && view.state === state && reason.test(view.reason),
+        );
+      }),
+    ask: () => eventually(async () => (await person.list_asks()).asks[0]),
+    settled: (ask_id) =>
+      eventually(async () => {
+        const { ask } = await person.get_ask({ ask_id });
+        return ask.status === 'resolved' ? ask : undefined;
+      }),
+    async journal(agent) {
+      const { journal_thread_id } = await person.get_agent({ of_agent: agent });
+      if (journal_thread_id === null) return [];
+      const told: { body: string; metadata: Record<string, unknown> }[] = [];
+      for (let since_seq = 0; ;) {
+        const page = await person.read_messages({ thread_id: journal_thread_id, since_seq, limit: 200 });
+        told.push(...page.messages.map(({ body, metadata = {} }) => ({ body, metadata })));
+        if (!page.has_more) return told;
+        since_seq = page.next_seq;
+      }
+    },
+  };
+}
+
+/** Looks again until there is something; the test's own time is the limit. */
+export async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await sleep(20);
+  }
+}
