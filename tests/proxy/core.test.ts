@@ -87,7 +87,7 @@ describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
     const late = await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' }));
     expect(late).toMatchObject({
       code: -32_006,
-      data: { error_name: 'REQUEST_TIMEOUT', agent_id, partial_result: 'half', timeout_secs: 1 },
+      data: { error_name: 'REQUEST_TIMEOUT', agent_id, partial_result: 'half', timeout_secs: 4 },
     });
     expect(proxy.received().map((line) => line['method'])).toContain('notifications/cancelled');
     expect(

@@ -82,7 +82,7 @@ export function openChild(options: OpenChildOptions): Child {
 }
 
 /** A path is meant from where it was written: the repository's file, or where the proxy was started. */
-function binaryOf(bin: string, { origins, repoRoot }: LoadedConfig, cwd: string): string {
+export function binaryOf(bin: string, { origins, repoRoot }: LoadedConfig, cwd: string): string {
   if (!/[\\/]/.test(bin)) return bin;
   return resolve(origins.get('codex_bin') === 'repo' ? (repoRoot ?? cwd) : cwd, bin);
 }

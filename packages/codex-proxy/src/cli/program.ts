@@ -4,6 +4,8 @@ import { VERSION } from '../version.ts';
 import { addAuditCommand } from './audit.ts';
 import { addConfigCommand } from './config.ts';
 import { addMailCommand } from './mail.ts';
+import { addDoctorCommand } from './doctor.ts';
+import { addInitCommand } from './init.ts';
 import { addServeCommand } from './serve.ts';
 import { addSessionsCommand, addSummaryCommand } from './sessions.ts';
 
@@ -25,6 +27,8 @@ export function createProgram(): Command {
   addSummaryCommand(program);
   addAuditCommand(program);
   addConfigCommand(program);
+  addDoctorCommand(program);
+  addInitCommand(program);
   addMailCommand(program);
   return program;
 }
