@@ -22,7 +22,7 @@ function run(args: string[], more: { env?: Record<string, string>; input?: strin
   return { status, stdout, stderr, data: stdout.startsWith('{') ? (JSON.parse(stdout) as never) : undefined };
 }
 
-test('[FR-13.4] a mail is sent, seen by its reader, listed, and read again from the archive', () => {
+test('a mail is sent, seen by its reader, listed, and read again from the archive', () => {
   const sent = run(['send', 'bob', 'the build is green', '--as', 'arch', '--json']);
   expect(sent.data).toMatchObject({ to: 'bob@red', summary: 'the build is green', duplicate: false });
   expect(entries('bob')).toMatchObject([{ from: 'arch', text: 'the build is green', read: false }]);

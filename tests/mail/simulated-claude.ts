@@ -70,11 +70,11 @@ async function write(): Promise<void> {
 }
 
 async function read(): Promise<void> {
-  let ending = false;
-  process.stdin.on('end', () => (ending = true)).resume();
+  const input = { ended: false };
+  process.stdin.on('end', () => (input.ended = true)).resume();
   for (;;) {
     const taken = readInbox().filter((entry) => entry.read !== true);
-    if (taken.length === 0 && ending) return;
+    if (taken.length === 0 && input.ended) return;
     if (taken.length === 0) {
       await sleep(10);
       continue;
