@@ -4,6 +4,7 @@ import { benchBatching } from './batching.ts';
 import { benchFanout } from './fanout.ts';
 import { benchFollow } from './follow.ts';
 import { benchIsolation } from './isolation.ts';
+import { benchMail } from './mail.ts';
 import { benchMcp } from './mcp.ts';
 import { benchMillion } from './million.ts';
 import { benchPosts } from './posts.ts';
@@ -16,6 +17,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   mcp: benchMcp,
   follow: benchFollow,
   fanout: benchFanout,
+  mail: benchMail,
   million: benchMillion,
 };
 

@@ -41,7 +41,10 @@ const wallsByFile = {
     allowed: ['@parley/protocol', 'node:child_process', '../process/child.ts'],
   },
   'packages/supervisor/src/index.ts': outer,
-  'packages/mail/src/index.ts': outer,
+  'packages/mail/src/index.ts': {
+    refused: ['@parley/core', '@parley/store-sqlite', '@parley/client', '@parley/runtimes', 'parley'],
+    allowed: ['@parley/protocol', '@parley/sqlite', 'node:fs', './archive.ts'],
+  },
   'packages/codex-proxy/src/start.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
     allowed: [

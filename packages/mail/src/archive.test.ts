@@ -9,7 +9,7 @@ const { archivePath, makeTeam, open, read, write } = useTeams();
 const linesOf = () => readFileSync(archivePath('red', 'arch'), 'utf8').trim().split('\n');
 const words = (mails: { message: string }[]) => mails.map(({ message }) => message);
 
-test('[FR-4.3] [AT tools/8] all shows what Claude Code has deleted since, with its first words and time', async () => {
+test('[FR-4.3] all shows what Claude Code has deleted since, with its first words and time', async () => {
   makeTeam('red', 'arch');
   const desk = open('red');
   write('red', 'arch', [native('bob', 'one'), { ...native('bob', 'two'), msg_id: 'n-2', color: 'blue' }]);
@@ -44,7 +44,7 @@ test('mail without an id has one that stays the same, in the inbox and in the ar
   expect(later.map((mail) => mail.message_id)).toEqual(first.map((mail) => mail.message_id));
 });
 
-describe('[FR-8.6] marking by id', () => {
+describe('marking by id', () => {
   test('marks just these, and again does nothing', async () => {
     makeTeam('red', 'arch');
     write('red', 'arch', [native('bob', 'one'), native('bob', 'two'), native('bob', 'three')]);
@@ -81,7 +81,7 @@ describe('[FR-8.6] marking by id', () => {
   });
 });
 
-test('[AT instances/3] two desks see one history', async () => {
+test('two desks see one history', async () => {
   makeTeam('red', 'arch', 'bob');
   const [one, two] = [open('red'), open('red')];
   await one.send('bob', { to: 'arch', message: 'first' });

@@ -8,7 +8,7 @@ import { takeOwnLock } from './locks/own-lock.ts';
 import type { TeamFolder } from './team-folder.ts';
 
 /** An inbox while it is being changed. */
-export interface Draft {
+interface Draft {
   /** Every entry of the file in its order, also those that are no mail. */
   readonly entries: readonly unknown[];
   isArchived(id: string): boolean;

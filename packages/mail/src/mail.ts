@@ -110,15 +110,6 @@ export function openMail(options: MailOptions): MailDesk {
   const write = (from: string, mail: NewMail, target: string, members: readonly Member[]) =>
     compose({ from: checkName('an agent', from), mail, ownTeam: team, target, members, now, newId });
 
-  const markRead = async (agent: string, ids: readonly string[]): Promise<void> => {
-    if (ids.length === 0) return;
-    const inbox = own(agent);
-    const meant = new Set(ids);
-    const unread = (await inbox.entries()).some((entry) => entry.read !== true && meant.has(idOf(entry)));
-    // What has gone from the inbox, perhaps with its whole team, is remembered as read all the same.
-    await (unread ? inbox.change : inbox.keep)((draft) => draft.markRead(meant));
-  };
-
   return {
     async send(from, mail) {
       const address = parseAddress(mail.to, team, aliases);
@@ -156,7 +147,7 @@ export function openMail(options: MailOptions): MailDesk {
       const { limit = wanted.length, all = false } = query;
       const chosen = all ? wanted.slice(Math.max(0, wanted.length - limit)) : wanted.slice(0, limit);
       const toMark = chosen.filter((mail) => !mail.read).map((mail) => mail.message_id);
-      if (mark_read) await markRead(agent, toMark);
+      if (mark_read && toMark.length > 0) await inbox.change((draft) => draft.markRead(new Set(toMark)));
       return chosen;
     },
     async pending(agent) {
@@ -165,7 +156,15 @@ export function openMail(options: MailOptions): MailDesk {
       await inbox.archive.refresh();
       return unreadOf(entries, (id) => inbox.archive.wasRead(id)).size;
     },
-    markRead,
+    async markRead(agent, ids) {
+      if (ids.length === 0) return;
+      const inbox = own(agent);
+      const meant = new Set(ids);
+      const unread = (await inbox.entries()).some((entry) => entry.read !== true && meant.has(idOf(entry)));
+      // What has gone from the inbox, perhaps with its whole team, is remembered as read all the same.
+      if (unread) await inbox.change((draft) => draft.markRead(meant));
+      else await inbox.keep((draft) => draft.markRead(meant));
+    },
     watch(agent, onChange) {
       const watched = watchFile(folderOf(team).inbox(checkName('an agent', agent)), pollMs, onChange);
       watches.add(watched);

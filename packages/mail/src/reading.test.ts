@@ -6,7 +6,7 @@ import { native, useTeams } from './test-team.ts';
 
 const { inboxPath, makeTeam, open, read, write } = useTeams();
 
-describe('[FR-4.3] [C-MAIL-03] [AT tools/3] [AT tools/4] [AT tools/5] [AT tools/6] [AT tools/7] [AT tools/8] reading', () => {
+describe('[FR-4.3] [C-MAIL-03] reading', () => {
   const put = () => {
     makeTeam('red', 'arch');
     write('red', 'arch', [
@@ -80,7 +80,7 @@ describe('[FR-4.3] [C-MAIL-03] [AT tools/3] [AT tools/4] [AT tools/5] [AT tools/
   });
 });
 
-test('[FR-4.7] [C-MAIL-04] [AT tools/11] pending counts and marks nothing', async () => {
+test('[FR-4.7] [C-MAIL-04] pending counts and marks nothing', async () => {
   makeTeam('red', 'arch');
   const desk = open('red');
   expect(await desk.pending('arch')).toBe(0);

@@ -84,7 +84,7 @@ describe('[FR-4.2] [C-MAIL-01] addresses', () => {
   });
 });
 
-test('[FR-4.2] [AT tools/1] the summary is given, or made of the first 60 characters', async () => {
+test('[FR-4.2] the summary is given, or made of the first 60 characters', async () => {
   makeTeam('red', 'bob');
   const desk = open('red');
   await desk.send('arch', { to: 'bob', message: 'x', summary: 'short' });
@@ -139,7 +139,7 @@ describe('sending under a message id', () => {
   });
 });
 
-test('[FR-4.5] [C-MAIL-07] what Claude Code would take for forged is refused', async () => {
+test('[C-MAIL-07] what Claude Code would take for forged is refused', async () => {
   makeTeam('red', 'bob');
   const desk = open('red');
   const send = (from: string, message: string) => desk.send(from, { to: 'bob', message });
@@ -159,7 +159,7 @@ test('[FR-4.5] [C-MAIL-07] what Claude Code would take for forged is refused', a
   expect(read('red', 'bob')).toHaveLength(1);
 });
 
-describe('[FR-4.4] [C-MAIL-05] [AT tools/9] [AT tools/10] broadcast', () => {
+describe('[FR-4.4] [C-MAIL-05] broadcast', () => {
   test('reaches every member but the sender, and names who could not be reached', async () => {
     makeTeam('red', 'arch', 'bob', 'eve');
     symlinkSync('/etc/hostname', inboxPath('red', 'eve'));

@@ -41,7 +41,11 @@ test('many join at once, none is lost', async () => {
   makeTeam('red');
   const names = Array.from({ length: 12 }, (_, i) => `agent-${i}`);
   const desks = [open('red'), open('red'), open('red')];
-  await Promise.all(names.map((name, i) => desks[i % 3]?.join(name, { agentType: 'codex', cwd: '/' })));
+  const joining = desks.map(async (desk, i) => {
+    for (const name of names.filter((_, n) => n % 3 === i))
+      await desk.join(name, { agentType: 'codex', cwd: '/' });
+  });
+  await Promise.all(joining);
   expect(
     config()
       .members.map(({ name }) => name)

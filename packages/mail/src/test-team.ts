@@ -32,7 +32,7 @@ export function useTeams() {
     told,
     inboxPath,
     archivePath: (team: string, agent: string) => join(home, '.config/atm/mail', team, `${agent}.jsonl`),
-    makeTeam(team: string, ...members: string[]) {
+    makeTeam: (team: string, ...members: string[]) => {
       mkdirSync(join(teams(), team, 'inboxes'), { recursive: true });
       const config = {
         name: team,
@@ -46,7 +46,7 @@ export function useTeams() {
       };
       writeFileSync(join(teams(), team, 'config.json'), JSON.stringify(config));
     },
-    open(team: string, more: Partial<MailOptions> = {}): MailDesk {
+    open: (team: string, more: Partial<MailOptions> = {}): MailDesk => {
       const desk = openMail({
         teams: teams(),
         archive: join(home, '.config/atm/mail'),

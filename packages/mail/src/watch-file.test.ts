@@ -19,7 +19,7 @@ function watchArch(pollMs: number) {
   };
 }
 
-test('[FR-8.2] a change is told at once, long before the next poll', async () => {
+test('a change is told at once, long before the next poll', async () => {
   makeTeam('red', 'arch', 'bob');
   const { calls, next } = watchArch(3_600_000);
   await open('red').send('bob', { to: 'arch', message: 'one' });
@@ -34,7 +34,7 @@ test('[FR-8.2] a change is told at once, long before the next poll', async () =>
 });
 
 test(
-  '[FR-8.2] polling finds what no event tells: a team that comes later, or comes back',
+  'polling finds what no event tells: a team that comes later, or comes back',
   { timeout: 70_000 },
   async () => {
     const { calls, next } = watchArch(20);
