@@ -63,7 +63,10 @@ test('doctor tells what is there and what is not', async () => {
   expect(sick).toMatchObject({ status: 1, healthy: false });
   expect(sick.findings).toContainEqual(expect.objectContaining({ what: 'Codex', state: 'fault' }));
   expect(sick.findings).toContainEqual(
-    expect.objectContaining({ what: "registry of 'codex'", detail: expect.stringContaining('is running') as string }),
+    expect.objectContaining({
+      what: "registry of 'codex'",
+      detail: expect.stringContaining('is running') as string,
+    }),
   );
   const well = diagnose('--codex-bin', new URL('scripted-codex.mjs', import.meta.url).pathname);
   expect(well).toMatchObject({ status: 0, healthy: true });

@@ -6,7 +6,11 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { scriptedModelConfig } from '../agents/codex-config.ts';
 import { startClaudeTeam } from '../mail/claude-team.ts';
 import type { MessagesRequest, MessagesStep } from '../models/anthropic-messages.ts';
-import { type ResponsesRequest, type ResponsesStep, startOpenaiResponses } from '../models/openai-responses.ts';
+import {
+  type ResponsesRequest,
+  type ResponsesStep,
+  startOpenaiResponses,
+} from '../models/openai-responses.ts';
 import { lastPrompt } from '../runtimes/scripted-agent.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { requireTool } from '../tools/tools.ts';
@@ -20,7 +24,9 @@ const WAIT = { timeout: 120_000, interval: 100 };
 function lead({ body }: MessagesRequest): MessagesStep[] {
   const said = JSON.stringify(body.messages);
   if (!said.includes(GO) || said.includes(SENT)) return [{ text: 'ok' }];
-  return [{ use: 'SendMessage', input: { to: 'arch', summary: 'a task', message: 'PING from the lead' }, id: SENT }];
+  return [
+    { use: 'SendMessage', input: { to: 'arch', summary: 'a task', message: 'PING from the lead' }, id: SENT },
+  ];
 }
 
 /** A teammate that answers its mail with mail. */
@@ -33,32 +39,36 @@ function teammate(request: ResponsesRequest): ResponsesStep[] {
 }
 
 describeWith(['claude', 'codex'], 'a real Claude Code lead and a real Codex teammate', ({ claude }) => {
-  test('[PROXY-X7] [FR-8.2] [FR-20.2] they write to each other through the proxy', { timeout: 240_000 }, async () => {
-    const team = await startClaudeTeam(claude, lead);
-    const model = await startOpenaiResponses(teammate);
-    onTestFinished(() => model.close());
-    const codexHome = join(team.home, '.codex');
-    mkdirSync(codexHome);
-    writeFileSync(join(codexHome, 'config.toml'), scriptedModelConfig(model.url));
-    const place = { root: team.home, home: team.home, work: team.home, log: '', remove: async () => {} };
-    const proxy = await startProxy({
-      place,
-      args: ['--team', team.team],
-      env: { CODEX_BIN: requireTool('codex'), CODEX_HOME: codexHome },
-    });
-    onTestFinished(() => proxy.kill('SIGKILL').then(() => {}));
-    const started = await proxy.call('codex', { prompt: 'be my teammate', identity: 'arch' });
-    expect(started.structuredContent.content).toBe('ready');
-    await vi.waitFor(async () => {
-      const members = await proxy.call('atm_broadcast', { identity: 'codex', message: 'hello all' });
-      expect(JSON.stringify(members.structuredContent)).toContain('arch@');
-    }, WAIT);
-    await team.say(GO);
-    const seenBy = (requests: readonly { body: object }[]): string =>
-      requests.map(({ body }) => JSON.stringify(body)).join('\n');
-    await vi.waitFor(() => expect(seenBy(model.requests)).toContain('PING from the lead'), WAIT);
-    await vi.waitFor(() => expect(seenBy(team.requests)).toContain('PONG from arch'), WAIT);
-    expect(seenBy(model.requests)).toMatch(/from: [\\"]+team-lead/);
-    expect(seenBy(team.requests)).toMatch(/arch/);
-  });
+  test(
+    '[PROXY-X7] [FR-8.2] [FR-20.2] they write to each other through the proxy',
+    { timeout: 240_000 },
+    async () => {
+      const team = await startClaudeTeam(claude, lead);
+      const model = await startOpenaiResponses(teammate);
+      onTestFinished(() => model.close());
+      const codexHome = join(team.home, '.codex');
+      mkdirSync(codexHome);
+      writeFileSync(join(codexHome, 'config.toml'), scriptedModelConfig(model.url));
+      const place = { root: team.home, home: team.home, work: team.home, log: '', remove: async () => {} };
+      const proxy = await startProxy({
+        place,
+        args: ['--team', team.team],
+        env: { CODEX_BIN: requireTool('codex'), CODEX_HOME: codexHome },
+      });
+      onTestFinished(() => proxy.kill('SIGKILL').then(() => {}));
+      const started = await proxy.call('codex', { prompt: 'be my teammate', identity: 'arch' });
+      expect(started.structuredContent.content).toBe('ready');
+      await vi.waitFor(async () => {
+        const members = await proxy.call('atm_broadcast', { identity: 'codex', message: 'hello all' });
+        expect(JSON.stringify(members.structuredContent)).toContain('arch@');
+      }, WAIT);
+      await team.say(GO);
+      const seenBy = (requests: readonly { body: object }[]): string =>
+        requests.map(({ body }) => JSON.stringify(body)).join('\n');
+      await vi.waitFor(() => expect(seenBy(model.requests)).toContain('PING from the lead'), WAIT);
+      await vi.waitFor(() => expect(seenBy(team.requests)).toContain('PONG from arch'), WAIT);
+      expect(seenBy(model.requests)).toMatch(/from: [\\"]+team-lead/);
+      expect(seenBy(team.requests)).toMatch(/arch/);
+    },
+  );
 });
