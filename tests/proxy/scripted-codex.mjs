@@ -49,10 +49,8 @@ function serve() {
     if (tool === 'codex') event({ type: 'session_configured', session_id: threadId, model: 'scripted' });
     event({ type: 'task_started', turn_id: turnId });
     const state = { stopped: false };
-    running.set(requestId, { stop: () => (state.stopped = true) });
     const wait = (ms) =>
       new Promise((resolve) => {
-        if (state.stopped) return resolve(false);
         const timer = ms === undefined ? undefined : setTimeout(() => resolve(true), ms);
         running.set(requestId, {
           stop() {
@@ -66,6 +64,7 @@ function serve() {
       new Promise((resolve) => {
         const id = asks++;
         asked.set(id, resolve);
+        running.set(requestId, { stop: () => (state.stopped = true) });
         say({
           id,
           method: 'elicitation/create',
