@@ -113,6 +113,7 @@ describe('an approval', () => {
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' }))
       .structuredContent;
     await scene.seen('arch', 'idle');
+    await until(() => proxy.stderr().includes('linked to the hub'));
     const turn = proxy.call('codex-reply', { agent_id, prompt: 'ask make' });
     await until(() => proxy.asked.length === 1);
     return { proxy, turn, question: proxy.asked[0]?.id };
@@ -208,14 +209,16 @@ describe('the hub goes and comes', () => {
     );
     expect((await scene.settled(ask_id)).verdict).toMatchObject({ decision: 'withdrawn' });
     await scene.seen('arch', 'needs_you');
+    await scene.kill();
+    await scene.start();
     await scene.person.answer_ask({ ask_id: second.ask_id, decision: 'approved' });
     expect((await turn).structuredContent.content).toBe('through');
     await scene.seen('arch', 'idle');
-    await until(() => proxy.stderr().split('linked to the hub').length === 3);
+    await eventually(async () =>
+      (await scene.person.get_agent({ of_agent: 'arch' })).connected.includes('ws'),
+    );
     const lines = proxy.stderr().split('\n');
-    expect(lines.filter((line) => line.includes('the hub is away'))).toHaveLength(1);
-    const { connected } = await scene.person.get_agent({ of_agent: 'arch' });
-    expect(connected).toEqual(['ws']);
+    expect(lines.filter((line) => line.includes('the hub is away')).length).toBeLessThanOrEqual(2);
   });
 
   test('none there: everything works, one line says so; one that starts later hears what was, within bounds', async () => {

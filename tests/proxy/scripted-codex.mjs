@@ -97,6 +97,7 @@ function serve() {
       new Promise((resolve) => {
         const id = asks++;
         asked.set(id, resolve);
+        running.set(requestId, { stop: () => (state.stopped = true) });
         say({
           id,
           method: 'elicitation/create',

@@ -48,7 +48,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const answered = ask('elicitation/create', questionOf(agentId, request), signal).then(
         async (answer) =>
           // A client with nobody there says so at once; who can see it elsewhere may still answer.
-          (saysNothing(answer) && other?.isThere === true ? await other.answer : undefined) ??
+          (saysNothing(answer) && other?.isThere() === true ? await other.answer : undefined) ??
           decisionOf(answer, request),
       );
       decision = await Promise.race([answered, other?.answer.then((given) => given ?? answered) ?? answered]);

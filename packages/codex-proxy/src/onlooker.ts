@@ -26,8 +26,8 @@ export interface EndedTurn {
 
 /** The same question asked in another place. */
 export interface OtherAnswer {
-  /** True when somebody may see it there. */
-  isThere: boolean;
+  /** True while somebody may see it there. */
+  isThere(): boolean;
   /** Undefined when no answer will come from there; never rejects. */
   answer: Promise<ApprovalDecision | undefined>;
 }

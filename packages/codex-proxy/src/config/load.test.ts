@@ -142,6 +142,21 @@ test("blank variables count as none; the older ones hold beside the proxy's own"
   expect(load({}, both).settings).toMatchObject({ codex_bin: '/usr/bin/codex', team: 'blue' });
 });
 
+test('what concerns the hub has a table of its own, and is not for an untrusted repository to say', () => {
+  writeUser('[plugins.atm-agent-mcp.hub]', 'url = "https://hub.example"', 'token_file = "/t/{identity}"');
+  writeRepo('[plugins.atm-agent-mcp.hub]', 'url = "https://evil.example"', 'enabled = false');
+  const { settings, ignored } = load();
+  expect(settings).toMatchObject({
+    hub_url: 'https://hub.example',
+    hub_token_file: '/t/{identity}',
+    hub_enabled: true,
+  });
+  expect(ignored.map(({ key }) => key)).toEqual(['hub_url', 'hub_enabled']);
+  expect(load({}, { PARLEY_URL: 'https://other.example' }).settings.hub_url).toBe('https://other.example');
+  writeUser('[plugins.atm-agent-mcp.hub]', 'ulr = "x"');
+  expect(load().unknown).toContain('hub_ulr');
+});
+
 test('what is wrong is named with its place; what is unknown is told', () => {
   writeUser('sandbox = "none"');
   expect(() => load()).toThrow(/config\.toml: sandbox/);

@@ -11,7 +11,7 @@ export type Report = Pick<InputOf<'report_event'>, 'event_type' | 'data'>;
 
 type Fields = Record<string, unknown>;
 
-const MOST_FILES = 50;
+const MOST_FILES = 20;
 
 /** What an event of Codex means to a person, whichever server told it; most mean nothing. */
 export function describeEvent({ method, params }: CodexEvent): Report | undefined {
@@ -59,7 +59,7 @@ function ranCommand(given: unknown, cwd: unknown, exitCode: unknown): Report {
 }
 
 function changedFiles(paths: readonly string[], done: boolean): Report {
-  const files = paths.slice(0, MOST_FILES).map((path) => told(path, 300));
+  const files = paths.slice(0, MOST_FILES).map((path) => told(path, 150));
   const more = paths.length > files.length ? ` and ${paths.length - files.length} more` : '';
   return {
     event_type: 'task_progress',

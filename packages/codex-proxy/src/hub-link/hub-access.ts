@@ -15,6 +15,9 @@ export interface HubAccess {
   renew(sessionId: string): void;
 }
 
+/** There may be a hub, but no right to speak there for this identity. */
+export class AccessRefused extends Error {}
+
 export interface AccessSettings {
   /** The data folder of a hub on this machine. */
   data: string;
@@ -53,7 +56,8 @@ export function createHubAccess({ data, url, tokenFile, workspace }: AccessSetti
       redirect: 'error',
       signal: AbortSignal.timeout(MINT_MS),
     });
-    if (!response.ok) throw new Error(`the hub gave no token for ${agent_id}: ${await reasonOf(response)}`);
+    if (!response.ok)
+      throw new AccessRefused(`the hub gave no token for ${agent_id}: ${await reasonOf(response)}`);
     const { token, expires_at } = LocalToken.parse(await response.json());
     const until = Date.now() + (Date.parse(expires_at) - Date.now()) * USED;
     mintedBySession.set(session_id, { token, until });
@@ -70,7 +74,7 @@ export function createHubAccess({ data, url, tokenFile, workspace }: AccessSetti
     async token(identity, sessionId) {
       if (tokenFile !== null) return readToken(tokenFile.replaceAll('{identity}', identity), identity);
       if (url !== null && findHub(data)?.url !== url.replace(/\/+$/, ''))
-        throw new Error('a hub at an address of its own needs hub_token_file');
+        throw new AccessRefused('a hub at an address of its own needs hub_token_file');
       return mint(identity, sessionId);
     },
     renew: (sessionId) => void mintedBySession.delete(sessionId),
@@ -80,11 +84,12 @@ export function createHubAccess({ data, url, tokenFile, workspace }: AccessSetti
 /** Read anew each time, so that it can be replaced; a token of somebody else is not used, whatever it would open. */
 function readToken(path: string, identity: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new Error(`the token file ${path} is not there`);
-  if ((stat.mode & 0o077) !== 0) throw new Error(`others can read ${path}; close it with: chmod 600 ${path}`);
+  if (stat === undefined) throw new AccessRefused(`the token file ${path} is not there`);
+  if ((stat.mode & 0o077) !== 0)
+    throw new AccessRefused(`others can read ${path}; close it with: chmod 600 ${path}`);
   const token = readFileSync(path, 'utf8').trim();
   if (agentOf(token) !== identity)
-    throw new Error(
+    throw new AccessRefused(
       `the token in ${path} is not for the agent '${identity}'; issue one with --agent ${identity}`,
     );
   return token;

@@ -61,7 +61,7 @@ export function createHubLink({ access, askMs, log }: HubLinkDeps): HubLink {
     event: (agentId, event) => linksById.get(agentId)?.event(event),
     asked: (agentId, request, signal) =>
       linksById.get(agentId)?.asked(request, signal) ?? {
-        isThere: false,
+        isThere: () => false,
         answer: Promise.resolve(undefined),
       },
     childDied() {

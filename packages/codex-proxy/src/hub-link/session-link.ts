@@ -11,7 +11,7 @@ import {
   type Report,
   reporting,
 } from './describe-event.ts';
-import type { HubAccess } from './hub-access.ts';
+import { AccessRefused, type HubAccess } from './hub-access.ts';
 import { createOutbox, type Delivery } from './outbox.ts';
 import { aborted, putAsk } from './put-ask.ts';
 import { type Judge, retry } from './retry.ts';
@@ -52,6 +52,7 @@ export function openSessionLink(
   let asking = 0;
   let saidStatus = '';
   let connected = false;
+  let refusal = '';
   let tellLinked: (agent: Agent | undefined) => void = () => {};
   const whenLinked = new Promise<Agent | undefined>((resolve) => (tellLinked = resolve));
 
@@ -114,7 +115,11 @@ export function openSessionLink(
         },
       });
     } catch (error) {
-      onHub('away', (error as Error).message);
+      const { message: reason, status } = error as Error & { status?: number };
+      if (!(error instanceof AccessRefused) && status === undefined) onHub('away', reason);
+      else if (reason !== refusal)
+        log('warn', 'a session is not let in at the hub', { agent_id: agentId, identity, reason });
+      refusal = reason;
       throw error;
     }
   }
@@ -168,7 +173,7 @@ export function openSessionLink(
           asking -= 1;
           outbox.wake();
         });
-      return { isThere: connected, answer };
+      return { isThere: () => connected, answer };
     },
     failed(reason) {
       failure = reason;
