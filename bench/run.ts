@@ -7,6 +7,7 @@ import { benchIsolation } from './isolation.ts';
 import { benchMcp } from './mcp.ts';
 import { benchMillion } from './million.ts';
 import { benchPosts } from './posts.ts';
+import { benchProxy } from './proxy.ts';
 
 /** The figures we promise, each beside its reference in the same run; name some to run only those. */
 const BENCHES: Record<string, () => Promise<void>> = {
@@ -17,6 +18,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   follow: benchFollow,
   fanout: benchFanout,
   million: benchMillion,
+  proxy: benchProxy,
 };
 
 const wanted = process.argv.slice(2);

@@ -144,6 +144,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     await sessions.closeAll();
     await child.codex.close();
     identities.close();
+    writer.flush();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };
   return { stop: () => (stopping ??= stop()) };

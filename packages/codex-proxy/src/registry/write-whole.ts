@@ -1,13 +1,12 @@
-import { open, mkdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Puts a file in place so that a reader, and a crash at any moment, sees the old one or the new one and nothing else. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const file = await open(temporary, 'w', 0o600);
+    const file = await openIn(folder, temporary);
     try {
       await file.writeFile(text);
       await file.sync();
@@ -24,5 +23,17 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     await place.sync();
   } finally {
     await place.close();
+  }
+}
+
+/** The folder is there but for the first time. */
+async function openIn(folder: string, path: string): Promise<FileHandle> {
+  const opening = (): Promise<FileHandle> => open(path, 'w', 0o600);
+  try {
+    return await opening();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return opening();
   }
 }

@@ -86,7 +86,8 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     const step = stepSession(state, input);
     state = step.state;
     const status = state.phase === 'closing' ? 'busy' : state.phase;
-    if (status !== 'closed' && status !== record.status) update({ status });
+    const hasMoved = status !== record.status || input.type === 'turn_ended';
+    if (status !== 'closed' && hasMoved) update({ status });
     for (const effect of step.effects) carryOut(effect);
   }
 
@@ -139,14 +140,13 @@ export function createSession(deps: SessionDeps, launch: Launch, initial: Sessio
     controllers.delete(turn);
     cancelLater(clock);
     const completed = !(result instanceof Error) && result.status === 'completed';
-    update({});
     feed({ type: 'turn_ended', turn, result, completed, lost: !isLoaded });
   }
 
   async function drive(prompt: string, signal: AbortSignal): Promise<TurnResult> {
     const { cwd, identity, team } = record;
     const work = await readContext(cwd);
-    update({ ...work });
+    if (work.branch !== record.branch || work.repo_root !== record.repo_root) update({ ...work });
     const context = { ...work, identity, team };
     const codex = await deps.awake();
     if (threadId === undefined) {
