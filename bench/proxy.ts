@@ -17,7 +17,10 @@ const TURNS = 10_000;
 /** One server on stdio, asked one thing after the other. */
 interface Line {
   process: ChildProcess;
-  ask(method: string, params: object): Promise<{ structuredContent: { threadId: string; agent_id: string } }>;
+  ask(
+    method: string,
+    params: object,
+  ): Promise<{ structuredContent: { threadId: string; agent_id?: string } }>;
 }
 
 /** What the proxy adds to a request and to a turn, beside a byte pipe to the same child; then load and memory. */

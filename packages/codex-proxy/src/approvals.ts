@@ -5,8 +5,9 @@ import type { Params } from './wire/message.ts';
 import type { UpstreamAnswer } from './wire/upstream.ts';
 
 export interface ApprovalsDeps {
-  ask: (method: string, params: Params, signal: AbortSignal) => Promise<UpstreamAnswer>;
+  ask: (agentId: string | null, params: Params, signal: AbortSignal) => Promise<UpstreamAnswer>;
   agentOf: (threadId: string) => string | undefined;
+  identityOf: (agentId: string) => string | undefined;
   /** True while a session waits to learn its thread's id. */
   someStarting: () => boolean;
   timeoutMs: number;
@@ -25,7 +26,8 @@ export interface Approvals {
 }
 
 /** Every question ends: by its answer, by time, by the session's close, or by the child itself. */
-export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: ApprovalsDeps): Approvals {
+export function createApprovals(deps: ApprovalsDeps): Approvals {
+  const { ask, agentOf, identityOf, someStarting, timeoutMs, log } = deps;
   const open = new Map<
     string,
     { agentId: string | null; request: ApprovalRequest; controller: AbortController }
@@ -40,7 +42,11 @@ export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: 
     let decision: ApprovalDecision = 'decline';
     try {
       decision = decisionOf(
-        await ask('elicitation/create', questionOf(agentId, request), controller.signal),
+        await ask(
+          agentId,
+          questionOf(agentId, agentId === null ? undefined : identityOf(agentId), request),
+          controller.signal,
+        ),
         request,
       );
     } catch (error) {
@@ -100,11 +106,11 @@ export function createApprovals({ ask, agentOf, someStarting, timeoutMs, log }: 
 }
 
 /** The question in MCP's form, with the fields that `codex mcp-server` gives its own. */
-function questionOf(agentId: string | null, request: ApprovalRequest): Params {
+function questionOf(agentId: string | null, identity: string | undefined, request: ApprovalRequest): Params {
+  const who = `agent_id: ${agentId}, identity: ${identity}`;
   const { kind, command, cwd, changes, reason, raw } = request;
   const own = kind === 'command' ? 'exec-approval' : kind === 'patch' ? 'patch-approval' : kind;
   return {
-    message: messageOf(request),
     requestedSchema: schemaOf(request),
     codex_elicitation: own,
     ...(command === undefined ? {} : { codex_command: command }),
@@ -112,6 +118,8 @@ function questionOf(agentId: string | null, request: ApprovalRequest): Params {
     ...(changes === undefined ? {} : { codex_changes: changes }),
     ...(reason === undefined ? {} : { codex_reason: reason }),
     ...(raw.method === 'elicitation/create' ? raw.params : {}),
+    // Clients show the message and nothing else.
+    message: agentId === null ? messageOf(request) : `${messageOf(request)}\n[${who}]`,
     threadId: request.threadId,
     agent_id: agentId,
   };

@@ -7,14 +7,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAnswer, OWN_NAMES } from './answer.ts';
 import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
+import { RPC } from './errors.ts';
 import { createEvents } from './events.ts';
 import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
+import { createPausedCalls } from './modern/paused-calls.ts';
+import { createSubscriptions } from './modern/subscriptions.ts';
 import { openChild } from './open-child.ts';
 import { createPassThrough } from './pass-through.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { createSessions } from './session/sessions.ts';
 import { createFrameWriter } from './wire/frame-writer.ts';
+import type { Params } from './wire/message.ts';
 import { createUpstream } from './wire/upstream.ts';
 
 export interface StartOptions {
@@ -34,6 +38,11 @@ export interface Proxy {
 
 /** How long an interrupted turn may take to hand over what it had. */
 const GRACE_MS = 1_000;
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+
+/** Newer clients are asked in answers alone, and only of their agents. */
+const UNASKABLE = { code: RPC.methodNotFound, message: 'the client of this server cannot be asked' };
 
 /** How long the last answers may take to reach the client. */
 const FLUSH_MS = 500;
@@ -55,7 +64,8 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     onEvent: (event) => events.take(event),
     onApproval: (request) => approvals.take(request),
     onApprovalClosed: (id) => approvals.withdrawn(id),
-    onRequest: (method, params, signal) => upstream.ask(method, params, signal),
+    onRequest: async (method, params, signal) =>
+      era.isModern ? { error: UNASKABLE } : upstream.ask(method, params, signal),
     onStart: () => void tellTools(),
     onExit: () => sessions.childDied(),
   });
@@ -87,15 +97,24 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     },
     refuseApprovals: (agentId) => approvals.refuse(agentId),
   });
+  const era = { isModern: false };
+  const pausedCalls = createPausedCalls(
+    (settings.request_timeout_secs + settings.approval_timeout_secs) * 1_000,
+  );
+  const subscriptions = createSubscriptions((method, params) => upstream.notify(method, params));
+  const notify = (method: string, params: Params): boolean => {
+    if (method !== TOOLS_CHANGED || !era.isModern) return upstream.notify(method, params);
+    subscriptions.toolsChanged();
+    return true;
+  };
   /** What the child has beyond the proxy's own tools was not in the list before it ran. */
   const tellTools = async (): Promise<void> => {
-    if ((await passThrough.tools(OWN_NAMES)).length > 0)
-      upstream.notify('notifications/tools/list_changed', {});
+    if ((await passThrough.tools(OWN_NAMES)).length > 0) notify(TOOLS_CHANGED, {});
   };
   const someStarting = (): boolean => sessions.active().some((session) => session.threadId() === undefined);
   const writer = createFrameWriter(output, settings.max_event_backlog_bytes);
   const events = createEvents({
-    notify: (method, params) => upstream.notify(method, params),
+    notify,
     isMcp: () => child.facts()?.can.mcp === true,
     agentOf,
     someStarting,
@@ -109,6 +128,9 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     home: places.home,
     child,
     passThrough,
+    pausedCalls,
+    subscriptions,
+    era,
     registry,
     identities,
     events,
@@ -123,8 +145,13 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     log,
   });
   const approvals = createApprovals({
-    ask: (method, params, signal) => upstream.ask(method, params, signal),
+    async ask(agentId, params, signal) {
+      if (!era.isModern) return upstream.ask('elicitation/create', params, signal);
+      if (agentId === null) throw new Error(UNASKABLE.message);
+      return pausedCalls.ask(agentId, params, signal);
+    },
     agentOf,
+    identityOf: (agentId) => sessions.live(agentId)?.identity,
     someStarting,
     timeoutMs: settings.approval_timeout_secs * 1_000,
     log,
@@ -141,6 +168,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
 
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    subscriptions.close();
     await sessions.closeAll();
     await child.codex.close();
     identities.close();

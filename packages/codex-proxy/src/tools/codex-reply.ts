@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import { invalidParams, proxyError } from '../errors.ts';
+import type { Caller } from '../modern/paused-calls.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { ToolResult } from '../session/report-turn.ts';
 import { type CodexDeps, runTurn, takeUp, unknownSession } from './codex.ts';
@@ -10,11 +11,11 @@ import type { ReplyArguments } from './schemas.ts';
 export async function replyCodex(
   deps: CodexDeps,
   args: z.output<typeof ReplyArguments>,
-  signal: AbortSignal,
+  caller: Caller,
 ): Promise<ToolResult> {
   const record = recordOf(deps, args);
   const live = deps.sessions.live(record.agent_id);
-  if (live !== undefined) return runTurn(deps, live, args.prompt, signal);
+  if (live !== undefined) return runTurn(deps, live, args.prompt, caller);
   if (record.status !== 'stale')
     throw proxyError(
       'SESSION_CLOSED',
@@ -22,7 +23,7 @@ export async function replyCodex(
       { agent_id: record.agent_id },
     );
   const { session } = await takeUp(deps, record);
-  return runTurn(deps, session, args.prompt, signal);
+  return runTurn(deps, session, args.prompt, caller);
 }
 
 function recordOf({ sessions }: CodexDeps, args: z.output<typeof ReplyArguments>): SessionRecord {

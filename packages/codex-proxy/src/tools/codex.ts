@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readContext } from '../context/read-context.ts';
 import { proxyError } from '../errors.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
+import type { Caller } from '../modern/paused-calls.ts';
 import { reportTurn, type ToolResult } from '../session/report-turn.ts';
 import type { Session } from '../session/session.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -20,12 +21,8 @@ export interface CodexDeps extends LaunchDeps {
 const CONTINUE = 'Continue where you left off.';
 
 /** `codex`: a new session by prompt or by file, or one that had ended. */
-export async function startCodex(
-  deps: CodexDeps,
-  args: CodexArguments,
-  signal: AbortSignal,
-): Promise<ToolResult> {
-  if (args.agent_id !== undefined) return resumeCodex(deps, args, args.agent_id, signal);
+export async function startCodex(deps: CodexDeps, args: CodexArguments, caller: Caller): Promise<ToolResult> {
+  if (args.agent_id !== undefined) return resumeCodex(deps, args, args.agent_id, caller);
   if (args.prompt !== undefined && args.agent_file !== undefined)
     throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and prompt exclude each other');
   const here = await readContext(deps.cwd);
@@ -45,7 +42,7 @@ export async function startCodex(
     agent_name: file?.name ?? null,
     agent_source: file?.path ?? null,
   };
-  return openingTurn(deps, deps.sessions.begin(made, launch), prompt, signal);
+  return openingTurn(deps, deps.sessions.begin(made, launch), prompt, caller);
 }
 
 /** A session that ended is opened anew on its own thread; one that lives just gets its next turn. */
@@ -53,7 +50,7 @@ async function resumeCodex(
   deps: CodexDeps,
   args: CodexArguments,
   agentId: string,
-  signal: AbortSignal,
+  caller: Caller,
 ): Promise<ToolResult> {
   if (args.agent_file !== undefined)
     throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and agent_id exclude each other');
@@ -66,9 +63,9 @@ async function resumeCodex(
     });
   const prompt = args.prompt ?? CONTINUE;
   const live = deps.sessions.live(agentId);
-  if (live !== undefined) return runTurn(deps, live, prompt, signal);
+  if (live !== undefined) return runTurn(deps, live, prompt, caller);
   const { session, summary } = await takeUp(deps, record, args);
-  return openingTurn(deps, session, summary === undefined ? prompt : withSummary(summary, prompt), signal);
+  return openingTurn(deps, session, summary === undefined ? prompt : withSummary(summary, prompt), caller);
 }
 
 /** Whoever is told an agent_id finds it again, also after a crash. */
@@ -99,9 +96,10 @@ export async function runTurn(
   deps: CodexDeps,
   session: Session,
   prompt: string,
-  signal: AbortSignal,
+  caller: Caller,
 ): Promise<ToolResult> {
-  const report = await session.turn(prompt, signal);
+  caller.forAgent(session.agentId);
+  const report = await session.turn(prompt, caller.signal);
   return reportTurn(report, session.record(), deps.settings.request_timeout_secs);
 }
 
