@@ -8,6 +8,7 @@ import { benchMail } from './mail.ts';
 import { benchMcp } from './mcp.ts';
 import { benchMillion } from './million.ts';
 import { benchPosts } from './posts.ts';
+import { benchProxy } from './proxy.ts';
 
 /** The figures we promise, each beside its reference in the same run; name some to run only those. */
 const BENCHES: Record<string, () => Promise<void>> = {
@@ -19,6 +20,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   fanout: benchFanout,
   mail: benchMail,
   million: benchMillion,
+  proxy: benchProxy,
 };
 
 const wanted = process.argv.slice(2);

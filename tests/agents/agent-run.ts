@@ -26,6 +26,8 @@ export interface AgentTask {
   /** The name under which the client knows the server, `hub` unless given. */
   serverName?: string;
   timeoutMs?: number;
+  /** Settings of the client, such as hooks; Claude Code only. */
+  settings?: Record<string, unknown>;
 }
 
 /** What happened; `leftBehind` lists processes of the run that had to be killed after the client had ended. */

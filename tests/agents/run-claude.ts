@@ -50,6 +50,7 @@ export async function runClaude(task: AgentTask): Promise<AgentRun> {
       config,
       '--allowedTools',
       `mcp__${name}`,
+      ...(task.settings === undefined ? [] : ['--settings', JSON.stringify(task.settings)]),
     ];
     const end = await runProcess(requireTool('claude'), args, {
       cwd: place.work,

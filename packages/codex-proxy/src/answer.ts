@@ -4,6 +4,9 @@ import type { z } from 'zod';
 import { invalidParams, methodNotFound } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Courier } from './mail/courier.ts';
+import type { Caller, PausedCalls } from './modern/paused-calls.ts';
+import { discovery, isModern, SERVER_INFO, stamped } from './modern/revision.ts';
+import type { Subscriptions } from './modern/subscriptions.ts';
 import type { PassThrough } from './pass-through.ts';
 import type { Registry } from './registry/open-registry.ts';
 import type { ToolResult } from './session/report-turn.ts';
@@ -12,7 +15,6 @@ import { type CodexDeps, startCodex } from './tools/codex.ts';
 import { replyCodex } from './tools/codex-reply.ts';
 import { callMailTool, type ClientMailDeps, isMailTool } from './tools/mail.ts';
 import { CloseArguments, CodexArguments, listTools, NoArguments, ReplyArguments } from './tools/schemas.ts';
-import { VERSION } from './version.ts';
 import type { Params } from './wire/message.ts';
 import type { UpstreamCall } from './wire/upstream.ts';
 
@@ -26,6 +28,10 @@ export interface AnswerDeps extends CodexDeps, ClientMailDeps {
   child: ChildView;
   courier: Courier;
   passThrough: PassThrough;
+  pausedCalls: PausedCalls;
+  subscriptions: Subscriptions;
+  /** Of the last request: a client keeps to one revision. */
+  era: { isModern: boolean };
   registry: Registry;
   events: Events;
   startedAt: number;
@@ -33,6 +39,8 @@ export interface AnswerDeps extends CodexDeps, ClientMailDeps {
 }
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+const CAPABILITIES = { tools: { listChanged: true }, logging: {} };
 
 const OWN_TOOLS = listTools();
 /** The names that no tool of the child can have beside the proxy's. */
@@ -43,53 +51,76 @@ const INSTRUCTIONS =
 
 /** Answers what is the proxy's own, and what `codex mcp-server` falls silent on; all else the child answers. */
 export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<unknown> {
-  return async ({ method, params, signal }) => {
+  return async (call) => {
+    if (!isModern(call.params)) {
+      deps.era.isModern = false;
+      const start = (): Promise<unknown> =>
+        callTool(deps, call.params, { signal: call.signal, forAgent: () => {} });
+      return call.method === 'tools/call' ? start() : answerOther(deps, call);
+    }
+    deps.era.isModern = true;
+    const { id, method, params, signal } = call;
     switch (method) {
-      case 'initialize':
-        return initialize(params);
-      case 'ping':
-      case 'logging/setLevel':
-        return {};
-      case 'tools/list':
-        return { tools: [...OWN_TOOLS, ...(await deps.passThrough.tools(OWN_NAMES))] };
-      case 'tools/call':
-        return callTool(deps, params, signal);
-      case 'resources/list':
-        return { resources: [] };
-      case 'resources/templates/list':
-        return { resourceTemplates: [] };
-      case 'prompts/list':
-        return { prompts: [] };
-      case 'resources/read':
-      case 'resources/subscribe':
-      case 'resources/unsubscribe':
-      case 'prompts/get':
-      case 'completion/complete':
       case 'server/discover':
-        throw methodNotFound(method);
+        return stamped(method, discovery(CAPABILITIES, INSTRUCTIONS));
+      case 'subscriptions/listen':
+        return stamped(method, await deps.subscriptions.listen(id, params, signal));
+      case 'tools/call':
+        return stamped(
+          method,
+          await deps.pausedCalls.run(params, signal, (caller) => callTool(deps, params, caller)),
+        );
       default:
-        return deps.passThrough.request(method, params, signal);
+        return stamped(method, await answerOther(deps, call));
     }
   };
+}
+
+async function answerOther(deps: AnswerDeps, { method, params, signal }: UpstreamCall): Promise<unknown> {
+  switch (method) {
+    case 'initialize':
+      return initialize(params);
+    case 'ping':
+    case 'logging/setLevel':
+      return {};
+    case 'tools/list':
+      return { tools: [...OWN_TOOLS, ...(await deps.passThrough.tools(OWN_NAMES))] };
+    case 'resources/list':
+      return { resources: [] };
+    case 'resources/templates/list':
+      return { resourceTemplates: [] };
+    case 'prompts/list':
+      return { prompts: [] };
+    case 'resources/read':
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+    case 'prompts/get':
+    case 'completion/complete':
+    case 'server/discover':
+    case 'subscriptions/listen':
+      throw methodNotFound(method);
+    default:
+      return deps.passThrough.request(method, params, signal);
+  }
 }
 
 function initialize(params: Params) {
   const asked = params['protocolVersion'];
   return {
     protocolVersion: typeof asked === 'string' && VERSIONS.includes(asked) ? asked : VERSIONS[0],
-    capabilities: { tools: { listChanged: true }, logging: {} },
-    serverInfo: { name: 'atm-agent-mcp', title: 'Codex agents', version: VERSION },
+    capabilities: CAPABILITIES,
+    serverInfo: SERVER_INFO,
     instructions: INSTRUCTIONS,
   };
 }
 
-async function callTool(deps: AnswerDeps, params: Params, signal: AbortSignal): Promise<unknown> {
+async function callTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
   const { name, arguments: args = {} } = params;
   switch (name) {
     case 'codex':
-      return startCodex(deps, parse(CodexArguments, args), signal);
+      return startCodex(deps, parse(CodexArguments, args), caller);
     case 'codex-reply':
-      return replyCodex(deps, parse(ReplyArguments, args), signal);
+      return replyCodex(deps, parse(ReplyArguments, args), caller);
     case 'agent_sessions':
       parse(NoArguments, args);
       return asResult(
@@ -107,7 +138,7 @@ async function callTool(deps: AnswerDeps, params: Params, signal: AbortSignal): 
     default:
       if (isMailTool(name)) return callMailTool(deps, String(name), args);
       if (typeof name !== 'string') throw invalidParams('name is no string');
-      return deps.passThrough.callTool(params, signal);
+      return deps.passThrough.callTool(params, caller.signal);
   }
 }
 

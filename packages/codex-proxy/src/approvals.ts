@@ -6,8 +6,9 @@ import type { Params } from './wire/message.ts';
 import type { UpstreamAnswer } from './wire/upstream.ts';
 
 export interface ApprovalsDeps {
-  ask: (method: string, params: Params, signal: AbortSignal) => Promise<UpstreamAnswer>;
+  ask: (agentId: string | null, params: Params, signal: AbortSignal) => Promise<UpstreamAnswer>;
   agentOf: (threadId: string) => string | undefined;
+  identityOf: (agentId: string) => string | undefined;
   /** True while a session waits to learn its thread's id. */
   someStarting: () => boolean;
   /** The same question is put elsewhere at the same time; the first answer counts. */
@@ -29,7 +30,7 @@ export interface Approvals {
 
 /** Every question ends: by its answer, by time, by the session's close, or by the child itself. */
 export function createApprovals(deps: ApprovalsDeps): Approvals {
-  const { ask, agentOf, someStarting, timeoutMs, log } = deps;
+  const { ask, agentOf, identityOf, someStarting, timeoutMs, log } = deps;
   const open = new Map<
     string,
     { agentId: string | null; request: ApprovalRequest; controller: AbortController }
@@ -45,7 +46,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const { signal } = controller;
     try {
       const other = agentId === null ? undefined : deps.elsewhere(agentId, request, signal);
-      const answered = ask('elicitation/create', questionOf(agentId, request), signal).then(
+      const identity = agentId === null ? undefined : identityOf(agentId);
+      const answered = ask(agentId, questionOf(agentId, identity, request), signal).then(
         async (answer) =>
           // A client with nobody there says so at once; who can see it elsewhere may still answer.
           (saysNothing(answer) && other?.isThere() === true ? await other.answer : undefined) ??
@@ -110,11 +112,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 }
 
 /** The question in MCP's form, with the fields that `codex mcp-server` gives its own. */
-function questionOf(agentId: string | null, request: ApprovalRequest): Params {
+function questionOf(agentId: string | null, identity: string | undefined, request: ApprovalRequest): Params {
+  const who = `agent_id: ${agentId}, identity: ${identity}`;
   const { kind, command, cwd, changes, reason, raw } = request;
   const own = kind === 'command' ? 'exec-approval' : kind === 'patch' ? 'patch-approval' : kind;
   return {
-    message: messageOf(request),
     requestedSchema: schemaOf(request),
     codex_elicitation: own,
     ...(command === undefined ? {} : { codex_command: command }),
@@ -122,6 +124,8 @@ function questionOf(agentId: string | null, request: ApprovalRequest): Params {
     ...(changes === undefined ? {} : { codex_changes: changes }),
     ...(reason === undefined ? {} : { codex_reason: reason }),
     ...(raw.method === 'elicitation/create' ? raw.params : {}),
+    // Clients show the message and nothing else.
+    message: agentId === null ? messageOf(request) : `${messageOf(request)}\n[${who}]`,
     threadId: request.threadId,
     agent_id: agentId,
   };

@@ -10,11 +10,14 @@ import { type AnswerDeps, createAnswer, OWN_NAMES } from './answer.ts';
 import { openAudit } from './audit/open-audit.ts';
 import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
+import { RPC } from './errors.ts';
 import { createEvents } from './events.ts';
 import { createHubAccess } from './hub-link/hub-access.ts';
 import { createHubLink } from './hub-link/hub-link.ts';
 import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
+import { createPausedCalls } from './modern/paused-calls.ts';
+import { createSubscriptions } from './modern/subscriptions.ts';
 import { openChild } from './open-child.ts';
 import { createPassThrough } from './pass-through.ts';
 import { createCourier } from './mail/courier.ts';
@@ -24,6 +27,7 @@ import { openRegistry } from './registry/open-registry.ts';
 import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
 import { createFrameWriter } from './wire/frame-writer.ts';
+import type { Params } from './wire/message.ts';
 import { createUpstream } from './wire/upstream.ts';
 
 export interface StartOptions {
@@ -45,6 +49,11 @@ export interface Proxy {
 
 /** How long an interrupted turn may take to hand over what it had. */
 const GRACE_MS = 1_000;
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+
+/** Newer clients are asked in answers alone, and only of their agents. */
+const UNASKABLE = { code: RPC.methodNotFound, message: 'the client of this server cannot be asked' };
 
 /** How long the last answers may take to reach the client. */
 const FLUSH_MS = 500;
@@ -111,7 +120,8 @@ export async function startProxy({
     onEvent: (event) => events.take(event),
     onApproval: (request) => approvals.take(request),
     onApprovalClosed: (id) => approvals.withdrawn(id),
-    onRequest: (method, params, signal) => upstream.ask(method, params, signal),
+    onRequest: async (method, params, signal) =>
+      era.isModern ? { error: UNASKABLE } : upstream.ask(method, params, signal),
     onStart: () => void tellTools(),
     onExit() {
       sessions.childDied();
@@ -151,15 +161,24 @@ export async function startProxy({
     refuseApprovals: (agentId) => approvals.refuse(agentId),
     onlooker: hubLink,
   });
+  const era = { isModern: false };
+  const pausedCalls = createPausedCalls(
+    (settings.request_timeout_secs + settings.approval_timeout_secs) * 1_000,
+  );
+  const subscriptions = createSubscriptions((method, params) => upstream.notify(method, params));
+  const notify = (method: string, params: Params): boolean => {
+    if (method !== TOOLS_CHANGED || !era.isModern) return upstream.notify(method, params);
+    subscriptions.toolsChanged();
+    return true;
+  };
   /** What the child has beyond the proxy's own tools was not in the list before it ran. */
   const tellTools = async (): Promise<void> => {
-    if ((await passThrough.tools(OWN_NAMES)).length > 0)
-      upstream.notify('notifications/tools/list_changed', {});
+    if ((await passThrough.tools(OWN_NAMES)).length > 0) notify(TOOLS_CHANGED, {});
   };
   const someStarting = (): boolean => sessions.active().some((session) => session.threadId() === undefined);
   const writer = createFrameWriter(output, settings.max_event_backlog_bytes);
   const events = createEvents({
-    notify: (method, params) => upstream.notify(method, params),
+    notify,
     isMcp: () => child.facts()?.can.mcp === true,
     agentOf,
     someStarting,
@@ -175,6 +194,9 @@ export async function startProxy({
     home: places.home,
     child,
     passThrough,
+    pausedCalls,
+    subscriptions,
+    era,
     registry,
     identities,
     mail,
@@ -193,8 +215,13 @@ export async function startProxy({
     log,
   });
   const approvals = createApprovals({
-    ask: (method, params, signal) => upstream.ask(method, params, signal),
+    async ask(agentId, params, signal) {
+      if (!era.isModern) return upstream.ask('elicitation/create', params, signal);
+      if (agentId === null) throw new Error(UNASKABLE.message);
+      return pausedCalls.ask(agentId, params, signal);
+    },
     agentOf,
+    identityOf: (agentId) => sessions.live(agentId)?.identity,
     someStarting,
     elsewhere: (...question) => hubLink?.asked(...question),
     timeoutMs: settings.approval_timeout_secs * 1_000,
@@ -214,6 +241,7 @@ export async function startProxy({
 
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    subscriptions.close();
     await sessions.closeAll();
     membership.leave(settings.identity);
     await Promise.all([child.codex.close(), membership.settled(), hubLink?.close()]);
@@ -221,6 +249,7 @@ export async function startProxy({
     await sessionServer.close();
     identities.close();
     audit.close();
+    writer.flush();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };
   return { stop: () => (stopping ??= stop()) };

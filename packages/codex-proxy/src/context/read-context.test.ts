@@ -60,6 +60,8 @@ describe('[FR-2.4] [FR-2.6] [C-PROXY-16] where a turn happens', () => {
     mkdirSync(join(root, 'fake', '.git'), { recursive: true });
     expect((await readContext(join(root, 'fake'))).repo_root).toBeNull();
     expect((await readContext(join(root, 'gone', 'deeper'))).repo_root).toBeNull();
+    execFileSync('mkfifo', [join(root, 'fake', '.git', 'HEAD')]);
+    expect((await readContext(join(root, 'fake'))).repo_root).toBeNull();
   });
 });
 

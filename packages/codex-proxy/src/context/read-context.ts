@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { open, stat } from 'node:fs/promises';
+import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /** Where a turn happens; everything of the repository is null outside of one. */
@@ -13,64 +13,80 @@ export interface WorkContext {
 
 const GIT_MS = 2_000;
 
-/** Looks afresh, without a shell and, but for rare kinds of repository, without a process. */
+/**
+ * Looks afresh, without a shell and, but for rare kinds of repository, without a process. It stands before every turn:
+ * these few small reads take less time at once than one way through the thread pool, which a registry may be using.
+ */
 export async function readContext(cwd: string): Promise<WorkContext> {
-  const found = await findGit(cwd);
+  const found = findGit(cwd);
   if (found === undefined) return { cwd, repo_root: null, repo_name: null, branch: null };
   const { root, gitFolder } = found;
   return {
     cwd,
     repo_root: root,
-    repo_name: await nameOf(root, gitFolder),
+    repo_name: nameOf(root, gitFolder),
     branch: await branchOf(root, gitFolder),
   };
 }
 
-async function findGit(cwd: string): Promise<{ root: string; gitFolder: string } | undefined> {
+function findGit(cwd: string): { root: string; gitFolder: string } | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const gitFolder = await gitFolderOf(folder);
+    const gitFolder = gitFolderOf(folder);
     if (gitFolder !== undefined) return { root: folder, gitFolder };
     if (folder === dirname(folder)) return undefined;
   }
 }
 
 /** In a worktree or a submodule `.git` is a file that names the folder. */
-async function gitFolderOf(folder: string): Promise<string | undefined> {
+function gitFolderOf(folder: string): string | undefined {
   const path = join(folder, '.git');
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory() === true)
-    return (await firstLine(join(path, 'HEAD'))) === undefined ? undefined : path;
-  if (found?.isFile() !== true) return undefined;
-  const named = /^gitdir: (.+)$/.exec((await firstLine(path)) ?? '')?.[1];
+  const found = kindOf(path);
+  if (found === 'folder') return firstLine(join(path, 'HEAD')) === undefined ? undefined : path;
+  if (found !== 'file') return undefined;
+  const named = /^gitdir: (.+)$/.exec(firstLine(path) ?? '')?.[1];
   return named === undefined ? undefined : resolve(folder, named);
 }
 
 /** A worktree goes by the name of the repository it belongs to. */
-async function nameOf(root: string, gitFolder: string): Promise<string> {
-  const common = await firstLine(join(gitFolder, 'commondir'));
+function nameOf(root: string, gitFolder: string): string {
+  const common = firstLine(join(gitFolder, 'commondir'));
   if (common === undefined) return basename(root);
   const main = resolve(gitFolder, common);
   return basename(main) === '.git' ? basename(dirname(main)) : basename(main, '.git');
 }
 
 async function branchOf(root: string, gitFolder: string): Promise<string | null> {
-  const branch = /^ref: refs\/heads\/(.+)$/.exec((await firstLine(join(gitFolder, 'HEAD'))) ?? '')?.[1];
+  const branch = /^ref: refs\/heads\/(.+)$/.exec(firstLine(join(gitFolder, 'HEAD')) ?? '')?.[1];
   // Where references stand in a table, this file holds a dummy.
   if (branch === '.invalid') return askGit(root, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
   return branch ?? null;
 }
 
-async function firstLine(path: string): Promise<string | undefined> {
+function kindOf(path: string): 'folder' | 'file' | undefined {
   try {
-    const file = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(8_192), 0, 8_192, 0);
-      return buffer.toString('utf8', 0, bytesRead).split(/\r?\n/, 1)[0]?.trim();
-    } finally {
-      await file.close();
-    }
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory() === true) return 'folder';
+    return found?.isFile() === true ? 'file' : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The same for every read, as none waits for another. */
+const buffer = Buffer.alloc(8_192);
+
+function firstLine(path: string): string | undefined {
+  // Most that is looked for is not there: asking first is cheaper than failing. A pipe would wait for its writer.
+  if (kindOf(path) !== 'file') return undefined;
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const size = readSync(file, buffer, 0, buffer.length, 0);
+    return buffer.toString('utf8', 0, size).split(/\r?\n/, 1)[0]?.trim();
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

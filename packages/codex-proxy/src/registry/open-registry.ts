@@ -68,6 +68,7 @@ export async function openRegistry(path: string, log: Log, now: () => Date): Pro
 }
 
 function forgetOldest(records: Map<string, SessionRecord>): void {
+  if (records.size <= MOST_ENDED) return;
   const ended = [...records.values()].filter((record) => !isActive(record));
   for (const { agent_id } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) records.delete(agent_id);
 }

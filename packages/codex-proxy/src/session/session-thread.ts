@@ -85,9 +85,9 @@ export function createSessionThread(
     id: () => threadId,
     isLoaded: () => isLoaded,
     async run(request) {
-      const { cwd, identity, team } = session.record();
+      const { cwd, identity, team, branch, repo_root } = session.record();
       const work = await readContext(cwd);
-      session.update({ ...work });
+      if (work.branch !== branch || work.repo_root !== repo_root) session.update({ ...work });
       const context = { ...work, identity, team };
       const { prompt: asked } = request;
       const prompt = preface === undefined ? asked : `${withSummary(preface)}\n\n---\n\n${asked}`;

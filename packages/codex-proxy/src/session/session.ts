@@ -103,7 +103,8 @@ export function createSession(
     const step = stepSession(state, input);
     state = step.state;
     const status = state.phase === 'closing' ? 'busy' : state.phase;
-    if (status !== 'closed' && status !== record.status) update({ status });
+    const hasMoved = status !== record.status || input.type === 'turn_ended';
+    if (status !== 'closed' && hasMoved) update({ status });
     for (const effect of step.effects) carryOut(effect);
   }
 
@@ -161,7 +162,6 @@ export function createSession(
     const completed = !(result instanceof Error) && result.status === 'completed';
     // Mail that could not be brought is no reason to give a session up that its client has.
     const lost = source === 'mail' ? thread.id() === undefined : !thread.isLoaded();
-    update({});
     feed({ type: 'turn_ended', turn, result, completed, lost });
     if (!hasEnded) deps.courier.turnOver(session, wasBrought);
   }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import { invalidParams, proxyError } from '../errors.ts';
+import type { Caller } from '../modern/paused-calls.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { ToolResult } from '../session/report-turn.ts';
 import { type CodexDeps, runTurn, takeUp, unknownSession } from './codex.ts';
@@ -10,7 +11,7 @@ import type { ReplyArguments } from './schemas.ts';
 export async function replyCodex(
   deps: CodexDeps,
   args: z.output<typeof ReplyArguments>,
-  signal: AbortSignal,
+  caller: Caller,
 ): Promise<ToolResult> {
   const record = recordOf(deps, args);
   const live = deps.sessions.live(record.agent_id);
@@ -22,7 +23,7 @@ export async function replyCodex(
     );
   const session = live ?? (await takeUp(deps, record));
   if (args.auto_mail !== undefined) session.setAutoMail(args.auto_mail);
-  return runTurn(deps, session, args.prompt, signal);
+  return runTurn(deps, session, args.prompt, caller);
 }
 
 function recordOf({ sessions }: CodexDeps, args: z.output<typeof ReplyArguments>): SessionRecord {

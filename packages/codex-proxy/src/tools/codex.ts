@@ -4,6 +4,7 @@ import { readContext } from '../context/read-context.ts';
 import { proxyError } from '../errors.ts';
 import type { Log } from '../logger.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
+import type { Caller } from '../modern/paused-calls.ts';
 import { reportTurn, type ToolResult } from '../session/report-turn.ts';
 import type { Session } from '../session/session.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -22,16 +23,12 @@ export interface CodexDeps extends LaunchDeps {
 const CONTINUE = 'Continue where you left off.';
 
 /** `codex`: a new session by prompt or by file, or one that had ended. */
-export async function startCodex(
-  deps: CodexDeps,
-  args: CodexArguments,
-  signal: AbortSignal,
-): Promise<ToolResult> {
-  if (args.agent_id !== undefined) return resumeCodex(deps, args, args.agent_id, signal);
+export async function startCodex(deps: CodexDeps, args: CodexArguments, caller: Caller): Promise<ToolResult> {
+  if (args.agent_id !== undefined) return resumeCodex(deps, args, args.agent_id, caller);
   if (args.prompt !== undefined && args.agent_file !== undefined)
     throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and prompt exclude each other');
   const waiting = resumedSession(deps, args.identity ?? deps.settings.identity);
-  if (waiting !== undefined && args.prompt !== undefined) return runTurn(deps, waiting, args.prompt, signal);
+  if (waiting !== undefined && args.prompt !== undefined) return runTurn(deps, waiting, args.prompt, caller);
   const here = await readContext(deps.cwd);
   const cwd = await folderOf(args.cwd, here.repo_root ?? deps.cwd, deps.cwd);
   const file = args.agent_file === undefined ? undefined : await readFileOf(deps, args.agent_file, cwd);
@@ -50,7 +47,7 @@ export async function startCodex(
     agent_source: file?.path ?? null,
     auto_mail: args.auto_mail ?? null,
   };
-  return openingTurn(deps, deps.sessions.begin(made, launch), prompt, signal);
+  return openingTurn(deps, deps.sessions.begin(made, launch), prompt, caller);
 }
 
 /** A session that ended is opened anew on its own thread; one that lives just gets its next turn. */
@@ -58,7 +55,7 @@ async function resumeCodex(
   deps: CodexDeps,
   args: CodexArguments,
   agentId: string,
-  signal: AbortSignal,
+  caller: Caller,
 ): Promise<ToolResult> {
   if (args.agent_file !== undefined)
     throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and agent_id exclude each other');
@@ -74,8 +71,8 @@ async function resumeCodex(
   const session = live ?? (await takeUp(deps, record, args));
   if (args.auto_mail !== undefined) session.setAutoMail(args.auto_mail);
   return live === undefined
-    ? openingTurn(deps, session, prompt, signal)
-    : runTurn(deps, session, prompt, signal);
+    ? openingTurn(deps, session, prompt, caller)
+    : runTurn(deps, session, prompt, caller);
 }
 
 /** Whoever is told an agent_id finds it again, also after a crash. */
@@ -109,9 +106,10 @@ export async function runTurn(
   deps: CodexDeps,
   session: Session,
   prompt: string,
-  signal: AbortSignal,
+  caller: Caller,
 ): Promise<ToolResult> {
-  const report = await session.turn(prompt, signal);
+  caller.forAgent(session.agentId);
+  const report = await session.turn(prompt, caller.signal);
   return reportTurn(report, session.record(), deps.settings.request_timeout_secs);
 }
 

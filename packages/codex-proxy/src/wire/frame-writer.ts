@@ -9,26 +9,48 @@ export interface FrameWriter {
   offer(message: object, framing: Framing): boolean;
   /** Bytes that wait for the reader. */
   backlog(): number;
+  /** Hands over now what was gathered. */
+  flush(): void;
 }
 
-/** Offers are taken while less than `mostWaiting` bytes wait; what must be sent always is. */
+/** How long an event waits for company: each write wakes the reader, and events come in swarms. */
+const GATHER_MS = 1;
+
+/**
+ * Offers are taken while less than `mostWaiting` bytes wait; what must be sent always is, at once, with all that was
+ * gathered before it.
+ */
 export function createFrameWriter(output: Writable, mostWaiting: number): FrameWriter {
   let gone = false;
+  let gathered = '';
+  let timer: NodeJS.Timeout | undefined;
   for (const event of ['error', 'close', 'finish']) output.on(event, () => (gone = true));
-  const send = (message: object, framing: Framing): void => {
-    if (gone) return;
-    const text = JSON.stringify({ jsonrpc: '2.0', ...message });
-    output.write(
-      framing === 'line' ? `${text}\n` : `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-    );
+
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = gathered;
+    gathered = '';
+    if (!gone && text !== '') output.write(text);
   };
+  const gather = (message: object, framing: Framing): void => {
+    const text = JSON.stringify({ jsonrpc: '2.0', ...message });
+    gathered +=
+      framing === 'line' ? `${text}\n` : `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+  };
+  const backlog = (): number => (gone ? 0 : output.writableLength + gathered.length);
   return {
-    send,
+    send(message, framing) {
+      gather(message, framing);
+      flush();
+    },
     offer(message, framing) {
-      if (gone || output.writableLength > mostWaiting) return false;
-      send(message, framing);
+      if (gone || backlog() > mostWaiting) return false;
+      gather(message, framing);
+      timer ??= setTimeout(flush, GATHER_MS);
       return true;
     },
-    backlog: () => (gone ? 0 : output.writableLength),
+    backlog,
+    flush,
   };
 }

@@ -195,7 +195,7 @@ describe('[FR-19.3] [FR-19.4] a slow client', () => {
       done();
       await turn();
     }
-    expect(written.at(-1)).toBe('{"jsonrpc":"2.0","id":5,"result":{}}\n');
+    expect(written.join('').endsWith('\n{"jsonrpc":"2.0","id":5,"result":{}}\n')).toBe(true);
     expect(upstream.notify('codex/event', {})).toBe(true);
   });
 

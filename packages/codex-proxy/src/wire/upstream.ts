@@ -6,6 +6,7 @@ import { type Incoming, type Params, readMessage, type RpcFault, type RpcId } fr
 
 /** One request of the client; `signal` tells that the client no longer wants the answer. */
 export interface UpstreamCall {
+  id: RpcId;
   method: string;
   params: Params;
   signal: AbortSignal;
@@ -61,7 +62,7 @@ export function createUpstream({ writer, maxMessageBytes, answer, hear, log }: U
     running.set(id, controller);
     let reply: object;
     try {
-      reply = { id, result: await answer({ method, params, signal: controller.signal }) };
+      reply = { id, result: await answer({ id, method, params, signal: controller.signal }) };
     } catch (error) {
       if (!(error instanceof RpcError)) log('error', 'a request failed', { method, error: String(error) });
       reply = { id, error: faultOf(error) };
