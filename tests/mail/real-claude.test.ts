@@ -60,12 +60,12 @@ describeWith(['claude'], 'the real Claude Code', ({ claude }) => {
     '[FR-20.2] [C-MAIL-06] it and we write to one inbox at once, and it reads and deletes in another: nothing is lost',
     LONG,
     async () => {
-      const lead = mailingLead(80);
+      const lead = mailingLead(40);
       const team = await startClaudeTeam(claude, lead.script);
       const desk = openDesk(team);
       await desk.join('arch', { agentType: 'codex', cwd: '/' });
       await team.say('RACE-NOW');
-      const toLead = startMailProcess('send-many.ts', [team.home, team.team, 'team-lead', 'hub', 0, 60]);
+      const toLead = startMailProcess('send-many.ts', [team.home, team.team, 'team-lead', 'hub', 0, 30]);
       const read: string[] = [];
       let ours = 0;
       while (lead.open.size > 0) {
@@ -94,7 +94,7 @@ describeWith(['claude'], 'the real Claude Code', ({ claude }) => {
         expect(unseen).toEqual([]);
         expect(JSON.parse(readFileSync(team.inbox('team-lead'), 'utf8'))).toEqual([]);
       }, WAIT);
-      expect(toLead.told).toHaveLength(60);
+      expect(toLead.told).toHaveLength(30);
       const archive = await openDesk(team).read('team-lead', { from: 'hub', all: true, mark_read: false });
       expect(archive.map(({ message_id }) => message_id).toSorted()).toEqual(toLead.told.toSorted());
     },

@@ -82,6 +82,24 @@ test('[FR-2.5] [C-PROXY-08] the identity is the configured one, else codex', () 
   expect(load().settings.identity).toBe('own-name');
 });
 
+test('[core] gives team and identity, which the own section overrules; aliases come from both files', () => {
+  const core = ['[core]', 'default_team = "blue"', 'identity = "arch"', '[aliases]', 'chief = "boss@blue"'];
+  write(join(home, '.config/atm/config.toml'), core);
+  expect(load().settings).toMatchObject({ team: 'blue', identity: 'arch' });
+  write(join(repo, '.atm.toml'), ['[aliases]', 'chief = "lead"', 'qa = "tester"']);
+  expect(Object.fromEntries(load().aliases)).toEqual({ chief: 'lead', qa: 'tester' });
+  write(join(home, '.config/atm/config.toml'), [...core, '[plugins.atm-agent-mcp]', 'identity = "own-name"']);
+  expect(load().settings.identity).toBe('own-name');
+  write(join(repo, '.atm.toml'), ['[aliases]', 'chief = 5']);
+  expect(() => load()).toThrow(/aliases\.chief/);
+});
+
+test("teams are Claude Code's, wherever it keeps them, but never outside of ATM_HOME", () => {
+  const elsewhere = { CLAUDE_CONFIG_DIR: '/somewhere/claude' };
+  expect(load({}, elsewhere).places.teams).toBe(join(home, '.claude/teams'));
+  expect(load({}, { ...elsewhere, ATM_HOME: ' ' }).places.teams).toBe('/somewhere/claude/teams');
+});
+
 test('[FR-12.2] roles come from both files, each under its name', () => {
   writeUser('[plugins.atm-agent-mcp.roles.review]', 'sandbox = "read-only"');
   writeRepo('[plugins.atm-agent-mcp.roles.build]', 'model = "big"');
