@@ -24,7 +24,7 @@ const LEAVE_MS = 1_000;
 
 /** Links sessions as they open; of the hub's coming and going there is one line each. */
 export function createHubLink({ access, askMs, log }: HubLinkDeps): HubLink {
-  const linksById = new Map<string, SessionLink>();
+  const linksById = new Map<string, { identity: string; link: SessionLink }>();
   const leaveByIdentity = new Map<string, Promise<void>>();
   let known: 'linked' | 'away' | undefined;
 
@@ -44,7 +44,6 @@ export function createHubLink({ access, askMs, log }: HubLinkDeps): HubLink {
     });
   };
 
-  const identityById = new Map<string, string>();
   return {
     opened(session) {
       const { agentId, identity } = session;
@@ -53,26 +52,25 @@ export function createHubLink({ access, askMs, log }: HubLinkDeps): HubLink {
         return;
       }
       const predecessor = leaveByIdentity.get(identity) ?? Promise.resolve();
-      linksById.set(agentId, openSessionLink({ access, askMs, log, onHub }, session, predecessor));
-      identityById.set(agentId, identity);
+      const link = openSessionLink({ access, askMs, log, onHub }, session, predecessor);
+      linksById.set(agentId, { identity, link });
     },
-    turnStarted: (agentId, turn) => linksById.get(agentId)?.turnStarted(turn),
-    turnEnded: (agentId, turn) => linksById.get(agentId)?.turnEnded(turn),
-    event: (agentId, event) => linksById.get(agentId)?.event(event),
+    turnStarted: (agentId, turn) => linksById.get(agentId)?.link.turnStarted(turn),
+    turnEnded: (agentId, turn) => linksById.get(agentId)?.link.turnEnded(turn),
+    event: (agentId, event) => linksById.get(agentId)?.link.event(event),
     asked: (agentId, request, signal) =>
-      linksById.get(agentId)?.asked(request, signal) ?? {
+      linksById.get(agentId)?.link.asked(request, signal) ?? {
         isThere: () => false,
         answer: Promise.resolve(undefined),
       },
     childDied() {
-      for (const link of linksById.values()) link.failed('the Codex process is gone');
+      for (const { link } of linksById.values()) link.failed('the Codex process is gone');
     },
     closed(agentId) {
-      const link = linksById.get(agentId);
-      if (link === undefined) return;
+      const ended = linksById.get(agentId);
+      if (ended === undefined) return;
       linksById.delete(agentId);
-      leave(identityById.get(agentId) ?? '', link);
-      identityById.delete(agentId);
+      leave(ended.identity, ended.link);
     },
     async close() {
       if (known !== 'away') await Promise.race([Promise.all(leaveByIdentity.values()), sleep(LEAVE_MS)]);
