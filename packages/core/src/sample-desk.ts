@@ -41,6 +41,11 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     commander: { command: () => Promise.reject(new Error('nobody is connected')) },
     asks: createAskKeeper(store, () => deps.log, time, chance, onFault),
     offers: createOffers(store, time, chance, onFault),
+    waker: {
+      wake: () => {
+        throw new Error('nobody is woken here');
+      },
+    },
     prose: undefined,
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,

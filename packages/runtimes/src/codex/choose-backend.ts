@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { askProgram, type Question, versionOf } from '../process/ask-program.ts';
 import { RuntimeError } from '../runtime-error.ts';
 import type { BackendName } from './backend.ts';
 
@@ -9,15 +9,6 @@ export interface BackendChoice {
   version: string | undefined;
 }
 
-export interface Question {
-  command: string;
-  env: Readonly<Record<string, string>>;
-  cwd: string;
-  timeoutMs: number;
-  /** Nobody wants to know any more. */
-  signal: AbortSignal;
-}
-
 /** The first release whose app-server speaks the protocol that this driver knows. */
 const OLDEST_APP_SERVER = [0, 153] as const;
 
@@ -26,7 +17,7 @@ export async function chooseBackend(
   question: Question,
   wanted: 'auto' | BackendName,
 ): Promise<BackendChoice> {
-  const version = /\b(\d+\.\d+\.\d+\S*)/.exec(await ask(question, ['--version']))?.[1];
+  const version = await versionOf(question);
   if (wanted !== 'auto') {
     if ((await has(question, wanted)) !== 'no') return { backend: wanted, version, reason: 'as configured' };
     throw new RuntimeError('BACKEND_MISSING', `codex ${version ?? 'of unknown version'} has no ${wanted}`);
@@ -51,7 +42,7 @@ export async function chooseBackend(
 }
 
 async function has(question: Question, server: BackendName): Promise<'yes' | 'no' | 'unknown'> {
-  const help = await ask(question, [server, '--help']);
+  const help = await askProgram(question, [server, '--help']);
   const usage = /^Usage:.*$/m.exec(help)?.[0];
   if (usage === undefined) return /unrecognized subcommand/.test(help) ? 'no' : 'unknown';
   return usage.includes(` ${server}`) ? 'yes' : 'no';
@@ -62,16 +53,4 @@ function isOlder(version: string | undefined): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_APP_SERVER;
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
-}
-
-function ask({ command, env, cwd, timeoutMs, signal }: Question, args: string[]): Promise<string> {
-  return new Promise((resolve) => {
-    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1_048_576 } as const;
-    const options = { env, cwd, signal, ...limits };
-    const child = execFile(command, args, options, (_error, stdout, stderr) =>
-      resolve(`${stdout}\n${stderr}`),
-    );
-    // Whoever serves instead of answering sees the end of its input.
-    child.stdin?.on('error', () => {}).end();
-  });
 }

@@ -39,6 +39,8 @@ export interface Child {
   /** Throws OVERLOADED when the child has long stopped reading. */
   checkRoom(): void;
   stderr(): string;
+  /** Nothing more will be written; the child may go on. */
+  endInput(): void;
   /** End of input, then SIGTERM, then SIGKILL, to the whole group; the same promise every time. */
   close(grace: CloseGrace): Promise<ChildExit>;
 }
@@ -112,6 +114,7 @@ export async function openChild(options: ChildOptions): Promise<Child> {
     write(line) {
       if (stdin.writable) stdin.write(`${line}\n`);
     },
+    endInput: () => void stdin.end(),
     checkRoom() {
       if (stdin.writableLength > options.maxBacklogBytes)
         throw new RuntimeError('OVERLOADED', 'the child has stopped reading');
