@@ -17,14 +17,16 @@ export const heartbeatSession = contract({
   name: 'heartbeat_session',
   version: '1.0.0',
   title: 'Report that a session is alive',
-  description:
-    'Say that your session lives and whether it is active or idle, so that others know if you can be woken.',
+  description: 'Say that your session lives, active or idle, so that others know if you can be woken.',
   input: z.object({
-    runtime: storableText({ maxBytes: 64 }).describe('for example codex_cli, claude_code'),
+    runtime: storableText({ maxBytes: 64 }).describe('such as codex_cli'),
     status: SessionStatus.default('active'),
     resumable: z.boolean().default(false),
     management_mode: ManagementMode.default('unmanaged'),
-    native_session_id: z.uuid().optional().describe("the runtime's own id"),
+    native_session_id: z
+      .string()
+      .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'must be a UUID' })
+      .optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ ok: z.literal(true), recorded_at: Timestamp }),
@@ -57,7 +59,7 @@ export const triggerParticipant = contract({
     target_agent_id: Name,
     reason: storableText({ maxBytes: LIMITS.reason_bytes }).default('new_unread_messages'),
     trigger_prompt: storableText({ maxBytes: 4_096 }).optional(),
-    force: z.boolean().optional().describe('operators only, with audit metadata'),
+    force: z.boolean().optional().describe('operators only, with audit'),
     audit: Metadata.optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),

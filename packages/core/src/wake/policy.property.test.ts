@@ -102,7 +102,7 @@ test('[HUB-W1] every ladder begins with the supervisor, which only managed runti
   for (const rungs of Object.values(LADDERS)) {
     expect(rungs[0]).toEqual({ door: 'supervisor', action: 'trigger_runtime', needs: 'managed' });
     const steps = rungs.map(({ action }) => order.indexOf(action));
-    expect(steps).toEqual(steps.toSorted());
+    expect(steps).toEqual(steps.toSorted((a, b) => a - b));
     expect(new Set(rungs.map(({ door }) => door)).size).toBe(rungs.length);
   }
   const target = { native_id: undefined, managed: false } as never;

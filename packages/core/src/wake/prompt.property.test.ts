@@ -44,7 +44,7 @@ test('[HUB-W8] [C-WAKE-19] whatever others wrote, it stays between the marks and
         const text = prompt(...said);
         // eslint-disable-next-line no-control-regex
         expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
-        expect(text.isWellFormed?.() ?? true).toBe(true);
+        expect(text.isWellFormed()).toBe(true);
         expect(text.split(BOUNDARY)).toHaveLength(4);
         const lines = text.split('\n');
         expect(lines.at(-1)).toBe(`${BOUNDARY}>>>`);
