@@ -67,14 +67,16 @@ export function createCodexSocketDoor({
           steer: force,
         });
         const ended = given.ended.finally(() => leave(codex));
-        const delivered = { came: 'delivered', proof: 'runtime_record', ended } as const;
-        const arrives = given.arrived.then((): typeof delivered => delivered);
-        if (await happens(given.arrived, given.wasBusy ? SOON_MS : Infinity, signal)) return delivered;
+        const arrives = given.arrived.then((by): Delivery & { came: 'delivered' } => ({
+          came: 'delivered',
+          proof: by === 'item' ? 'runtime_record' : 'runtime_status',
+          ended,
+        }));
+        const soon = await within(arrives, given.wasBusy ? SOON_MS : undefined, signal);
+        if (soon !== undefined) return soon;
         if (!given.wasBusy) throw new Error('no_proof_in_time');
-        return {
-          came: 'queued',
-          arrives: arrives.catch(() => ({ came: 'failed' as const, reason: 'Codex was closed' })),
-        };
+        const lost = { came: 'failed', reason: 'Codex was closed before it came to it' } as const;
+        return { came: 'queued', arrives: arrives.catch(() => lost) };
       } catch (error) {
         leave(codex);
         throw error;
@@ -84,15 +86,19 @@ export function createCodexSocketDoor({
   };
 }
 
-/** True once it has happened, false when the time is up. */
-async function happens(event: Promise<void>, ms: number, signal: AbortSignal): Promise<boolean> {
+/** What comes in time; undefined when the time is up. */
+async function within<T>(
+  event: Promise<T>,
+  ms: number | undefined,
+  signal: AbortSignal,
+): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    if (ms !== Infinity) timer = setTimeout(() => resolve(false), ms);
-    signal.addEventListener('abort', () => resolve(false), { once: true });
+  const late = new Promise<undefined>((resolve) => {
+    if (ms !== undefined) timer = setTimeout(() => resolve(undefined), ms);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   try {
-    return await Promise.race([event.then(() => true), late]);
+    return await Promise.race([event, late]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,11 +1,13 @@
 import { WebSocket } from 'ws';
 
-import { createRpcPeer, isObject, type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
+import { createRpcPeer, type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
 import { RuntimeError } from '../runtime-error.ts';
 
 /** A connection to the app-server of somebody's open Codex, beside its own terminal. */
 export interface LiveCodex {
   version: string | undefined;
+  /** Opens a thread there, as its user would. */
+  startThread(cwd: string): Promise<string>;
   /** The threads that are open there. */
   loaded(): Promise<string[]>;
   /**
@@ -27,8 +29,8 @@ export interface LivePrompt {
 export interface GivenPrompt {
   /** A turn was running when it was given. */
   wasBusy: boolean;
-  /** The prompt is part of the thread now. */
-  arrived: Promise<void>;
+  /** The prompt is part of the thread now: its item came by, or, where Codex shows none, the idle thread went to work. */
+  arrived: Promise<'item' | 'status'>;
   /** The turn that took it has ended. */
   ended: Promise<{ ok: boolean; detail: string }>;
 }
@@ -71,11 +73,13 @@ export async function openLiveCodex({ socket, clientInfo, requestMs }: LiveCodex
     gone.then((error) => Promise.reject(error)),
   ]);
 
-  function watch(threadId: string, mark: string): Pick<GivenPrompt, 'arrived' | 'ended'> {
+  /** A thread that has no turn yet cannot be joined: only its status is told then. */
+  function watch(threadId: string, mark: string, isJoined: boolean): Pick<GivenPrompt, 'arrived' | 'ended'> {
     let turnId: string | undefined;
-    let come = (): void => {};
+    let isActive = false;
+    let come: (by: 'item' | 'status') => void = () => {};
     let end: (how: { ok: boolean; detail: string }) => void = () => {};
-    const arrived = new Promise<void>((resolve, reject) => {
+    const arrived = new Promise<'item' | 'status'>((resolve, reject) => {
       come = resolve;
       void gone.then(reject);
     });
@@ -86,13 +90,22 @@ export async function openLiveCodex({ socket, clientInfo, requestMs }: LiveCodex
       const item = objectAt(params, 'item');
       if (item['type'] === 'userMessage' && JSON.stringify(item).includes(mark)) {
         turnId = textAt(params, 'turnId');
-        come();
+        come('item');
+      }
+      if (method === 'thread/status/changed' && !isJoined) {
+        const wasActive = isActive;
+        isActive = objectAt(params, 'status')['type'] === 'active';
+        if (isActive) come('status');
+        else if (wasActive) finish('no longer active', true);
       }
       const turn = objectAt(params, 'turn');
       if (method !== 'turn/completed' || turnId === undefined || turn['id'] !== turnId) return;
-      listeners.delete(listener);
       const status = textAt(turn, 'status') ?? 'unknown';
-      end({ ok: status === 'completed', detail: `turn ${status}` });
+      finish(`turn ${status}`, status === 'completed');
+    };
+    const finish = (detail: string, ok: boolean): void => {
+      listeners.delete(listener);
+      end({ ok, detail });
     };
     listeners.add(listener);
     void gone.then(() => end({ ok: true, detail: 'no longer watched' }));
@@ -108,15 +121,20 @@ export async function openLiveCodex({ socket, clientInfo, requestMs }: LiveCodex
     peer.notify('initialized');
     return {
       version: /\/(\d+\.\d+\.\d+\S*)/.exec(typeof userAgent === 'string' ? userAgent : '')?.[1],
+      async startThread(cwd) {
+        const answer = await peer.request('thread/start', { cwd }, requestMs);
+        return textAt(objectAt(answer, 'thread'), 'id') ?? '';
+      },
       async loaded() {
         const { data } = await peer.request('thread/loaded/list', {}, requestMs);
         return Array.isArray(data) ? data.filter((id) => typeof id === 'string') : [];
       },
       async prompt(threadId, { text, mark, steer }) {
-        const joined = await peer.request('thread/resume', { threadId, excludeTurns: true }, requestMs);
-        const thread = isObject(joined['thread']) ? joined['thread'] : {};
-        const wasBusy = objectAt(thread, 'status')['type'] === 'active';
-        const watched = watch(threadId, mark);
+        const joined = await peer
+          .request('thread/resume', { threadId, excludeTurns: true }, requestMs)
+          .catch(() => undefined);
+        const wasBusy = objectAt(objectAt(joined ?? {}, 'thread'), 'status')['type'] === 'active';
+        const watched = watch(threadId, mark, joined !== undefined);
         const input = [{ type: 'text', text, text_elements: [] }];
         if (steer) await peer.request('turn/start', { threadId, input }, requestMs);
         else
