@@ -12,7 +12,7 @@ import { freshFolder } from '../harness/start-hub.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { tool } from '../tools/tools.ts';
-import { openCodexPlace, type RuntimePlace } from './runtime-places.ts';
+import { type CodexPlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
 import { journalSteps, wokenFor } from './wake-steps.ts';
 import { ANSWER } from './woken-mind.ts';
 
@@ -127,7 +127,7 @@ describeWith(['codex', 'codex-0153'], 'a real Codex is woken', () => {
     '[HUB-M9] a Codex that somebody has open is woken by its own queue: at once when idle, after the turn when busy',
     { timeout: 120_000 },
     async () => {
-      const here = places[0] as RuntimePlace;
+      const here = places[0] as CodexPlace;
       const folder = path.join(here.home, 'app-server-control');
       const socket = path.join(folder, 'app-server-control.sock');
       await mkdir(folder, { recursive: true });
@@ -176,11 +176,8 @@ describeWith(['codex', 'codex-0153'], 'a real Codex is woken', () => {
       await expect
         .poll(() => journalSteps(scene, 'codex-bob', queued.trigger_id), { timeout: 60_000 })
         .toEqual(['asked', 'delivering', 'queued', 'delivered', 'ended']);
-      const [, last] = await wokenFor(scene, thread_id, 3);
-      expect(last ?? (await wokenFor(scene, thread_id, 3))[0]).toMatchObject({
-        result: 'delivered',
-        proof: 'runtime_record',
-      });
+      const last = (await wokenFor(scene, thread_id, 3)).at(-1);
+      expect(last).toMatchObject({ result: 'delivered', proof: 'runtime_record' });
     },
   );
 });

@@ -21,9 +21,12 @@ export interface RuntimePlace {
   home: string;
   /** All that its model was asked, as text. */
   asked(): string[];
+  close(): Promise<void>;
+}
+
+export interface CodexPlace extends RuntimePlace {
   /** What the model waits for before it answers a prompt with the word NEXT. */
   hold: { until: Promise<void> };
-  close(): Promise<void>;
 }
 
 /** The hub's tools for one agent on stdio: its token is made in that process, and stands in no environment. */
@@ -33,14 +36,13 @@ function hubServer(data: string, agent: string) {
 }
 
 /** A Codex that answers in the thread it is woken for. */
-export async function openCodexPlace(tool: CodexTool, data: string, agent: string): Promise<RuntimePlace> {
+export async function openCodexPlace(tool: CodexTool, data: string, agent: string): Promise<CodexPlace> {
   const place = await openIsolatedHome();
   const hold = { until: Promise.resolve() };
   const model = await startOpenaiResponses(async (request) => {
     const wake = wakeIn(request.body.input);
     if (JSON.stringify(request.body.input.at(-1)).includes('NEXT')) await hold.until;
     else if (wake !== undefined) return stepsOfCodex(request, callsOfWoken(wake.thread_id), 'hub');
-    await hold.until;
     return [{ text: 'ready' }];
   });
   const home = path.join(place.home, '.codex');
@@ -68,12 +70,11 @@ export async function openClaudePlace(
   agent: string,
 ): Promise<RuntimePlace & { args: string[] }> {
   const place = await openIsolatedHome();
-  const hold = { until: Promise.resolve() };
-  const model = await startAnthropicMessages(async (request) => {
+  const model = await startAnthropicMessages((request) => {
     const wake = wakeIn(request.body.messages);
-    if (wake !== undefined) return stepsOfClaude(request, callsOfWoken(wake.thread_id), 'hub');
-    await hold.until;
-    return [{ text: 'ready' }];
+    return wake === undefined
+      ? [{ text: 'ready' }]
+      : stepsOfClaude(request, callsOfWoken(wake.thread_id), 'hub');
   });
   const home = path.join(place.home, '.claude');
   const config = path.join(place.home, 'mcp.json');
@@ -89,7 +90,6 @@ export async function openClaudePlace(
     place,
     home,
     env,
-    hold,
     bin: requireTool('claude'),
     args: ['--strict-mcp-config', '--mcp-config', config, '--allowedTools', 'mcp__hub'],
     asked: () => model.requests.map(({ body }) => JSON.stringify(body.messages)),
