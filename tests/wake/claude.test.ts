@@ -53,14 +53,12 @@ describeWith(['claude'], 'a real Claude Code is woken', () => {
     return messages.filter(({ body }) => body === ANSWER).map(({ sender_agent_id }) => sender_agent_id);
   };
   const beat = (native_session_id: string) =>
-    scene
-      .as(AGENT)
-      .ok('heartbeat_session', {
-        runtime: 'claude_code',
-        status: 'idle',
-        resumable: true,
-        native_session_id,
-      });
+    scene.as(AGENT).ok('heartbeat_session', {
+      runtime: 'claude_code',
+      status: 'idle',
+      resumable: true,
+      native_session_id,
+    });
 
   test(
     "[HUB-M9] [HUB-W2] [C-WAKE-03] a dormant session is resumed by another agent's message and answers in the thread",

@@ -121,6 +121,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       profiles: wakeProfiles,
       commander: deps.commander,
       context: (signal) => ({ request_id: `wake_${randomUUID()}`, signal }),
+      now: clock.now,
     }),
     settings: wakeSettings(config.wake),
     wakeProfiles,

@@ -178,6 +178,7 @@ export const ConfigSchema = z.strictObject({
       .min(100)
       .default(30_000)
       .describe('how long a door may take to prove that it delivered, in milliseconds'),
+    return_ms: ms(30_000, 'how long a supervisor that has lost its connection is expected back'),
     repeat_after_ms: ms(600_000, 'how long a wake stands for the same messages before they may wake again'),
     pair_per_hour: whole(30, 1, 'how often one agent may have another woken within an hour'),
     target_per_hour: whole(120, 1, 'how often an agent may be woken by agents within an hour'),

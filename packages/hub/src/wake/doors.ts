@@ -13,12 +13,20 @@ export function createDoors(deps: {
   profiles: readonly RuntimeProfile[];
   commander: Commander;
   context: (signal: AbortSignal) => CallContext;
+  now: () => number;
 }): ReadonlyMap<DoorName, Door> {
   const { config, commander, context } = deps;
   const find = createProfileFinder(deps.profiles);
   const anyVersion = config.any_version;
   const doors = [
-    ...createLinkDoors({ commander, context, stateMs: STATE_MS, proofMs: config.proof_ms }),
+    ...createLinkDoors({
+      commander,
+      context,
+      stateMs: STATE_MS,
+      proofMs: config.proof_ms,
+      now: deps.now,
+      returnMs: config.return_ms,
+    }),
     createCodexSocketDoor({ find, anyVersion }),
     ...createHeadlessDoors({ find, programs: createPrograms(VERSION_MS), anyVersion }),
   ];

@@ -7,6 +7,9 @@ export interface LinkDoorDeps {
   /** How long an agent may take to say how it stands. */
   stateMs: number;
   proofMs: number;
+  now: () => number;
+  /** How long a supervisor that has lost its connection is expected back. */
+  returnMs: number;
 }
 
 type Answer = Record<string, unknown>;
@@ -17,6 +20,15 @@ type Answer = Record<string, unknown>;
  * one's own making takes `wake` with the same parameters, and what it answers is that it has taken it.
  */
 export function createLinkDoors(deps: LinkDoorDeps): Door[] {
+  const startedAt = deps.now();
+
+  /** The hub has just come up, or the session was heard of a moment ago: its supervisor is on its way back. */
+  function isAway({ session }: WakeTarget): boolean {
+    if (session === undefined || session.status === 'offline') return false;
+    const since = Math.max(startedAt, Date.parse(session.last_heartbeat_at));
+    return deps.now() - since < deps.returnMs;
+  }
+
   async function ask(
     { workspace_id, agent_id }: WakeTarget,
     command: string,
@@ -35,7 +47,10 @@ export function createLinkDoors(deps: LinkDoorDeps): Door[] {
     name: 'supervisor',
     serves: ({ managed }) => managed,
     async look(target): Promise<Look> {
-      if (!target.commands.includes('deliver')) return { can: 'no', reason: 'supervisor_not_connected' };
+      if (!target.commands.includes('deliver'))
+        return isAway(target)
+          ? { can: 'later', reason: 'supervisor_away' }
+          : { can: 'no', reason: 'supervisor_not_connected' };
       const signal = AbortSignal.timeout(deps.stateMs + 1_000);
       const state = await ask(target, 'state', {}, deps.stateMs, signal);
       if (state['alive'] === false) return { can: 'no', reason: 'process_gone' };
