@@ -6,10 +6,8 @@ import { findProgram, versionOf } from '@parley/runtimes';
 /** The oldest release with which each door was tried and found good; the newest major is not known beforehand. */
 export const TRIED: Partial<Record<DoorName, { from: string; below: string }>> = {
   codex_socket: { from: '0.166.0', below: '1.0.0' },
-  codex_managed: { from: '0.153.0', below: '1.0.0' },
   codex_resume: { from: '0.153.0', below: '1.0.0' },
   codex_new: { from: '0.153.0', below: '1.0.0' },
-  claude_managed: { from: '2.1.300', below: '3.0.0' },
   claude_resume: { from: '2.1.300', below: '3.0.0' },
   claude_new: { from: '2.1.300', below: '3.0.0' },
 };
@@ -50,6 +48,9 @@ export function createPrograms(timeoutMs: number) {
       version = versionOf({ command: path, env, cwd, timeoutMs });
       versions.set(key, version);
     }
-    return { path, version: await version };
+    const known = await version;
+    // Whoever did not answer in time is asked again.
+    if (known === undefined) versions.delete(key);
+    return { path, version: known };
   };
 }
