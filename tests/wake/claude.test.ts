@@ -52,6 +52,23 @@ describeWith(['claude'], 'a real Claude Code is woken', () => {
     const { messages } = await scene.as('ann', { role: 'operator' }).ok('read_messages', { thread_id });
     return messages.filter(({ body }) => body === ANSWER).map(({ sender_agent_id }) => sender_agent_id);
   };
+  /** A Claude Code that stays open, with one turn behind it. */
+  function openSession(sessionId: string, further: string[]) {
+    const mode = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
+    const child = spawn(bin, [...mode, '--session-id', sessionId, ...further], {
+      env,
+      cwd: isolated.work,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    });
+    const content = 'hello';
+    child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content } })}\n`);
+    return child;
+  }
+
   const beat = (native_session_id: string) =>
     scene.as(AGENT).ok('heartbeat_session', {
       runtime: 'claude_code',
@@ -87,25 +104,7 @@ describeWith(['claude'], 'a real Claude Code is woken', () => {
 
   test('a session that somebody has open is never resumed beside it', { timeout: 120_000 }, async () => {
     const sessionId = randomUUID();
-    const open = spawn(
-      bin,
-      [
-        '-p',
-        '--input-format',
-        'stream-json',
-        '--output-format',
-        'stream-json',
-        '--verbose',
-        '--session-id',
-        sessionId,
-      ],
-      { env, cwd: isolated.work, stdio: ['pipe', 'ignore', 'ignore'] },
-    );
-    onTestFinished(async () => {
-      open.kill('SIGKILL');
-      if (open.exitCode === null && open.signalCode === null) await once(open, 'exit');
-    });
-    open.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content: 'hello' } })}\n`);
+    const open = openSession(sessionId, []);
     const listed = (): string[] => readdirSync(path.join(home, 'sessions'));
     await expect.poll(listed, { timeout: 30_000 }).toContain(`${open.pid}.json`);
     await beat(sessionId);
@@ -124,6 +123,40 @@ describeWith(['claude'], 'a real Claude Code is woken', () => {
       ]),
     );
   });
+
+  test(
+    '[HUB-M9] a session that is open is woken by its own inbox, which only its own MCP child knows',
+    { timeout: 120_000 },
+    async () => {
+      const sessionId = randomUUID();
+      const open = openSession(sessionId, args);
+      const alice = scene.as('alice');
+      const connected = async () => {
+        const { agents } = await alice.ok('list_agents', {});
+        return agents.find(({ agent_id }) => agent_id === AGENT)?.connected;
+      };
+      await expect.poll(connected, { timeout: 60_000 }).toEqual(['ws']);
+      const listed = async () => {
+        const { sessions } = await alice.ok('list_sessions', { of_agent: AGENT });
+        return sessions.find(({ session_id }) => session_id === sessionId);
+      };
+      await expect.poll(listed).toMatchObject({
+        runtime: 'claude_code',
+        resumable: true,
+        native_session_id: sessionId,
+      });
+      const thread_id = await alice.thread(AGENT);
+      await alice.say(thread_id, 'are you there?');
+      const told = await alice.ok('trigger_participant', { thread_id, target_agent_id: AGENT });
+      expect(['delivered', 'deferred'], JSON.stringify(told)).toContain(told.result);
+      await expect.poll(() => answers(thread_id), { timeout: 60_000 }).toEqual([AGENT]);
+      await expect
+        .poll(async () => (await wokenFor(scene, thread_id, 1))[0], { timeout: 30_000 })
+        .toMatchObject({ result: 'delivered', door: 'command', proof: 'runtime_record' });
+      open.stdin.end();
+      await expect.poll(connected, { timeout: 60_000 }).toEqual([]);
+    },
+  );
 
   test(
     '[HUB-W5] [C-WAKE-19] [BRIDGE-13] when the old session is gone a new one begins with the summary, as data',

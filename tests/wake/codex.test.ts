@@ -95,6 +95,14 @@ describeWith(['codex', 'codex-0153'], 'a real Codex is woken', () => {
       { timeout: 120_000 },
       async () => {
         const bob = scene.as(agent, { session: 'gone' });
+        // The session of before has taken leave.
+        const alive = async () => {
+          const { sessions } = await bob.ok('list_sessions', { of_agent: agent });
+          return sessions.filter(
+            ({ session_id, status }) => session_id.length === 36 && status !== 'offline',
+          );
+        };
+        await expect.poll(alive, { timeout: 30_000 }).toEqual([]);
         await bob.ok('heartbeat_session', {
           runtime: 'codex_cli',
           resumable: true,

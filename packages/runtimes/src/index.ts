@@ -1,3 +1,4 @@
+export { sendToClaudeInbox } from './claude/claude-inbox.ts';
 export { type ClaudePrintOptions, startClaudePrint } from './claude/claude-print.ts';
 export { liveClaudeSessions } from './claude/live-sessions.ts';
 export type * from './codex/backend.ts';

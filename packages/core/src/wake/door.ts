@@ -5,11 +5,8 @@ export const DOORS = [
   'supervisor',
   'command',
   'codex_socket',
-  'codex_managed',
   'codex_resume',
   'codex_new',
-  'claude_inbox',
-  'claude_managed',
   'claude_resume',
   'claude_new',
 ] as const;

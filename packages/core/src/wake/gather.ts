@@ -9,13 +9,13 @@ import { familyOf } from './ladder.ts';
 import type { WakeFacts } from './policy.ts';
 import type { WakeProfile, WakerDeps } from './ports.ts';
 
-type Ports = Pick<WakerDeps, 'store' | 'offers' | 'links'>;
+type Ports = Pick<WakerDeps, 'store' | 'offers' | 'links' | 'clock' | 'patience'>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** An agent as the doors see it: its newest session, what of it can be resumed, what it takes on its connection. */
 export async function findTarget(
-  { store, links }: Ports,
+  { store, links, clock, patience }: Ports,
   workspace_id: string,
   agent_id: string,
   profile: WakeProfile | undefined,
@@ -23,11 +23,14 @@ export async function findTarget(
   const limit = LIMITS.records;
   const [sessions, agents] = await Promise.all([
     store.records({ kind: 'session', workspace_id, prefix: `${agent_id} `, limit }),
-    store.records({ kind: 'agent', workspace_id, owner: agent_id, limit: 1 }),
+    store.records({ kind: 'agent', workspace_id, prefix: agent_id, owner: agent_id, limit: 1 }),
   ]);
   const newest = sessions.toSorted((a, b) => (a.last_heartbeat_at < b.last_heartbeat_at ? 1 : -1));
-  const session = newest[0];
   const agent: Agent | undefined = agents[0];
+  const isHeard = ({ status, last_heartbeat_at }: KeptSession): boolean =>
+    status !== 'offline' && clock.now() - Date.parse(last_heartbeat_at) < patience.offlineAfterMs;
+  // A session that a supervisor has in hand is the one to wake, whatever else of the agent is heard of.
+  const session = newest.find((one) => one.management_mode === 'managed' && isHeard(one)) ?? newest[0];
   const connected = (links.of(workspace_id).get(agent_id) ?? []).length > 0;
   const target: WakeTarget = {
     workspace_id,
@@ -53,7 +56,7 @@ export interface Unread {
   senders: string[];
 }
 
-/** How many pages are looked through for what is unread; more of the thread counts as unread. */
+/** How many pages are looked through for what is unread. */
 const PAGES = 5;
 
 /** The unread messages of an agent in a thread; undefined where there are none. */

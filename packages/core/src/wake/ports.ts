@@ -2,6 +2,7 @@ import type { Caller } from '@parley/protocol';
 
 import type { Clock, Chance } from '../clock.ts';
 import type { Links } from '../agents/ports.ts';
+import type { Patience } from '../agents/state.ts';
 import type { Offers } from '../evidence/offers.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store.ts';
@@ -59,6 +60,7 @@ export interface WakerDeps {
   offers: Offers;
   prose: Prose | undefined;
   idempotencyWindowMs: number;
+  patience: Patience;
   doors: ReadonlyMap<DoorName, Door>;
   settings: WakeSettings;
   wakeProfiles: readonly WakeProfile[];

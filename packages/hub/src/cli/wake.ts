@@ -51,16 +51,14 @@ async function wake(agent: string, options: WakeOptions, command: Command): Prom
   };
   const journal = await openJournal(client, agent);
   const asked = trigger(client, agent, options);
-  let answered = false;
-  const settled = asked
-    .catch(() => {})
-    .then(() => {
-      answered = true;
-    });
-  do {
-    await Promise.race([settled, sleep(LOOK_MS)]);
+  const settled = asked.then(
+    () => true,
+    () => true,
+  );
+  for (let answered = false; !answered;) {
+    answered = await Promise.race([settled, sleep(LOOK_MS, false)]);
     await journal.read(show);
-  } while (!answered);
+  }
   const answer = await asked;
   const told = (): Message[] =>
     steps.filter(({ metadata }) => metadata?.['trigger_id'] === answer.trigger_id);

@@ -24,7 +24,7 @@ const WakeAgent = z.strictObject({
   cwd: z.string().startsWith('/').optional().describe('folder its sessions run in'),
   bin: z.string().min(1).optional().describe('program to start; codex or claude in PATH when left out'),
   home: z.string().startsWith('/').optional().describe('its CODEX_HOME or CLAUDE_CONFIG_DIR'),
-  doors: z.array(z.enum(['live', 'managed', 'resume', 'new'])).default(['live', 'resume']),
+  doors: z.array(z.enum(['live', 'resume', 'new'])).default(['live', 'resume']),
   args: z.array(z.string()).default([]).describe('further arguments of what is started'),
   env: z
     .array(

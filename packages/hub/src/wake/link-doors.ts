@@ -68,9 +68,8 @@ export function createLinkDoors(deps: LinkDoorDeps): Door[] {
     look: async () => ({ can: 'now' }),
     async deliver(target, errand, signal): Promise<Delivery> {
       const answer = await ask(target, 'wake', { ...errand }, deps.proofMs, signal);
-      return answer['delivered'] === false
-        ? toDelivery(answer)
-        : { came: 'delivered', proof: 'runtime_status' };
+      // What an agent of one's own making answers is that it has taken it.
+      return 'delivered' in answer ? toDelivery(answer) : { came: 'delivered', proof: 'runtime_status' };
     },
   };
 

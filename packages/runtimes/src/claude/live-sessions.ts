@@ -9,6 +9,8 @@ export interface LiveClaudeSession {
   sessionId: string;
   status: string | undefined;
   version: string | undefined;
+  /** The protocol that its inbox speaks. */
+  peerProtocol: number | undefined;
 }
 
 /** The sessions that Claude Code itself lists as open, without those whose process is gone. */
@@ -24,7 +26,13 @@ async function readSession(file: string): Promise<LiveClaudeSession | undefined>
   const pid = record && numberAt(record, 'pid');
   const sessionId = record && textAt(record, 'sessionId');
   if (record === undefined || pid === undefined || sessionId === undefined) return undefined;
-  return { pid, sessionId, status: textAt(record, 'status'), version: textAt(record, 'version') };
+  return {
+    pid,
+    sessionId,
+    status: textAt(record, 'status'),
+    version: textAt(record, 'version'),
+    peerProtocol: numberAt(record, 'peerProtocol'),
+  };
 }
 
 function parse(text: string): Loose | undefined {
