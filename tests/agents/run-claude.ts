@@ -71,7 +71,8 @@ export async function runClaude(task: AgentTask): Promise<AgentRun> {
   }
 }
 
-const quiet = {
+/** What keeps a Claude Code under test off the network. */
+export const quiet = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_TELEMETRY: '1',
   DISABLE_AUTOUPDATER: '1',
@@ -83,13 +84,19 @@ const quiet = {
   MCP_TOOL_TIMEOUT: '30000',
 };
 
-function serverEntry(server: McpServer): Record<string, unknown> {
+/** How Claude Code is told of an MCP server. */
+export function serverEntry(server: McpServer): Record<string, unknown> {
   if (server.kind === 'stdio') {
     const { command, args, env } = server;
     return { type: 'stdio', command, args, env: env ?? {} };
   }
   const headers = server.token === undefined ? {} : { Authorization: `Bearer ${server.token}` };
   return { type: 'http', url: server.url, headers };
+}
+
+/** What the scripted model does next. */
+export function stepsOfClaude(request: MessagesRequest, calls: ToolCall[], server: string): MessagesStep[] {
+  return nextStep(request, calls, resultsIn(request, calls), server);
 }
 
 function nextStep(

@@ -73,6 +73,11 @@ export async function runCodex(
   }
 }
 
+/** What the scripted model does next, and the results it has seen so far. */
+export function stepsOfCodex(request: ResponsesRequest, calls: ToolCall[], server: string): ResponsesStep[] {
+  return nextStep(request, calls, resultsIn(request, calls), server);
+}
+
 function nextStep(
   request: ResponsesRequest,
   calls: ToolCall[],

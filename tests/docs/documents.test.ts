@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { CONTROL_AUTHORITY, POLICY_RULES, TRANSITIONS } from '@parley/core';
+import { CONTROL_AUTHORITY, LADDERS, POLICY_RULES, SKIP_REASONS, TRANSITIONS } from '@parley/core';
 import {
   AGENT_STATES,
   AskStatus,
@@ -14,6 +14,7 @@ import {
 } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
+import { TRIED } from '../../packages/hub/src/wake/versions.ts';
 import { parley } from '../cli/parley.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -112,4 +113,16 @@ test('the page of the events face tells every type, every control with who may g
   expect(Object.fromEntries(controls)).toEqual(CONTROL_AUTHORITY);
   const rules = tableUnder(page, 'Who should respond').map(([rule]) => rule);
   expect(rules).toEqual(Object.keys(POLICY_RULES));
+});
+
+test('the page on waking tells the ladder, the versions that were tried and every reason not to wake', () => {
+  const page = read('docs/waking.md');
+  const told = tableUnder(page, 'The ladder').map(([family, door, action]) => [family, door, action]);
+  const real = Object.entries(LADDERS).flatMap(([family, rungs]) =>
+    rungs.map(({ door, action }) => [family, door, action]),
+  );
+  expect(told).toEqual(real);
+  const versions = Object.entries(TRIED).map(([door, { from, below }]) => [door, from, below]);
+  expect(tableUnder(page, 'Setting it up')).toEqual(versions);
+  expect(tableUnder(page, 'When nobody is woken')).toEqual(Object.entries(SKIP_REASONS));
 });

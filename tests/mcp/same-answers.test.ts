@@ -95,6 +95,8 @@ describe.each(others)('$name answers as /v1 does', (face) => {
     for (const [code, operation, input, who = alice] of wrong) {
       const { request_id: _first, ...first } = await who.refused(operation, input, code);
       const { request_id: _second, ...second } = await over(who, face).refused(operation, input, code);
+      // Each wake has an id of its own.
+      for (const { details } of [first, second]) delete details?.['trigger_id'];
       expect(second).toEqual(first);
     }
   });

@@ -14,6 +14,8 @@ export interface AgentOptions extends ClientOptions {
   type?: 'atreides' | 'sisyphus' | 'custom';
   /** What the agent runs on, for its heartbeats. */
   runtime?: string;
+  /** What its heartbeats say of the session beside its status: that a supervisor manages it, by which id it is resumed. */
+  session?: Omit<InputOf<'heartbeat_session'>, 'runtime' | 'status'>;
   metadata?: Record<string, unknown>;
   /** The commands it takes, by name; with any of them it stays connected by WebSocket. */
   commands?: Record<string, CommandHandler>;
@@ -60,7 +62,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 
   const beat = async (): Promise<void> => {
     const status = stands.status === 'offline' ? 'offline' : stands.status === 'online' ? 'idle' : 'active';
-    await client.heartbeat_session({ runtime, status });
+    await client.heartbeat_session({ ...options.session, runtime, status });
   };
   await client.update_agent_status(stands);
   await beat();

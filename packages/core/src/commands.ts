@@ -18,6 +18,7 @@ import type { Entry } from './entry.ts';
 import type { Offer, PutRecord, RecordKinds } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
+import type { Wake } from './wake/wake.ts';
 
 /** A caller's promise that the same key means the same thing; kept with the effect in one transaction. */
 export interface Idempotency {
@@ -75,7 +76,13 @@ export type CloseSide = InThread<'close_side', { summary: string }> & { main_id:
 
 export type Heartbeat = Base<
   'heartbeat',
-  { runtime: string; status: Session['status']; resumable: boolean; management_mode: ManagementMode }
+  {
+    runtime: string;
+    status: Session['status'];
+    resumable: boolean;
+    management_mode: ManagementMode;
+    native_session_id?: string | undefined;
+  }
 >;
 /** `thread_id` of all that concerns an agent and no other thread is the agent's journal. */
 export type RegisterAgent = InThread<'register_agent', AgentRegistration>;
@@ -108,6 +115,22 @@ export type ExpireAsk = InThread<'expire_ask', Record<string, never>> & { ask_id
 
 export type NoteOffers = Base<'note_offers', { offers: Offer[] }>;
 
+/** What is told of a wake in the journal of its target. */
+export interface WakeStep {
+  text: string;
+  facts: Record<string, unknown>;
+}
+
+/** `thread_id` is the journal of the target; the input is what was asked for, the same for every step. */
+export type NoteWake = InThread<
+  'note_wake',
+  { thread_id: string; target_agent_id: string; reason: string }
+> & {
+  wake: Wake;
+  step?: WakeStep;
+};
+export type NoteFollower = Base<'note_follower', { name: string; pos: number }>;
+
 /** Everything that changes the hub: plain data, so that it crosses to the store's thread as it is. */
 export type Command =
   | CreateThread
@@ -132,7 +155,9 @@ export type Command =
   | TakeAsk
   | WithdrawAsk
   | ExpireAsk
-  | NoteOffers;
+  | NoteOffers
+  | NoteWake
+  | NoteFollower;
 
 export type ThreadCommand = Extract<Command, { thread_id: string }>;
 

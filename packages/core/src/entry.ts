@@ -17,6 +17,7 @@ export type EntryType =
   | 'agent.registered'
   | 'agent.command'
   | 'agent.response'
+  | 'agent.wake'
   | 'ask.raised'
   | 'ask.answered'
   | 'ask.resolved';

@@ -35,3 +35,10 @@ export {
 export { evolve, type ThreadState } from './threads/state.ts';
 export { mayOverride, TRANSITIONS } from './threads/status.ts';
 export type { Prose } from './threads/summary.ts';
+export { type CallFollower, createCallFollower } from './wake/follow-calls.ts';
+export * from './wake/door.ts';
+export { LADDERS } from './wake/ladder.ts';
+export { SKIP_REASONS, type WakeSettings } from './wake/policy.ts';
+export type { WakeProfile, Waker } from './wake/ports.ts';
+export { createWaker } from './wake/waker.ts';
+export type { Wake } from './wake/wake.ts';

@@ -46,6 +46,7 @@ export function createLog(store: Store, feed: Feed): Log {
       for (const { thread_id, last_seq, workspace_id, pos } of committed.reached ?? []) {
         feed.announce(thread_id, last_seq);
         feed.announce(workspaceTopic(workspace_id), pos);
+        feed.announce(HUB_TOPIC, pos);
       }
       return committed;
     },
@@ -90,6 +91,9 @@ export function createLog(store: Store, feed: Feed): Log {
     },
   };
 }
+
+/** The feed's name for the log of the whole hub. */
+export const HUB_TOPIC = 'hub';
 
 /** The feed's name for the log of a whole workspace. */
 function workspaceTopic(workspaceId: string): string {

@@ -14,6 +14,7 @@ import type { ProfileRegistry } from './participation/profile-registry.ts';
 import type { MessageQuota } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
+import type { Waker } from './wake/ports.ts';
 
 /** The ports that operations work with. */
 export interface Deps {
@@ -29,6 +30,7 @@ export interface Deps {
   commander: Commander;
   asks: AskKeeper;
   offers: Offers;
+  waker: Pick<Waker, 'wake'>;
   /** Writes a summary's prose when a model is configured. */
   prose: Prose | undefined;
   idempotencyWindowMs: number;

@@ -38,7 +38,7 @@ import {
   setPresence,
   shouldRespond,
 } from './participation/operations.ts';
-import { heartbeatSession, listSessions, triggerParticipant } from './sessions/operations.ts';
+import { heartbeatSession, listSessions } from './sessions/operations.ts';
 import {
   createThread,
   getThread,
@@ -47,6 +47,7 @@ import {
   summarizeThread,
   updateThreadStatus,
 } from './threads/operations.ts';
+import { triggerParticipant } from './wake/operations.ts';
 
 /** The table of operations: what each contract does. */
 export const OPERATIONS: { [N in OperationName]: Operation<N> } = {

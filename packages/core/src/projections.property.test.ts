@@ -3,6 +3,10 @@ import { test } from 'vitest';
 import { testProjections } from './store-contract.ts';
 import { openMemoryStore } from './store-memory.ts';
 
-test('[BRIDGE-15] an old snapshot and the events after it are what a fresh fetch gives', async () => {
-  await testProjections(openMemoryStore(), 200);
-});
+test(
+  '[BRIDGE-15] an old snapshot and the events after it are what a fresh fetch gives',
+  { timeout: 60_000 },
+  async () => {
+    await testProjections(openMemoryStore(), 200);
+  },
+);

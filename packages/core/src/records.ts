@@ -1,5 +1,7 @@
 import type { Agent, Ask, Session } from '@parley/protocol';
 
+import type { Wake } from './wake/wake.ts';
+
 /** The run of a thread's entries that was handed to an agent last, and by which way. */
 export interface Offer {
   thread_id: string;
@@ -18,12 +20,20 @@ export interface KeptSession extends Session {
   since: string;
 }
 
+/** How far one who follows the log of the whole hub has come. */
+export interface Follower {
+  name: string;
+  pos: number;
+}
+
 /** What is kept beside the log, by kind: small things with one current value each. */
 export interface RecordKinds {
   session: KeptSession;
   agent: Agent;
   ask: Ask;
   offer: Offer;
+  wake: Wake;
+  follower: Follower;
 }
 
 export type RecordKind = keyof RecordKinds;

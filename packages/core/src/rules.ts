@@ -7,6 +7,7 @@ import { participationRules } from './participation/rules.ts';
 import { sideRules } from './participation/side-rules.ts';
 import { sessionRules } from './sessions/rules.ts';
 import { threadRules } from './threads/rules.ts';
+import { wakeRules } from './wake/rules.ts';
 
 /** The rule of each command. */
 const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
@@ -18,6 +19,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...agentRules,
   ...askRules,
   ...offerRules,
+  ...wakeRules,
 };
 
 /** What must be loaded before a command can be decided. */

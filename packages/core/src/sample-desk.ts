@@ -37,10 +37,15 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     messageQuota: createMessageQuota({ per_minute: 1e9, burst: 1e9 }, time),
     presence: createPresenceBoard(time),
     profiles: createProfileRegistry(undefined, () => {}),
-    links: { of: () => new Map() },
+    links: { of: () => new Map(), size: 0 },
     commander: { command: () => Promise.reject(new Error('nobody is connected')) },
     asks: createAskKeeper(store, () => deps.log, time, chance, onFault),
     offers: createOffers(store, time, chance, onFault),
+    waker: {
+      wake: () => {
+        throw new Error('nobody is woken here');
+      },
+    },
     prose: undefined,
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,

@@ -15,6 +15,7 @@ import type {
   ThreadRow,
   ThreadsPage,
   ThreadsQuery,
+  WorkspacePage,
   WorkspaceQuery,
 } from './store.ts';
 import { isForeign, type Located } from './threads/access.ts';
@@ -101,11 +102,16 @@ export function openMemoryStore(): Store {
     return reached.length === 0 ? { result, replayed: false } : { result, replayed: false, reached };
   }
 
-  function visible(pos: number, { workspace_id, participant }: WorkspaceQuery): Entry | undefined {
+  function visible(
+    pos: number,
+    { workspace_id, participant }: WorkspaceQuery,
+  ): WorkspacePage['rows'][number] | undefined {
     const { thread_id, seq } = order[pos - 1] ?? { thread_id: '', seq: 0 };
     const state = threads.get(thread_id)?.state;
-    if (state?.workspace_id !== workspace_id) return undefined;
-    return isOpenTo(state, participant) ? entryAt(thread_id, seq) : undefined;
+    if (state === undefined || (workspace_id !== undefined && state.workspace_id !== workspace_id))
+      return undefined;
+    const entry = isOpenTo(state, participant) ? entryAt(thread_id, seq) : undefined;
+    return entry && { pos, workspace_id: state.workspace_id, entry };
   }
 
   /** Side channels are open to all of their main thread. */
@@ -173,15 +179,15 @@ export function openMemoryStore(): Store {
     },
     records: async (query) => someRecords([...records.values()], query),
     async workspace(query) {
-      const rows: { pos: number; entry: Entry }[] = [];
+      const rows: WorkspacePage['rows'] = [];
       let bytes = 0;
       for (let pos = query.after + 1; pos <= order.length; pos++) {
-        const entry = visible(pos, query);
-        if (entry === undefined) continue;
-        bytes += JSON.stringify(entry).length;
+        const row = visible(pos, query);
+        if (row === undefined) continue;
+        bytes += JSON.stringify(row.entry).length;
         if (rows.length === query.limit || (rows.length > 0 && bytes > query.max_bytes))
           return { rows, next: rows.at(-1)?.pos ?? query.after, has_more: true };
-        rows.push({ pos, entry });
+        rows.push(row);
       }
       return { rows, next: Math.max(query.after, order.length), has_more: false };
     },

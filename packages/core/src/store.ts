@@ -64,7 +64,8 @@ export interface ThreadsPage {
 }
 
 export interface WorkspaceQuery {
-  workspace_id: string;
+  /** Undefined for the hub's own housekeeping, which looks at all workspaces. */
+  workspace_id: string | undefined;
   participant: string | undefined;
   /** Position in the log of the whole hub. */
   after: number;
@@ -74,7 +75,7 @@ export interface WorkspaceQuery {
 
 /** A run of a workspace's entries over all its threads, in the order the hub accepted them. */
 export interface WorkspacePage {
-  rows: { pos: number; entry: Entry }[];
+  rows: { pos: number; workspace_id: string; entry: Entry }[];
   /** Up to here nothing was left out; a page may be empty and yet have more after it. */
   next: number;
   has_more: boolean;

@@ -7,6 +7,7 @@ import {
   type Chance,
   type Clock,
   createAskKeeper,
+  createCallFollower,
   createFeed,
   createHub,
   createLive,
@@ -16,8 +17,10 @@ import {
   createPresenceBoard,
   createProfileRegistry,
   createQuota,
+  createWaker,
   type Deps,
   isRecorded,
+  type WakeSettings,
 } from '@parley/core';
 import { HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
@@ -39,6 +42,8 @@ import { readRegistry } from './profile-file.ts';
 import { createProse } from './prose.ts';
 import { type Refused, startServer } from './server.ts';
 import { VERSION } from './version.ts';
+import { createDoors } from './wake/doors.ts';
+import { runtimeProfiles } from './wake/profile.ts';
 
 /** A hub that listens. */
 export interface RunningHub {
@@ -83,10 +88,16 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     profiles: createProfileRegistry(readRegistry(config.presence.registry), (message) =>
       log.warn({}, message),
     ),
-    links: { of: (workspaceId) => live.links(workspaceId) },
+    links: {
+      of: (workspaceId) => live.links(workspaceId),
+      get size() {
+        return live.open;
+      },
+    },
     commander: { command: (...call) => live.command(...call) },
     asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
     offers: createOffers(store, clock, chance, onFault),
+    waker: { wake: (...call) => waker.wake(...call) },
     prose: createProse(config.summary, log),
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
@@ -109,6 +120,22 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     onFault,
   });
   const hub = live.watched(gate);
+  const wakeProfiles = runtimeProfiles(config);
+  const wakerDeps = {
+    ...deps,
+    doors: createDoors({
+      config: config.wake,
+      profiles: wakeProfiles,
+      commander: deps.commander,
+      context: (signal) => ({ request_id: `wake_${randomUUID()}`, signal }),
+      now: clock.now,
+    }),
+    settings: wakeSettings(config.wake),
+    wakeProfiles,
+    onFault,
+  };
+  const waker = createWaker(wakerDeps);
+  const callFollower = createCallFollower({ ...wakerDeps, waker, graceMs: config.wake.grace_ms });
   const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn({}, message) });
   const badTokens = createQuota(
     { per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst },
@@ -182,10 +209,14 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   });
   const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
+  await waker.start();
+  if (config.wake.on_call) await callFollower.start();
   return {
     url: server.url,
     async close() {
       await server.close();
+      await callFollower.close();
+      await waker.close();
       deps.asks.close();
       deps.presence.close();
       await deps.offers.flush();
@@ -193,6 +224,19 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       writePrivateFile(runtimeFile, '{}\n');
       lock.release();
     },
+  };
+}
+
+function wakeSettings(wake: Config['wake']): WakeSettings {
+  return {
+    quiet: wake.quiet,
+    recheckMs: wake.recheck_ms,
+    quietMs: wake.quiet_ms,
+    maxDeferMs: wake.max_defer_ms,
+    proofMs: wake.proof_ms,
+    repeatAfterMs: wake.repeat_after_ms,
+    pairPerHour: wake.pair_per_hour,
+    targetPerHour: wake.target_per_hour,
   };
 }
 

@@ -154,6 +154,21 @@ export const getMessageEvidence = contract({
     durable: z.object({ seq: Seq, store: z.string() }),
     invoked: z.array(Name).describe('whom it called upon by itself'),
     offered: z.array(z.object({ agent_id: Name, how: z.string(), by: Timestamp })),
+    woken: z
+      .array(
+        z.object({
+          trigger_id: z.string(),
+          agent_id: Name,
+          by: Name,
+          result: z.string(),
+          door: z.string().optional(),
+          proof: z.string().optional(),
+          why: z.string().optional(),
+          passed: z.array(z.object({ door: z.string(), reason: z.string() })),
+          at: Timestamp,
+        }),
+      )
+      .describe('who was to be woken for it, through which door, and why not through others'),
     read: z.array(z.object({ agent_id: Name, at: Timestamp })),
     unread: z.array(Name),
     acted: z.array(

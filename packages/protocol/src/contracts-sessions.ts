@@ -17,13 +17,16 @@ export const heartbeatSession = contract({
   name: 'heartbeat_session',
   version: '1.0.0',
   title: 'Report that a session is alive',
-  description:
-    'Say that your session lives and whether it is active or idle, so that others know if you can be woken.',
+  description: 'Say that your session lives, active or idle, so that others know if you can be woken.',
   input: z.object({
-    runtime: storableText({ maxBytes: 64 }).describe('for example codex_cli, claude_code'),
+    runtime: storableText({ maxBytes: 64 }).describe('such as codex_cli'),
     status: SessionStatus.default('active'),
     resumable: z.boolean().default(false),
     management_mode: ManagementMode.default('unmanaged'),
+    native_session_id: z
+      .string()
+      .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'must be a UUID' })
+      .optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ ok: z.literal(true), recorded_at: Timestamp }),
@@ -56,14 +59,19 @@ export const triggerParticipant = contract({
     target_agent_id: Name,
     reason: storableText({ maxBytes: LIMITS.reason_bytes }).default('new_unread_messages'),
     trigger_prompt: storableText({ maxBytes: 4_096 }).optional(),
-    force: z.boolean().optional().describe('operators only, with audit metadata'),
+    force: z.boolean().optional().describe('operators only, with audit'),
     audit: Metadata.optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({
+    trigger_id: z.string(),
     target_agent_id: Name,
-    action: z.string(),
-    result: z.string(),
+    action: z.enum(['trigger_runtime', 'resume_session', 'spawn_session', 'none']),
+    result: z.enum(['delivered', 'queued', 'deferred', 'delivering', 'skipped', 'failed']),
+    reason: z.string().optional().describe('why nobody was woken'),
+    door: z.string().optional(),
+    proof: z.string().optional().describe('what shows that it arrived'),
+    passed: z.array(z.object({ door: z.string(), reason: z.string() })).optional(),
     defer_reason: z.string().optional(),
     deferred_until: Timestamp.optional(),
     fallback_action: z.string().optional(),

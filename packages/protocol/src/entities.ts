@@ -115,6 +115,7 @@ export const Session = z
     resumable: z.boolean(),
     last_heartbeat_at: Timestamp,
     status: SessionStatus,
+    native_session_id: z.string().optional().describe("the runtime's own id of it, by which it is resumed"),
   })
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof Session>;

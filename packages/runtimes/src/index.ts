@@ -1,5 +1,13 @@
+export { sendToClaudeInbox } from './claude/claude-inbox.ts';
+export { type ClaudePrintOptions, startClaudePrint } from './claude/claude-print.ts';
+export { liveClaudeSessions } from './claude/live-sessions.ts';
 export type * from './codex/backend.ts';
+export { type CodexExecOptions, startCodexExec } from './codex/codex-exec.ts';
 export { DEFAULT_LIMITS } from './codex/limits.ts';
+export { type LiveCodex, openLiveCodex } from './codex/live-codex.ts';
 export { openCodex } from './codex/open-codex.ts';
+export { versionOf } from './process/ask-program.ts';
 export type { ChildExit } from './process/child.ts';
+export { findProgram } from './process/find-program.ts';
+export type { HeadlessTurn } from './process/headless.ts';
 export { RUNTIME_ERROR_CODES, RuntimeError, type RuntimeErrorCode } from './runtime-error.ts';

@@ -174,17 +174,17 @@ export class Reader {
     const found = this.#sql.workspace.iterate({
       after,
       until,
-      workspace: workspace_id,
+      workspace: workspace_id ?? null,
       participant: participant ?? null,
       limit: limit + 1,
-    }) as unknown as Iterable<LinkedRow & { pos: number }>;
+    }) as unknown as Iterable<LinkedRow & { pos: number; workspace_id: string }>;
     const rows: WorkspacePage['rows'] = [];
     let bytes = 0;
     for (const row of found) {
       bytes += row.json.length;
       if (rows.length === limit || (rows.length > 0 && bytes > max_bytes))
         return { rows, next: rows.at(-1)?.pos ?? after, has_more: true };
-      rows.push({ pos: row.pos, entry: checkedEntry(row) });
+      rows.push({ pos: row.pos, workspace_id: row.workspace_id, entry: checkedEntry(row) });
     }
     return { rows, next: Math.max(after, until), has_more: until < head };
   }
@@ -303,8 +303,8 @@ function prepareStatements(db: DatabaseSync) {
       `SELECT ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread WHERE t.thread_id = ? AND e.reply_to = ? ORDER BY e.seq LIMIT 1000`,
     ),
     workspace: prepare(
-      `SELECT e.pos, ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread
-       WHERE e.pos > :after AND e.pos <= :until AND t.workspace_id = :workspace AND ${OPEN_TO}
+      `SELECT e.pos, t.workspace_id, ${LINKED} FROM entries e JOIN threads t ON t.id = e.thread
+       WHERE e.pos > :after AND e.pos <= :until AND (:workspace IS NULL OR t.workspace_id = :workspace) AND ${OPEN_TO}
        ORDER BY e.pos LIMIT :limit`,
     ),
     search: prepare(

@@ -6,6 +6,8 @@ import type { Link } from './state.ts';
 /** Who is connected right now, by agent. */
 export interface Links {
   of(workspaceId: string): ReadonlyMap<string, readonly Link[]>;
+  /** How many connections there are in all. */
+  readonly size: number;
 }
 
 /** Carries a command to a connected agent and brings its answer. */

@@ -31,6 +31,7 @@ const FORMS = {
   'agent.registered': told,
   'agent.command': told,
   'agent.response': told,
+  'agent.wake': told,
   'ask.raised': told,
   'ask.answered': told,
   'ask.resolved': told,

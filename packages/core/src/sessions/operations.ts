@@ -1,7 +1,6 @@
-import { LIMITS, ParleyError } from '@parley/protocol';
+import { LIMITS } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
-import { findThread } from '../threads/find-thread.ts';
 
 export const heartbeatSession = operation('heartbeat_session', {
   authority: 'look',
@@ -31,33 +30,5 @@ export const listSessions = operation('list_sessions', {
       .filter((session) => of_agent === undefined || session.agent_id === of_agent)
       .filter((session) => status === undefined || session.status === status);
     return { sessions };
-  },
-});
-
-export const triggerParticipant = operation('trigger_participant', {
-  authority: 'act',
-  async run(deps, caller, { thread_id, target_agent_id, force, audit }) {
-    const thread = await findThread(deps, caller, thread_id);
-    if (!thread.participants.includes(target_agent_id)) {
-      throw new ParleyError('NOT_FOUND', `${target_agent_id} is not a participant of this thread`, {
-        field: 'target_agent_id',
-      });
-    }
-    if (force === true && caller.role !== 'operator') {
-      throw new ParleyError('INSUFFICIENT_AUTHORITY', 'only an operator may force a wake');
-    }
-    if (force === true && audit === undefined) {
-      throw new ParleyError('VALIDATION_ERROR', 'audit: a forced wake must say who asked for it and why', {
-        field: 'audit',
-      });
-    }
-    throw new ParleyError(
-      'WAKE_FAILED',
-      'this hub has no door to any runtime yet: nothing was sent; the message waits to be read',
-      {
-        target_agent_id,
-        reason: 'no_door_configured',
-      },
-    );
   },
 });

@@ -14,6 +14,7 @@ import { VERSION } from '../version.ts';
 
 import { hubAt, hubOfFolder } from './nearby-hub.ts';
 import { EXIT } from './output.ts';
+import { claudeSession, codexSession, createOwnSession } from './own-session.ts';
 import { givenToken, ownTokens } from './own-token.ts';
 import { createRemoteCaller } from './remote-caller.ts';
 import { settingsOf } from './settings.ts';
@@ -50,6 +51,7 @@ async function serveMcp(options: McpOptions, command: Command): Promise<void> {
   const { env } = process;
   const { config, origins } = settingsOf(command, { workspace: options.workspace });
   const { log, flush } = createLogger(origins.get('log.level') === 'default' ? 'warn' : config.log.level);
+  const claude = claudeSession(env);
   const given = givenToken(env['PARLEY_TOKEN'], options.tokenFile ?? env['PARLEY_TOKEN_FILE']);
   const url = env['PARLEY_URL'];
   if (url !== undefined && given === undefined)
@@ -61,9 +63,17 @@ async function serveMcp(options: McpOptions, command: Command): Promise<void> {
     agent_id: options.agent ?? env['PARLEY_AGENT'],
     workspace_id: config.workspace,
     role: options.role ?? env['PARLEY_ROLE'] ?? 'worker',
-    session_id: options.session ?? env['PARLEY_SESSION'],
+    session_id: options.session ?? env['PARLEY_SESSION'] ?? claude?.id,
   };
-  const caller = createRemoteCaller(hub, given ?? ownTokens(config, identity, () => clientName));
+  const tokens = given ?? ownTokens(config, identity, () => clientName);
+  const caller = createRemoteCaller(hub, tokens);
+  const session = createOwnSession({
+    url: () => hub.url(),
+    token: () => tokens.get(),
+    name: () => identity.agent_id ?? clientName ?? 'agent',
+    proofMs: config.wake.proof_ms,
+    onFault: (error) => log.debug({ why: String(error) }, 'session'),
+  });
   const serverFor = createServerFactory({ profile: config.mcp.profile, version: VERSION });
   let server: Server | undefined;
   let calls = 0;
@@ -82,6 +92,10 @@ async function serveMcp(options: McpOptions, command: Command): Promise<void> {
     },
     onArrival(message) {
       clientName ??= nameOfClient(message);
+      const host = claude ?? codexSession(message);
+      // Codex tells its thread before the first token is made.
+      identity.session_id ??= host?.id;
+      if (message.method !== 'initialize') session.begin(host);
       return listens.pass(message);
     },
   });
@@ -101,6 +115,7 @@ async function serveMcp(options: McpOptions, command: Command): Promise<void> {
   else serveStdio(connect, { transport: wire, onerror: (error) => log.debug({ why: error.message }, 'mcp') });
   await wire.closed;
   listens.close();
+  await session.close();
   await hub.close();
   flush();
   process.exit(EXIT.ok);

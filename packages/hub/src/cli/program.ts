@@ -20,6 +20,7 @@ import { addStatusCommand } from './status.ts';
 import { addTailCommand } from './tail.ts';
 import { addThreadCommands } from './thread/commands.ts';
 import { addTokenCommands } from './token.ts';
+import { addWakeCommand } from './wake.ts';
 import { addWhyCommand } from './why.ts';
 
 /** The command line: every command in its own file, in the order a newcomer meets them. */
@@ -52,6 +53,7 @@ export function createProgram(): Command {
   program.commandsGroup('Steer:');
   addAskCommands(program);
   addAgentCommands(program);
+  addWakeCommand(program);
   program.commandsGroup('Operate:');
   addTokenCommands(program);
   addKeyCommands(program);

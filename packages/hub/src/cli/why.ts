@@ -12,7 +12,7 @@ import { table } from './table.ts';
 /** `parley why`: what became of a message, as far as the hub has evidence of it. */
 export function addWhyCommand(program: Command): void {
   addConnectOptions(program.command('why <thread> <message>'))
-    .description('what became of a message: accepted, durable, offered, read, acted on')
+    .description('what became of a message: accepted, durable, offered, woken for, read, acted on')
     .addHelpText(
       'after',
       '\nThe message is its id, or its seq in the thread.\n\nExample:\n  parley why th_01… 3',
@@ -28,7 +28,7 @@ export function addWhyCommand(program: Command): void {
 
 /** One line per fact; what is not known is not told. */
 function evidenceLines(told: OutputOf<'get_message_evidence'>, paint: Paint): string[] {
-  const { accepted, durable, invoked, offered, read, unread, acted } = told;
+  const { accepted, durable, invoked, offered, woken, read, unread, acted } = told;
   const good = (word: string): string => `  ${paint('green', word)}`;
   return table([
     [good('accepted'), `${localTime(accepted.at)} from ${accepted.by}, session ${oneLine(accepted.session)}`],
@@ -38,6 +38,7 @@ function evidenceLines(told: OutputOf<'get_message_evidence'>, paint: Paint): st
       good('offered'),
       `to ${agent_id} ${WAYS[how] ?? `by ${oneLine(how)}`}, by ${localTime(by)}`,
     ]),
+    ...woken.map((wake) => [`  ${paint(WAKE_COLOUR[wake.result] ?? 'yellow', 'woken')}`, wakeLine(wake)]),
     ...read.map(({ agent_id, at }) => [good('read'), `by ${agent_id} (cursor of ${localTime(at)})`]),
     ...unread.map((name) => [`  ${paint('yellow', 'unread')}`, `by ${name}`]),
     ...acted.map(({ seq, agent_id, what, commit, at }) => [
@@ -45,6 +46,18 @@ function evidenceLines(told: OutputOf<'get_message_evidence'>, paint: Paint): st
       `by ${agent_id}: ${oneLine(what)} #${seq}${commit === undefined ? '' : ` (${oneLine(commit)})`}, ${localTime(at)}`,
     ]),
   ]);
+}
+
+type Woken = OutputOf<'get_message_evidence'>['woken'][number];
+
+const WAKE_COLOUR: Partial<Record<string, 'green' | 'red'>> = { delivered: 'green', failed: 'red' };
+
+/** How one wake for the message went, and past which doors. */
+function wakeLine({ agent_id, by, result, door, proof, why, passed, at }: Woken): string {
+  const way = result === 'delivered' && door !== undefined ? ` through ${door} (${proof ?? 'no proof'})` : '';
+  const tried = passed.filter(({ reason }) => reason !== 'not_configured');
+  const past = tried.map((one) => `${one.door}: ${oneLine(one.reason)}`).join('; ');
+  return `${agent_id}, for ${by}: ${result}${why === undefined ? '' : ` (${oneLine(why)})`}${way}, ${localTime(at)}${past === '' ? '' : `; past ${past}`}`;
 }
 
 const WAYS: Partial<Record<string, string>> = {

@@ -1,3 +1,4 @@
+import { Name } from '@parley/protocol';
 import { z } from 'zod';
 
 const ms = (value: number, text: string) =>
@@ -15,6 +16,27 @@ const Issuer = z.strictObject({
     .min(1)
     .default(['EdDSA', 'Ed25519']),
 });
+
+const WakeAgent = z.strictObject({
+  agent: Name,
+  workspace: Name.optional(),
+  runtime: z.enum(['codex', 'claude', 'other']),
+  cwd: z.string().startsWith('/').optional().describe('folder its sessions run in'),
+  bin: z.string().min(1).optional().describe('program to start; codex or claude in PATH when left out'),
+  home: z.string().startsWith('/').optional().describe('its CODEX_HOME or CLAUDE_CONFIG_DIR'),
+  doors: z.array(z.enum(['live', 'resume', 'new'])).default(['live', 'resume']),
+  args: z.array(z.string()).default([]).describe('further arguments of what is started'),
+  env: z
+    .array(
+      z.string().regex(/^(?!PARLEY_|ATM_)[A-Za-z_]\w*$/, {
+        error: 'must name a variable that is not the hub’s own',
+      }),
+    )
+    .default([])
+    .describe('variables of the hub that what is started may see, such as OPENAI_API_KEY'),
+  quiet: z.boolean().default(false),
+});
+export type WakeAgent = z.output<typeof WakeAgent>;
 
 /** Everything that can be set, with its default and one sentence; defaults < TOML file < PARLEY_* < flags. */
 export const ConfigSchema = z.strictObject({
@@ -134,6 +156,40 @@ export const ConfigSchema = z.strictObject({
       .describe('lifetime of a ticket for /ws?token=, in milliseconds'),
     mailbox_messages: whole(1_000, 1, 'messages that wait for a client of the HTTP fallback'),
     mailbox_idle_ms: ms(60_000, 'how long a mailbox lives that nobody fetches'),
+  }),
+  wake: group({
+    quiet: z.boolean().default(false).describe('wake nobody unless an operator insists'),
+    on_call: z
+      .boolean()
+      .default(true)
+      .describe('wake those whom a message calls upon: by name, by task, by invited_auto'),
+    grace_ms: ms(1_000, 'how long one who is called upon has to notice it without being woken'),
+    recheck_ms: z
+      .number()
+      .int()
+      .min(20)
+      .default(5_000)
+      .describe('how often a deferred wake looks again, in milliseconds'),
+    quiet_ms: ms(20_000, 'how long a person must have typed nothing before an agent is woken there'),
+    max_defer_ms: ms(60_000, 'how long a wake waits for a person to pause'),
+    proof_ms: z
+      .number()
+      .int()
+      .min(100)
+      .default(30_000)
+      .describe('how long a door may take to prove that it delivered, in milliseconds'),
+    return_ms: ms(30_000, 'how long a supervisor that has lost its connection is expected back'),
+    repeat_after_ms: ms(600_000, 'how long a wake stands for the same messages before they may wake again'),
+    pair_per_hour: whole(30, 1, 'how often one agent may have another woken within an hour'),
+    target_per_hour: whole(120, 1, 'how often an agent may be woken by agents within an hour'),
+    any_version: z
+      .boolean()
+      .default(false)
+      .describe('use doors also with versions of a runtime that nobody has tried'),
+    agents: z
+      .array(WakeAgent)
+      .default([])
+      .describe('how agents are woken that nobody supervises; see docs/waking.md'),
   }),
   summary: group({
     endpoint: z

@@ -1,4 +1,4 @@
-import { openChild } from '../process/child.ts';
+import { askProgram, type Question, versionOf } from '../process/ask-program.ts';
 import { RuntimeError } from '../runtime-error.ts';
 import type { BackendName } from './backend.ts';
 
@@ -9,27 +9,15 @@ export interface BackendChoice {
   version: string | undefined;
 }
 
-export interface Question {
-  command: string;
-  env: Readonly<Record<string, string>>;
-  cwd: string;
-  timeoutMs: number;
-  /** Nobody wants to know any more; its reason is thrown. */
-  signal: AbortSignal;
-}
-
 /** The first release whose app-server speaks the protocol that this driver knows. */
 const OLDEST_APP_SERVER = [0, 153] as const;
-
-const MOST_BYTES = 65_536;
-const MOST_LINES = 1_000;
 
 /** Asks the binary what it has: newer ones take an unknown server's name for a prompt and open a terminal. */
 export async function chooseBackend(
   question: Question,
   wanted: 'auto' | BackendName,
 ): Promise<BackendChoice> {
-  const version = /\b(\d+\.\d+\.\d+\S*)/.exec(await ask(question, ['--version']))?.[1];
+  const version = await versionOf(question);
   if (wanted !== 'auto') {
     if ((await has(question, wanted)) !== 'no') return { backend: wanted, version, reason: 'as configured' };
     throw new RuntimeError('BACKEND_MISSING', `codex ${version ?? 'of unknown version'} has no ${wanted}`);
@@ -54,7 +42,7 @@ export async function chooseBackend(
 }
 
 async function has(question: Question, server: BackendName): Promise<'yes' | 'no' | 'unknown'> {
-  const help = await ask(question, [server, '--help']);
+  const help = await askProgram(question, [server, '--help']);
   const usage = /^Usage:.*$/m.exec(help)?.[0];
   if (usage === undefined) return /unrecognized subcommand/.test(help) ? 'no' : 'unknown';
   return usage.includes(` ${server}`) ? 'yes' : 'no';
@@ -65,25 +53,4 @@ function isOlder(version: string | undefined): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_APP_SERVER;
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
-}
-
-/** What the binary says to this; it is gone, with its whole group, when this settles. */
-async function ask({ command, env, cwd, timeoutMs, signal }: Question, args: string[]): Promise<string> {
-  signal.throwIfAborted();
-  const lines: string[] = [];
-  const child = await openChild({
-    command,
-    args,
-    env,
-    cwd,
-    maxLineBytes: MOST_BYTES,
-    maxBacklogBytes: MOST_BYTES,
-    onLine: (line) => void (lines.length < MOST_LINES && lines.push(line)),
-    onOversized: () => {},
-    onExit: () => {},
-  });
-  // Whoever serves instead of answering sees the end of its input.
-  const { stderr } = await child.close({ eofMs: timeoutMs, termMs: 0, hurry: signal });
-  signal.throwIfAborted();
-  return [...lines, stderr].join('\n');
 }

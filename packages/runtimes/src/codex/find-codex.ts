@@ -1,8 +1,7 @@
-import { constants } from 'node:fs';
-import { access, open, readdir, readFile, realpath } from 'node:fs/promises';
+import { open, readdir, readFile, realpath } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { RuntimeError } from '../runtime-error.ts';
+import { findProgram, isExecutable } from '../process/find-program.ts';
 
 /** The program to start; `native` is false for a script whose binary was not found. */
 export interface FoundCodex {
@@ -16,19 +15,10 @@ export async function findCodex(
   env: Readonly<Record<string, string>>,
   cwd: string,
 ): Promise<FoundCodex> {
-  const candidate = await realpath(await locate(bin, env, cwd));
+  const candidate = await realpath(await findProgram(bin, env, cwd));
   if (!(await isScript(candidate))) return { path: candidate, native: true };
   const native = await nativeBehind(candidate);
   return native === undefined ? { path: candidate, native: false } : { path: native, native: true };
-}
-
-async function locate(bin: string, env: Readonly<Record<string, string>>, cwd: string): Promise<string> {
-  const folders = /[\\/]/.test(bin) ? [cwd] : (env['PATH'] ?? '').split(path.delimiter).filter(Boolean);
-  for (const folder of folders) {
-    const candidate = path.resolve(cwd, folder, bin);
-    if (await isExecutable(candidate)) return candidate;
-  }
-  throw new RuntimeError('SPAWN_FAILED', `${bin} is not an executable file, nor one in PATH`);
 }
 
 async function nativeBehind(wrapper: string): Promise<string | undefined> {
@@ -54,13 +44,6 @@ async function nativeBehind(wrapper: string): Promise<string | undefined> {
     }
   }
   return undefined;
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function isScript(file: string): Promise<boolean> {

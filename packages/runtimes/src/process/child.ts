@@ -42,6 +42,8 @@ export interface Child {
   /** Throws OVERLOADED when the child has long stopped reading. */
   checkRoom(): void;
   stderr(): string;
+  /** Nothing more will be written; the child may go on. */
+  endInput(): void;
   /** End of input, then SIGTERM, then SIGKILL, to the whole group; the same promise every time. */
   close(grace: CloseGrace): Promise<ChildExit>;
 }
@@ -124,6 +126,7 @@ export async function openChild(options: ChildOptions): Promise<Child> {
         if (!error) onWritten?.();
       });
     },
+    endInput: () => void stdin.end(),
     checkRoom() {
       if (stdin.writableLength > options.maxBacklogBytes)
         throw new RuntimeError('OVERLOADED', 'the child has stopped reading');

@@ -1,0 +1,113 @@
+import { type Caller, type ErrorCode, ParleyError } from '@parley/protocol';
+
+import type { DoorName, Look } from './door.ts';
+
+/** Every timer and bound of waking. */
+export interface WakeSettings {
+  /** Nobody is woken unless an operator insists. */
+  quiet: boolean;
+  recheckMs: number;
+  /** How long a person must have typed nothing. */
+  quietMs: number;
+  maxDeferMs: number;
+  /** How long a door may take to prove that it delivered. */
+  proofMs: number;
+  /** How long a wake that was delivered and not yet heeded stands for the same messages. */
+  repeatAfterMs: number;
+  pairPerHour: number;
+  targetPerHour: number;
+}
+
+/** What the hub knows when a wake is asked for. */
+export interface WakeFacts {
+  /** An operator insists. */
+  force: boolean;
+  /** Asked for by a person, whose wakes are not counted. */
+  human: boolean;
+  /** The newest message of another that the target has neither acknowledged nor fetched; 0 for none. */
+  unreadSeq: number;
+  /** Why the thread wants nothing from the target. */
+  hush: 'closed' | 'ended' | 'muted' | 'paused' | undefined;
+  quiet: boolean;
+  /** How far, and how long ago in milliseconds, the target was last woken for this thread. */
+  last: { throughSeq: number; agoMs: number } | undefined;
+  /** One more wake of this pair and of this target is within the budget. */
+  withinBudget: boolean;
+}
+
+export const SKIP_REASONS = {
+  nothing_unread: 'it has no unread message in this thread',
+  closed: 'the thread is closed',
+  ended: 'the conversation was declared done, or its time is up',
+  muted: 'it is muted in this thread',
+  paused: 'the thread is paused: only people speak',
+  quiet: 'it is not to be woken now',
+  already_woken: 'it was woken for these messages a moment ago',
+  budget: 'it was woken too often within the hour',
+} as const;
+export type SkipReason = keyof typeof SKIP_REASONS;
+
+/** Why nobody is woken, or undefined where the ladder is to be tried; the first that applies. */
+export function reasonToSkip(facts: WakeFacts, settings: WakeSettings): SkipReason | undefined {
+  const { force, last } = facts;
+  if (facts.unreadSeq === 0) return 'nothing_unread';
+  if (facts.hush === 'closed') return 'closed';
+  if (force) return undefined;
+  if (facts.hush !== undefined) return facts.hush;
+  if (facts.quiet || settings.quiet) return 'quiet';
+  if (last !== undefined && last.throughSeq >= facts.unreadSeq && last.agoMs < settings.repeatAfterMs)
+    return 'already_woken';
+  return facts.human || facts.withinBudget ? undefined : 'budget';
+}
+
+/** Refuses a forced wake of one who may not, or who does not say who asked for it and why. */
+export function checkForce(
+  caller: Pick<Caller, 'role'>,
+  force: boolean,
+  audit: Record<string, unknown> | undefined,
+): void {
+  if (!force) return;
+  if (caller.role !== 'operator')
+    throw new ParleyError('INSUFFICIENT_AUTHORITY', 'only an operator may force a wake');
+  if (audit === undefined || Object.keys(audit).length === 0)
+    throw new ParleyError('VALIDATION_ERROR', 'audit: a forced wake must say who asked for it and why', {
+      field: 'audit',
+    });
+}
+
+/** What to do at one rung, after a look through its door. */
+export type Judgement =
+  | { step: 'deliver' }
+  | { step: 'defer'; reason: string }
+  | { step: 'skip'; reason: string };
+
+/** Deliver now, wait, or go on to the next door; who insists does not wait, and nobody waits longer than the bound. */
+export function judge(
+  look: Look,
+  { force, deferredMs }: { force: boolean; deferredMs: number },
+  { quietMs, maxDeferMs }: Pick<WakeSettings, 'quietMs' | 'maxDeferMs'>,
+): Judgement {
+  if (look.can === 'no') return { step: 'skip', reason: look.reason };
+  const typing = look.can === 'now' && look.human_idle_ms !== undefined && look.human_idle_ms < quietMs;
+  const reason = look.can === 'later' ? look.reason : typing ? HUMAN_INPUT : undefined;
+  if (reason === undefined || force) return { step: 'deliver' };
+  return deferredMs < maxDeferMs ? { step: 'defer', reason } : { step: 'skip', reason };
+}
+
+/** Why a wake is deferred while a person types. */
+export const HUMAN_INPUT = 'human_input_busy';
+
+/** A door that was passed by, and why. */
+export interface Passed {
+  door: DoorName;
+  reason: string;
+}
+
+/** The code of a wake for which no door was left. */
+export function failureOf(
+  passed: readonly Passed[],
+  target: { managed: boolean; known: boolean; served: boolean },
+): Extract<ErrorCode, 'WAKE_FAILED' | 'UNMANAGED_RUNTIME' | 'HUMAN_INPUT_COLLISION'> {
+  if (passed.some(({ reason }) => reason === HUMAN_INPUT)) return 'HUMAN_INPUT_COLLISION';
+  return target.known && !target.managed && !target.served ? 'UNMANAGED_RUNTIME' : 'WAKE_FAILED';
+}

@@ -1,0 +1,409 @@
+import { type Caller, HUB_NAME } from '@parley/protocol';
+import { expect, test, vi } from 'vitest';
+
+import { createFeed } from '../feed.ts';
+import type { Entry } from '../entry.ts';
+import { openDesk } from '../sample-desk.ts';
+import { openMemoryStore } from '../store-memory.ts';
+import { journalId } from '../threads/access.ts';
+import type { Delivery, Door, DoorName, Errand, Look, WakeTarget } from './door.ts';
+import { createCallFollower } from './follow-calls.ts';
+import type { WakeSettings } from './policy.ts';
+import { createWaker } from './waker.ts';
+import type { Wake } from './wake.ts';
+
+const workspace_id = 'w';
+const caller = (agent_id: string, role: Caller['role'] = 'worker'): Caller => ({
+  agent_id,
+  workspace_id,
+  role,
+  session_id: `${agent_id}-1`,
+});
+const alice = caller('alice');
+const bob = caller('bob');
+const ann = caller('ann', 'operator');
+
+const SETTINGS: WakeSettings = {
+  quiet: false,
+  recheckMs: 10,
+  quietMs: 1_000,
+  maxDeferMs: 60_000,
+  proofMs: 10_000,
+  repeatAfterMs: 600_000,
+  pairPerHour: 3,
+  targetPerHour: 100,
+};
+
+/** A door that the test is the runtime of. */
+function scriptedDoor(name: DoorName, look: () => Look, deliver: (errand: Errand) => Promise<Delivery>) {
+  const errands: Errand[] = [];
+  const targets: WakeTarget[] = [];
+  const door: Door = {
+    name,
+    serves: () => true,
+    look: async () => look(),
+    async deliver(target, errand) {
+      errands.push(errand);
+      targets.push(target);
+      return deliver(errand);
+    },
+  };
+  return { door, errands, targets };
+}
+
+const delivered = async (): Promise<Delivery> => ({ came: 'delivered', proof: 'runtime_status' });
+
+async function openScene(doors: Door[], settings: Partial<WakeSettings> = {}, store = openMemoryStore()) {
+  const time = { now: Date.parse('2030-01-01T00:00:00Z') };
+  const feed = createFeed();
+  const { deps, call } = openDesk(store, time, feed);
+  const clock = { now: () => time.now, monotonic: () => performance.now() };
+  const open = (some: Door[] = doors) =>
+    createWaker({
+      ...deps,
+      clock,
+      doors: new Map(some.map((door) => [door.name, door])),
+      settings: { ...SETTINGS, ...settings },
+      wakeProfiles: [],
+      onFault: (error) => {
+        throw error;
+      },
+    });
+  let waker = open();
+  deps.waker = { wake: (...args) => waker.wake(...args) };
+  await call(bob, 'heartbeat_session', { runtime: 'codex_cli', management_mode: 'managed' });
+  const { thread_id } = (await call(alice, 'create_thread', {
+    title: 'a thread',
+    participants: ['bob'],
+  })) as {
+    thread_id: string;
+  };
+  const say = (who: Caller, body: string) =>
+    call(who, 'post_message', { thread_id, schema_version: 1, body }) as Promise<{
+      message_id: string;
+      seq: number;
+    }>;
+  const trigger = (who: Caller = alice, more: object = {}) =>
+    call(who, 'trigger_participant', { thread_id, target_agent_id: 'bob', ...more }) as Promise<
+      Record<string, unknown>
+    >;
+  const journal = async (): Promise<Entry[]> => {
+    const id = journalId(workspace_id, 'bob');
+    const query = { workspace_id, thread_id: id, after: 0, limit: 1_000, max_bytes: 1e9 };
+    return (await store.page(query)).entries.filter(({ type }) => type === 'agent.wake');
+  };
+  const steps = async () => (await journal()).map(({ metadata }) => metadata?.['step']);
+  const wakes = (): Promise<Wake[]> => store.records({ kind: 'wake', workspace_id, limit: 100 });
+  const follow = () =>
+    createCallFollower({
+      ...deps,
+      clock,
+      doors: new Map(doors.map((door) => [door.name, door])),
+      settings: SETTINGS,
+      wakeProfiles: [],
+      waker,
+      graceMs: 0,
+      onFault: (error) => {
+        throw error;
+      },
+    });
+  return {
+    call,
+    say,
+    trigger,
+    journal,
+    steps,
+    wakes,
+    thread_id,
+    time,
+    follow,
+    /** The hub stops and starts again on the same record. */
+    async restart(some?: Door[]) {
+      await waker.close();
+      waker = open(some);
+      await waker.start();
+    },
+    close: () => waker.close(),
+  };
+}
+
+test('[HUB-M9] [HUB-W1] a managed agent with unread messages is woken through its supervisor, and the log tells it step by step', async () => {
+  const { door, errands, targets } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door]);
+  const { message_id } = await scene.say(alice, 'please look');
+  const told = await scene.trigger();
+  expect(told).toMatchObject({
+    target_agent_id: 'bob',
+    action: 'trigger_runtime',
+    result: 'delivered',
+    door: 'supervisor',
+    proof: 'runtime_status',
+  });
+  expect(errands).toHaveLength(1);
+  expect(errands[0]?.prompt).toContain(String(told['trigger_id']));
+  expect(targets[0]).toMatchObject({ agent_id: 'bob', managed: true, family: 'codex' });
+  expect(await scene.steps()).toEqual(['asked', 'delivering', 'delivered']);
+  const evidence = await scene.call(alice, 'get_message_evidence', {
+    thread_id: scene.thread_id,
+    message_id,
+  });
+  expect(evidence).toMatchObject({
+    woken: [
+      { agent_id: 'bob', by: 'alice', result: 'delivered', door: 'supervisor', proof: 'runtime_status' },
+    ],
+  });
+});
+
+test('[C-WAKE-08] without unread messages nobody is woken, and what was fetched or acknowledged is read', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door]);
+  const none = { action: 'none', result: 'skipped', reason: 'nothing_unread' };
+  expect(await scene.trigger()).toMatchObject(none);
+  await scene.say(bob, 'my own word');
+  expect(await scene.trigger()).toMatchObject(none);
+  await scene.say(alice, 'look');
+  await scene.call(bob, 'read_messages', { thread_id: scene.thread_id });
+  expect(await scene.trigger()).toMatchObject(none);
+  const { seq } = await scene.say(alice, 'look again');
+  await scene.call(bob, 'ack_read', { thread_id: scene.thread_id, last_read_seq: seq });
+  expect(await scene.trigger(ann, { force: true, audit: { why: 'test' } })).toMatchObject(none);
+  expect(errands).toEqual([]);
+});
+
+test('[C-WAKE-09] fifty triggers at once are one delivery, and all of them hear of it', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door]);
+  await scene.say(alice, 'look');
+  const told = await Promise.all(Array.from({ length: 50 }, () => scene.trigger()));
+  expect(errands).toHaveLength(1);
+  expect(new Set(told.map(({ trigger_id }) => trigger_id)).size).toBe(1);
+  expect(told.every(({ result }) => result === 'delivered')).toBe(true);
+  // No repeat nags either, until something new is said or a long time has passed.
+  expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'already_woken' });
+  scene.time.now += SETTINGS.repeatAfterMs;
+  expect(await scene.trigger()).toMatchObject({ result: 'delivered' });
+  await scene.say(alice, 'more');
+  expect(await scene.trigger()).toMatchObject({ result: 'delivered' });
+  expect(errands).toHaveLength(3);
+});
+
+test('two agents cannot wake each other for ever; a person is not counted', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door]);
+  const results: unknown[] = [];
+  for (let i = 0; i < 6; i++) {
+    await scene.say(alice, `again ${i}`);
+    results.push((await scene.trigger())['result']);
+  }
+  expect(results).toEqual(['delivered', 'delivered', 'delivered', 'skipped', 'skipped', 'skipped']);
+  expect(errands).toHaveLength(3);
+  expect(await scene.trigger(ann)).toMatchObject({ result: 'delivered' });
+});
+
+test('[HUB-W3] [HUB-W4] [C-WAKE-06] a wake waits while a person types; an operator who insists does not', async () => {
+  let idle = 3;
+  const { door, errands } = scriptedDoor(
+    'supervisor',
+    () => ({ can: 'now', human_idle_ms: idle }),
+    delivered,
+  );
+  const scene = await openScene([door]);
+  await scene.say(alice, 'look');
+  const first = await scene.trigger();
+  expect(first).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy' });
+  expect(first['deferred_until']).toMatch(/^2030/);
+  expect(await scene.trigger()).toMatchObject({ result: 'deferred', trigger_id: first['trigger_id'] });
+  expect(errands).toEqual([]);
+  const audit = { asked_by: 'ann', why: 'release' };
+  const forced = await scene.trigger(ann, { force: true, audit });
+  expect(forced).toMatchObject({ result: 'delivered', trigger_id: first['trigger_id'] });
+  expect(errands).toMatchObject([{ force: true }]);
+  expect(await scene.steps()).toEqual(['asked', 'deferred', 'forced', 'delivering', 'delivered']);
+  expect((await scene.journal())[2]?.metadata).toMatchObject({ force: { audit } });
+
+  await scene.say(alice, 'and this');
+  expect(await scene.trigger()).toMatchObject({ result: 'deferred' });
+  idle = SETTINGS.quietMs;
+  await vi.waitFor(() => expect(errands).toHaveLength(2), 5_000);
+});
+
+test('[HUB-W3] [C-WAKE-05] [C-WAKE-15] a person who never pauses ends in a collision on record; a process that dies meanwhile in the next door', async () => {
+  const look: { now: Look } = { now: { can: 'now', human_idle_ms: 0 } };
+  const typed = scriptedDoor('supervisor', () => look.now, delivered);
+  const command = scriptedDoor('command', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([typed.door], { maxDeferMs: 50 });
+  const { message_id } = await scene.say(alice, 'look');
+  expect(await scene.trigger()).toMatchObject({ result: 'deferred' });
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.state).toBe('failed'), 5_000);
+  expect((await scene.steps()).slice(-2)).toEqual(['door_passed', 'failed']);
+  const evidence = await scene.call(alice, 'get_message_evidence', {
+    thread_id: scene.thread_id,
+    message_id,
+  });
+  expect(evidence).toMatchObject({ woken: [{ result: 'failed', why: 'HUMAN_INPUT_COLLISION' }] });
+  expect(typed.errands).toEqual([]);
+
+  const other = await openScene([typed.door, command.door], { maxDeferMs: 60_000 });
+  await other.say(alice, 'look');
+  expect(await other.trigger()).toMatchObject({ result: 'deferred', fallback_action: 'trigger_runtime' });
+  look.now = { can: 'no', reason: 'process_gone' };
+  await vi.waitFor(() => expect(command.errands).toHaveLength(1), 5_000);
+  expect(typed.errands).toEqual([]);
+});
+
+test('[HUB-W6] [C-WAKE-07] when every door fails the answer says so with each reason, and thread and cursor stay as they were', async () => {
+  const { door } = scriptedDoor('supervisor', () => ({ can: 'no', reason: 'process_gone' }), delivered);
+  const broken = scriptedDoor(
+    'command',
+    () => ({ can: 'now' }),
+    () => Promise.reject(new Error('wire cut')),
+  );
+  const scene = await openScene([door, broken.door]);
+  await scene.say(alice, 'look');
+  const before = await scene.call(alice, 'get_thread', { thread_id: scene.thread_id });
+  await expect(scene.trigger()).rejects.toMatchObject({
+    code: 'WAKE_FAILED',
+    details: {
+      passed: expect.arrayContaining([
+        { door: 'supervisor', reason: 'process_gone' },
+        { door: 'command', reason: 'wire cut' },
+        { door: 'codex_new', reason: 'not_configured' },
+      ]),
+    },
+  });
+  expect(await scene.call(alice, 'get_thread', { thread_id: scene.thread_id })).toEqual(before);
+});
+
+test('[HUB-W2] [C-WAKE-03] an unmanaged agent with no way set up is told as such', async () => {
+  const scene = await openScene([]);
+  await scene.call(bob, 'heartbeat_session', { runtime: 'codex_cli' });
+  await scene.say(alice, 'look');
+  await expect(scene.trigger()).rejects.toMatchObject({ code: 'UNMANAGED_RUNTIME' });
+});
+
+test('[HUB-W7] [C-WAKE-16] what was deferred, or being delivered, when the hub stopped goes on with the same trigger, once more at most', async () => {
+  const look: { now: Look } = { now: { can: 'now', human_idle_ms: 0 } };
+  const never = new Promise<Delivery>(() => {});
+  const { door, errands } = scriptedDoor('supervisor', () => look.now, delivered);
+  const stuck = scriptedDoor(
+    'supervisor',
+    () => ({ can: 'now' }),
+    () => never,
+  );
+  const scene = await openScene([door], { recheckMs: 20 });
+  await scene.say(alice, 'look');
+  const { trigger_id } = await scene.trigger();
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.deferred_ms).toBeGreaterThan(0), 5_000);
+  const waited = (await scene.wakes())[0]?.deferred_ms ?? 0;
+  await scene.restart();
+  expect((await scene.wakes())[0]?.deferred_ms).toBeGreaterThanOrEqual(waited);
+  expect(errands).toEqual([]);
+  look.now = { can: 'now' };
+  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
+  expect(errands[0]?.trigger_id).toBe(trigger_id);
+
+  await scene.say(alice, 'more');
+  await scene.restart([stuck.door]);
+  void scene.trigger().catch(() => {});
+  await vi.waitFor(() => expect(stuck.errands).toHaveLength(1), 5_000);
+  await scene.restart([stuck.door]);
+  await vi.waitFor(() => expect(stuck.errands).toHaveLength(2), 5_000);
+  expect(stuck.errands[1]?.trigger_id).toBe(stuck.errands[0]?.trigger_id);
+  await scene.restart([stuck.door]);
+  await vi.waitFor(async () => expect((await scene.wakes()).at(-1)?.state).toBe('failed'), 5_000);
+  expect(stuck.errands).toHaveLength(2);
+});
+
+test('a wake that was read meanwhile is dropped after the restart', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now', human_idle_ms: 0 }), delivered);
+  const scene = await openScene([door]);
+  const { seq } = await scene.say(alice, 'look');
+  await scene.trigger();
+  await scene.call(bob, 'ack_read', { thread_id: scene.thread_id, last_read_seq: seq });
+  await scene.restart();
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.state).toBe('skipped'), 5_000);
+  expect(errands).toEqual([]);
+});
+
+test('the same idempotency key wakes once and hears the same', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door]);
+  await scene.say(alice, 'look');
+  const key = { idempotency_key: 'k' };
+  const first = await scene.trigger(alice, key);
+  expect(await scene.trigger(alice, key)).toEqual(first);
+  await expect(scene.trigger(alice, { ...key, reason: 'another' })).rejects.toMatchObject({
+    code: 'IDEMPOTENCY_CONFLICT',
+  });
+  expect(errands).toHaveLength(1);
+});
+
+test('what the runtime has only queued is not called delivered until it is worked on', async () => {
+  let arrive = (): void => {};
+  const arrives = new Promise<Delivery & { came: 'delivered' }>((resolve) => {
+    arrive = () => resolve({ came: 'delivered', proof: 'runtime_record' });
+  });
+  const { door } = scriptedDoor(
+    'supervisor',
+    () => ({ can: 'now' }),
+    async () => ({ came: 'queued', arrives }),
+  );
+  const scene = await openScene([door]);
+  await scene.say(alice, 'look');
+  expect(await scene.trigger()).toMatchObject({ result: 'queued' });
+  arrive();
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.state).toBe('delivered'), 5_000);
+  expect(await scene.steps()).toEqual(['asked', 'delivering', 'queued', 'delivered']);
+});
+
+test('[BRIDGE-13] whom a message calls upon is woken by the hub itself, from where it stopped', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door]);
+  let follower = scene.follow();
+  await follower.start();
+  await scene.say(alice, '@bob a mention of an agent calls nobody without discussion');
+  await scene.say(ann, 'to everybody');
+  await scene.say(ann, '@bob please');
+  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
+  await scene.call(bob, 'read_messages', { thread_id: scene.thread_id });
+  await follower.close();
+  await scene.call(ann, 'control_thread', {
+    thread_id: scene.thread_id,
+    control: { invited_auto: { on: true } },
+  });
+  await scene.say(ann, 'to all who were invited');
+  follower = scene.follow();
+  await follower.start();
+  await vi.waitFor(() => expect(errands).toHaveLength(2), 5_000);
+  await follower.close();
+  const asked = (await scene.journal()).filter(({ metadata }) => metadata?.['step'] === 'asked');
+  expect(asked.map(({ sender_agent_id, metadata }) => [sender_agent_id, metadata?.['by']])).toEqual([
+    [HUB_NAME, 'ann'],
+    [HUB_NAME, 'ann'],
+  ]);
+});
+
+test.each([
+  ['muted', { mute: { targets: ['bob'] } }],
+  ['paused', { pause: { on: true } }],
+  ['ended', { done: true }],
+] as const)('who is %s is left alone', async (reason, control) => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door]);
+  await scene.say(ann, 'look');
+  await scene.call(ann, 'control_thread', { thread_id: scene.thread_id, control });
+  expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason });
+  expect(errands).toEqual([]);
+});
+
+test('an agent that reports itself quiet, and a quiet hub, are left alone', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const quietHub = await openScene([door], { quiet: true });
+  await quietHub.say(alice, 'look');
+  expect(await quietHub.trigger()).toMatchObject({ result: 'skipped', reason: 'quiet' });
+  const scene = await openScene([door]);
+  await scene.say(alice, 'look');
+  await scene.call(bob, 'update_agent_status', { status: 'busy', metadata: { quiet: true } });
+  expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'quiet' });
+  expect(errands).toEqual([]);
+});

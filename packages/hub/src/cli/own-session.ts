@@ -1,0 +1,125 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+import { type Agent, createClient, openAgent } from '@parley/client';
+import { sendToClaudeInbox } from '@parley/runtimes';
+import { WebSocket } from 'ws';
+
+/** The runtime that started this process as its MCP server, as far as it says so. */
+export interface HostSession {
+  runtime: 'claude_code' | 'codex_cli';
+  id: string;
+  /** Where Claude Code takes messages for this very session; it stays in this process. */
+  inbox?: { socket: string; token: string; configFolder: string };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Reads what Claude Code gives its children, and takes the keys of its inbox out of the environment. */
+export function claudeSession(env: NodeJS.ProcessEnv): HostSession | undefined {
+  const { CLAUDE_CODE_SESSION_ID: id, CLAUDE_CODE_MESSAGING_SOCKET: socket } = env;
+  const token = env['CLAUDE_CODE_MESSAGING_TOKEN'];
+  delete env['CLAUDE_CODE_MESSAGING_TOKEN'];
+  delete env['CLAUDE_CODE_MESSAGING_SOCKET'];
+  if (id === undefined || !UUID.test(id)) return undefined;
+  const configFolder = env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
+  const hasInbox = socket !== undefined && token !== undefined;
+  return { runtime: 'claude_code', id, ...(hasInbox ? { inbox: { socket, token, configFolder } } : {}) };
+}
+
+/** Codex names its thread beside each call. */
+export function codexSession(message: { params?: unknown }): HostSession | undefined {
+  const { _meta: meta } = (message.params ?? {}) as { _meta?: { threadId?: unknown } };
+  const id = meta?.threadId;
+  return typeof id === 'string' && UUID.test(id) ? { runtime: 'codex_cli', id } : undefined;
+}
+
+export interface OwnSessionDeps {
+  url: () => Promise<string>;
+  token: () => Promise<string>;
+  /** The name that people see. */
+  name: () => string;
+  proofMs: number;
+  onFault: (error: unknown) => void;
+}
+
+/** Shows the hub that the session lives and by which id it is resumed, and takes its wakes where it has an inbox. */
+export function createOwnSession(deps: OwnSessionDeps) {
+  let opening: Promise<Agent | { close(): Promise<void> }> | undefined;
+
+  async function open(session: HostSession): Promise<Agent | { close(): Promise<void> }> {
+    const { url: find, token, name } = deps;
+    const url = await find();
+    const { inbox, id, runtime } = session;
+    const about = { resumable: true, native_session_id: id };
+    const client = createClient({ url, token, patienceMs: LEAVE_MS });
+    if (inbox === undefined || (await isSupervised(url, token)))
+      return beating(client, { ...about, runtime });
+    return openAgent({
+      url,
+      token,
+      name: name(),
+      runtime,
+      session: about,
+      WebSocket,
+      patienceMs: LEAVE_MS,
+      commands: {
+        wake: ({ prompt, trigger_id, force }) =>
+          sendToClaudeInbox(
+            { ...inbox, sessionId: id },
+            {
+              prompt: String(prompt),
+              mark: String(trigger_id),
+              force: force === true,
+              proofMs: deps.proofMs,
+            },
+          ),
+      },
+    });
+  }
+
+  return {
+    /** Begins with the first that is known of the session. */
+    begin(session: HostSession | undefined): void {
+      if (session === undefined || opening !== undefined) return;
+      opening = open(session);
+      opening.catch((error: unknown) => {
+        opening = undefined;
+        deps.onFault(error);
+      });
+    },
+    async close(): Promise<void> {
+      const opened = await opening?.catch(() => undefined);
+      await opened?.close().catch(deps.onFault);
+    },
+  };
+}
+
+/** How long the leave of a session may be tried to be told. */
+const LEAVE_MS = 1_000;
+const BEAT_MS = 20_000;
+
+/** A supervisor has this agent's connection: its commands must go on reaching it. */
+async function isSupervised(url: string, token: () => Promise<string>): Promise<boolean> {
+  const client = createClient({ url, token, patienceMs: LEAVE_MS });
+  const { agent_id } = JSON.parse(
+    Buffer.from((await token()).split('.')[1] ?? '', 'base64url').toString(),
+  ) as { agent_id: string };
+  const found = await client.get_agent({ of_agent: agent_id }).catch(() => undefined);
+  return found !== undefined && found.connected.length > 0 && found.capabilities.includes('deliver');
+}
+
+type Beat = Parameters<ReturnType<typeof createClient>['heartbeat_session']>[0];
+
+/** Heartbeats alone, until it is closed. */
+async function beating(client: ReturnType<typeof createClient>, about: Beat) {
+  const beat = (status: 'active' | 'offline') => client.heartbeat_session({ ...about, status });
+  await beat('active');
+  const timer = setInterval(() => void beat('active').catch(() => {}), BEAT_MS);
+  return {
+    async close(): Promise<void> {
+      clearInterval(timer);
+      await beat('offline');
+    },
+  };
+}

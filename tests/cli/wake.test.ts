@@ -1,0 +1,73 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { createClient } from '@parley/client';
+import { beforeAll, expect, test } from 'vitest';
+
+import { freshPath, issueToken, parley, parleyJson, startHub, type TestHub } from './parley.ts';
+
+const CODEX = fileURLToPath(new URL('../wake/telling-codex.mjs', import.meta.url));
+let hub: TestHub;
+beforeAll(async () => {
+  const data = freshPath();
+  const work = join(dirname(data), 'wake-work');
+  mkdirSync(work, { recursive: true });
+  const agents = [{ agent: 'bob', runtime: 'codex', bin: CODEX, cwd: work, home: work, doors: ['resume'] }];
+  hub = await startHub(data, ['--set', `wake.agents=${JSON.stringify(agents)}`, 'wake.on_call=false']);
+  const client = createClient({ url: hub.url, token: await issueToken(data, 'bob') });
+  await client.heartbeat_session({
+    runtime: 'codex_cli',
+    resumable: true,
+    native_session_id: '019a0000-0000-7000-8000-000000000001',
+  });
+});
+
+const run = (...args: string[]) => parley([...args, '--data', hub.data]);
+async function unread(): Promise<string> {
+  const args = ['thread', 'new', 'A title', '--with', 'bob', '--data', hub.data];
+  const { thread_id } = await parleyJson<{ thread_id: string }>(args);
+  await run('post', thread_id, 'look at it');
+  return thread_id;
+}
+
+test('[HUB-M9] a person wakes an agent and sees each door as it is tried; why tells it afterwards', async () => {
+  const thread_id = await unread();
+  const { code, stdout } = await run('wake', 'bob');
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines[0]).toMatch(/wake asked for by /);
+  expect(lines).toContainEqual(expect.stringMatching(/delivering through codex_resume$/));
+  expect(lines).toContainEqual(
+    expect.stringMatching(/delivered through codex_resume, shown by runtime_status$/),
+  );
+  expect(lines.at(-1)).toBe('bob delivered through codex_resume, shown by runtime_status');
+  expect((await run('why', thread_id, '1')).stdout).toMatch(
+    /woken +bob, for \S+: delivered through codex_resume/,
+  );
+  expect((await run('wake', 'bob', '--thread', thread_id)).stdout).toContain('bob skipped: already woken');
+});
+
+test('with --json there is one document, with the steps in it; what cannot be done is said', async () => {
+  const thread_id = await unread();
+  const told = await parleyJson<{ result: string; steps: { step: string }[] }>([
+    'wake',
+    'bob',
+    '--thread',
+    thread_id,
+    '--force',
+    '--reason',
+    'the release waits',
+    '--data',
+    hub.data,
+  ]);
+  expect(told).toMatchObject({ result: 'delivered', door: 'codex_resume' });
+  expect(told.steps.map(({ step }) => step)).toEqual(
+    expect.arrayContaining(['asked', 'delivering', 'delivered']),
+  );
+  expect(told.steps[0]).toMatchObject({ force: { audit: { reason: 'the release waits' } } });
+  const silent = await run('wake', 'bob', '--force');
+  expect(silent).toMatchObject({ code: 2 });
+  expect(silent.stderr).toContain('--reason');
+  expect(await run('wake', 'nobody')).toMatchObject({ code: 3 });
+});

@@ -1,0 +1,321 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { faces } from '../harness/call.ts';
+import { freshFolder } from '../harness/start-hub.ts';
+import { type Participant, useHub } from '../harness/use-hub.ts';
+import { openSupervisor } from './scripted-supervisor.ts';
+import { journalOf, journalSteps, wokenFor } from './wake-steps.ts';
+
+const CODEX = fileURLToPath(new URL('telling-codex.mjs', import.meta.url));
+const THREAD = '019a0000-0000-7000-8000-000000000001';
+const data = freshFolder();
+const work = join(dirname(data), 'work');
+mkdirSync(work, { recursive: true });
+
+const profile = (agent: string, more: object = {}) => ({
+  agent,
+  workspace: 'w1',
+  runtime: 'codex',
+  bin: CODEX,
+  cwd: work,
+  home: work,
+  ...more,
+});
+
+const SECRETS = {
+  PARLEY_TOKEN: 'canary-token',
+  DATABASE_URL: 'postgres://canary-database',
+  SOME_API_KEY: 'canary-other',
+};
+
+const scene = useHub({
+  data,
+  env: { ...SECRETS, OPENAI_API_KEY: 'for the agent' },
+  settings: {
+    'wake.agents': JSON.stringify([
+      profile('resumed', { env: ['OPENAI_API_KEY'] }),
+      profile('hushed', { quiet: true }),
+      profile('old', { env: ['TELLING_VERSION'], doors: ['resume'], bin: join(work, 'missing') }),
+    ]),
+    'wake.recheck_ms': 50,
+    'wake.quiet_ms': 60_000,
+    'wake.grace_ms': 20,
+  },
+});
+
+interface Started {
+  args: string[];
+  prompt: string;
+  environ: string;
+  cmdline: string;
+}
+
+function started(): Started[] {
+  const file = join(work, 'started.jsonl');
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Started);
+}
+
+/** Somebody's unread message for an agent. */
+async function unread(from: Participant, agent: string, body = 'look'): Promise<string> {
+  const thread_id = await from.thread(agent);
+  await from.say(thread_id, body);
+  return thread_id;
+}
+
+async function supervise(agent: string) {
+  const supervisor = await openSupervisor(scene.hub.url, scene.as(agent).token);
+  onTestFinished(() => supervisor.close());
+  return supervisor;
+}
+
+test.each(faces)(
+  '[HUB-M9] [HUB-W1] over $name a managed agent is woken through its supervisor',
+  async (face) => {
+    const agent = `managed-${face.name.replaceAll(/\W/g, '')}`;
+    const supervisor = await supervise(agent);
+    const alice = scene.as('alice', { face });
+    const thread_id = await unread(alice, agent);
+    const told = await alice.ok('trigger_participant', {
+      thread_id,
+      target_agent_id: agent,
+      reason: 'new_unread_messages',
+      trigger_prompt: 'read it',
+    });
+    expect(told).toEqual({
+      trigger_id: told.trigger_id,
+      target_agent_id: agent,
+      action: 'trigger_runtime',
+      result: 'delivered',
+      door: 'supervisor',
+      proof: 'runtime_status',
+      triggered_at: told.triggered_at,
+    });
+    expect(supervisor.delivered).toMatchObject([
+      { trigger_id: told.trigger_id, thread_id, prompt: expect.stringContaining('note: read it') },
+    ]);
+    const none = await alice.ok('trigger_participant', { thread_id, target_agent_id: agent });
+    expect(none).toMatchObject({ action: 'none', result: 'skipped', reason: 'already_woken' });
+  },
+);
+
+test('[HUB-W1] what a supervisor has typed without proof is not called delivered', async () => {
+  const supervisor = await supervise('unproven');
+  supervisor.answer = { delivered: true, proof: 'typed' };
+  const alice = scene.as('alice');
+  const thread_id = await unread(alice, 'unproven');
+  const trigger = { thread_id, target_agent_id: 'unproven' };
+  const error = await alice.refused('trigger_participant', trigger, 'WAKE_FAILED');
+  expect(error.details?.['passed']).toContainEqual({ door: 'supervisor', reason: 'unproven' });
+});
+
+test('[HUB-W3] [C-WAKE-04] while a person types the wake is deferred, looks again and again, and goes in once it is quiet', async () => {
+  const supervisor = await supervise('typed-at');
+  supervisor.humanIdleMs = 3_000;
+  const alice = scene.as('alice');
+  const thread_id = await unread(alice, 'typed-at');
+  const told = await alice.ok('trigger_participant', { thread_id, target_agent_id: 'typed-at' });
+  expect(told).toMatchObject({
+    action: 'trigger_runtime',
+    result: 'deferred',
+    defer_reason: 'human_input_busy',
+  });
+  expect(Date.parse(told.deferred_until ?? '')).toBeGreaterThan(Date.parse(told.triggered_at));
+  await expect.poll(() => supervisor.looks, { timeout: 30_000 }).toBeGreaterThan(3);
+  expect(supervisor.delivered).toEqual([]);
+  expect(await wokenFor(scene, thread_id, 1)).toMatchObject([
+    { result: 'deferred', why: 'human_input_busy' },
+  ]);
+  supervisor.humanIdleMs = 60_000;
+  await expect.poll(() => supervisor.delivered.length, { timeout: 30_000 }).toBe(1);
+  await expect
+    .poll(() => journalSteps(scene, 'typed-at', told.trigger_id))
+    .toEqual(['asked', 'deferred', 'delivering', 'delivered']);
+});
+
+test('[HUB-W4] [C-WAKE-06] force: refused to a worker, refused without audit, and on record with who and why', async () => {
+  const supervisor = await supervise('forced');
+  supervisor.humanIdleMs = 0;
+  const alice = scene.as('alice');
+  const ann = scene.as('ann', { role: 'operator' });
+  const thread_id = await unread(alice, 'forced');
+  const trigger = { thread_id, target_agent_id: 'forced', force: true };
+  const audit = { asked_by: 'ann', why: 'the release waits' };
+  await scene.unchanged(async () => {
+    await alice.refused('trigger_participant', { ...trigger, audit }, 'INSUFFICIENT_AUTHORITY');
+    const chief = scene.as('chief', { role: 'orchestrator' });
+    await chief.refused('trigger_participant', { ...trigger, audit }, 'INSUFFICIENT_AUTHORITY');
+    await ann.refused('trigger_participant', trigger, 'VALIDATION_ERROR');
+  });
+  expect(await ann.ok('trigger_participant', { ...trigger, audit })).toMatchObject({ result: 'delivered' });
+  expect(supervisor.delivered).toMatchObject([{ force: true }]);
+  const asked = (await journalOf(scene, 'forced')).find(({ metadata }) => metadata?.['step'] === 'asked');
+  expect(asked).toMatchObject({ sender_agent_id: 'ann', metadata: { by: 'ann', force: { audit } } });
+});
+
+test('[C-WAKE-08] [C-WAKE-09] fifty at once are one delivery, and what was read wakes nobody', async () => {
+  const supervisor = await supervise('crowded');
+  const alice = scene.as('alice');
+  const thread_id = await unread(alice, 'crowded');
+  const trigger = { thread_id, target_agent_id: 'crowded' };
+  const told = await Promise.all(Array.from({ length: 50 }, () => alice.ok('trigger_participant', trigger)));
+  expect(supervisor.delivered).toHaveLength(1);
+  expect(told.filter(({ result }) => result === 'delivered').length).toBeGreaterThan(0);
+  const ids = new Set(
+    told.filter(({ result }) => result === 'delivered').map(({ trigger_id }) => trigger_id),
+  );
+  expect(ids.size).toBe(1);
+  expect(
+    told.filter(({ result }) => result !== 'delivered').every(({ reason }) => reason === 'already_woken'),
+  ).toBe(true);
+  await scene.as('crowded').ok('read_messages', { thread_id });
+  expect(await alice.ok('trigger_participant', trigger)).toMatchObject({
+    action: 'none',
+    result: 'skipped',
+    reason: 'nothing_unread',
+  });
+  expect(supervisor.delivered).toHaveLength(1);
+});
+
+test('[HUB-W6] [C-WAKE-07] a supervisor that has gone, no resume, no spawn: WAKE_FAILED, nothing changed', async () => {
+  const supervisor = await openSupervisor(scene.hub.url, scene.as('dead').token);
+  const alice = scene.as('alice');
+  const thread_id = await unread(alice, 'dead');
+  const trigger = { thread_id, target_agent_id: 'dead' };
+  const before = await alice.ok('get_thread', { thread_id });
+  supervisor.alive = false;
+  const gone = await alice.refused('trigger_participant', trigger, 'WAKE_FAILED');
+  expect(gone.details?.['passed']).toContainEqual({ door: 'supervisor', reason: 'process_gone' });
+  await supervisor.close();
+  const error = await alice.refused('trigger_participant', trigger, 'WAKE_FAILED');
+  expect(error.details?.['passed']).toContainEqual({
+    door: 'supervisor',
+    reason: 'supervisor_not_connected',
+  });
+  expect(await alice.ok('get_thread', { thread_id })).toEqual(before);
+  expect(supervisor.delivered).toEqual([]);
+});
+
+test('[HUB-W2] [C-WAKE-03] an unmanaged target gets no byte from a supervisor; with no other way it is UNMANAGED_RUNTIME', async () => {
+  const supervisor = await supervise('loose');
+  await scene.as('loose').ok('heartbeat_session', { runtime: 'codex_cli', management_mode: 'unmanaged' });
+  const alice = scene.as('alice');
+  const thread_id = await unread(alice, 'loose');
+  await alice.refused('trigger_participant', { thread_id, target_agent_id: 'loose' }, 'UNMANAGED_RUNTIME');
+  expect({ looks: supervisor.looks, delivered: supervisor.delivered }).toEqual({ looks: 0, delivered: [] });
+});
+
+test('[HUB-W2] [HUB-W8] [C-WAKE-10] [C-WAKE-20] a resume is started by its arguments alone: no shell, no secret of the hub, the prompt by its input', async () => {
+  const bob = scene.as('resumed');
+  await bob.ok('heartbeat_session', { runtime: 'codex_cli', resumable: true, native_session_id: THREAD });
+  const alice = scene.as('alice');
+  const evil = `$(touch P) \`touch P\` ; touch P | & \n"' --dangerously-bypass-approvals-and-sandbox`;
+  const { thread_id } = await alice.ok('create_thread', { title: evil, participants: ['resumed'] });
+  await alice.say(thread_id, evil);
+  const told = await alice.ok('trigger_participant', {
+    thread_id,
+    target_agent_id: 'resumed',
+    trigger_prompt: evil,
+  });
+  expect(told).toMatchObject({ action: 'resume_session', result: 'delivered', door: 'codex_resume' });
+  const run = started().at(-1);
+  expect(run?.args).toEqual(['exec', 'resume', '--json', '--skip-git-repo-check', THREAD, '-']);
+  expect(run?.prompt).toContain('note: $(touch P) `touch P` ; touch P | &');
+  expect(existsSync(join(work, 'P'))).toBe(false);
+  expect(told.runtime_command).toMatch(
+    new RegExp(`^codex exec resume ${THREAD} '\\[parley\\] resumed, [^']*'$`),
+  );
+  expect(told.runtime_command).not.toContain('touch');
+  const seen = `${run?.environ} ${run?.cmdline}`;
+  expect(run?.environ).toContain('OPENAI_API_KEY=for the agent');
+  const keys = JSON.parse(readFileSync(join(data, 'auth.json'), 'utf8')) as unknown;
+  const secrets = [...Object.values(SECRETS), ...secretsIn(keys), scene.hub.data];
+  for (const secret of secrets) expect(seen).not.toContain(secret);
+  expect(seen).not.toContain('PARLEY_');
+});
+
+/** Every private part of the hub's keys. */
+function secretsIn(value: unknown): string[] {
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    typeof inner === 'string' && (name === 'd' || name.includes('private')) ? [inner] : secretsIn(inner),
+  );
+}
+
+test('[C-WAKE-11] what could be read as a flag or a path is refused before it becomes the id of a session', async () => {
+  for (const id of ['--dangerously-bypass-approvals-and-sandbox', '-c', 'a b', '../x', 'x'.repeat(200)]) {
+    const bob = scene.as('resumed');
+    const beat = { runtime: 'codex_cli', resumable: true };
+    await bob.refused('heartbeat_session', { ...beat, native_session_id: id }, 'VALIDATION_ERROR');
+    const other = scene.as('resumed', { session: id });
+    await other.refused('heartbeat_session', beat, 'UNAUTHORIZED');
+  }
+});
+
+test('a plain word as session id is never resumed: Codex would take it for the name of a new session', async () => {
+  const alice = scene.as('alice');
+  const before = started().length;
+  const thread_id = await unread(alice, 'old');
+  await scene
+    .as('old', { session: 'sess_rv_12' })
+    .ok('heartbeat_session', { runtime: 'codex_cli', resumable: true });
+  const error = await alice.refused(
+    'trigger_participant',
+    { thread_id, target_agent_id: 'old' },
+    'WAKE_FAILED',
+  );
+  expect(error.details?.['passed']).toContainEqual({ door: 'codex_resume', reason: 'no_resumable_session' });
+  expect(started()).toHaveLength(before);
+});
+
+test('[BRIDGE-13] [BRIDGE-14] a person who calls by name, by task or to all the invited wakes; an agent only under discussion', async () => {
+  const supervisor = await supervise('called');
+  const ann = scene.as('ann', { role: 'operator' });
+  const alice = scene.as('alice');
+  const thread_id = await ann.thread('called', 'alice');
+  const called = scene.as('called');
+  const read = () => called.ok('read_messages', { thread_id });
+  const wakes = (count: number) =>
+    expect.poll(() => supervisor.delivered.length, { timeout: 30_000 }).toBe(count);
+  await ann.say(thread_id, '@called please');
+  await wakes(1);
+  await read();
+  await ann.ok('assign_task', { thread_id, to: 'called', body: 'do it' });
+  await wakes(2);
+  await read();
+  await ann.ok('control_thread', { thread_id, control: { invited_auto: { on: true } } });
+  await ann.say(thread_id, 'what do you all think?');
+  await wakes(3);
+  await read();
+  await alice.say(thread_id, '@called from an agent, without discussion');
+  await read();
+  await ann.ok('control_thread', { thread_id, control: { discussion: { on: true } } });
+  await alice.say(thread_id, '@called from an agent, with it');
+  await wakes(4);
+  const by = (await journalOf(scene, 'called'))
+    .filter(({ metadata }) => metadata?.['step'] === 'asked')
+    .map(({ metadata, sender_agent_id }) => [sender_agent_id, metadata?.['by'], metadata?.['reason']]);
+  expect(by).toEqual([
+    ...Array.from({ length: 3 }, () => ['parley', 'ann', 'called_upon']),
+    ['parley', 'alice', 'called_upon'],
+  ]);
+});
+
+test('one whom the operator keeps quiet is woken only by force', async () => {
+  await scene
+    .as('hushed')
+    .ok('heartbeat_session', { runtime: 'codex_cli', resumable: true, native_session_id: THREAD });
+  const ann = scene.as('ann', { role: 'operator' });
+  const thread_id = await unread(ann, 'hushed');
+  const trigger = { thread_id, target_agent_id: 'hushed' };
+  expect(await ann.ok('trigger_participant', trigger)).toMatchObject({ result: 'skipped', reason: 'quiet' });
+  const forced = { ...trigger, force: true, audit: { why: 'fire' } };
+  expect(await ann.ok('trigger_participant', forced)).toMatchObject({ result: 'delivered' });
+});

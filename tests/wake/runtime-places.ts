@@ -1,0 +1,101 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { codexConfig } from '../agents/codex-config.ts';
+import { type IsolatedHome, openIsolatedHome } from '../agents/isolated-home.ts';
+import { quiet, serverEntry, stepsOfClaude } from '../agents/run-claude.ts';
+import { type CodexTool, stepsOfCodex } from '../agents/run-codex.ts';
+import { PARLEY } from '../harness/start-hub.ts';
+import { startAnthropicMessages } from '../models/anthropic-messages.ts';
+import { startOpenaiResponses } from '../models/openai-responses.ts';
+import { requireTool } from '../tools/tools.ts';
+import { callsOfWoken, wakeIn } from './woken-mind.ts';
+
+/** A real runtime in a home of its own, with a scripted model, as the hub's configuration names it. */
+export interface RuntimePlace {
+  place: IsolatedHome;
+  bin: string;
+  /** Its whole environment, for the tests' own starts. */
+  env: Record<string, string>;
+  /** CODEX_HOME or CLAUDE_CONFIG_DIR. */
+  home: string;
+  /** All that its model was asked, as text. */
+  asked(): string[];
+  close(): Promise<void>;
+}
+
+export interface CodexPlace extends RuntimePlace {
+  /** What the model waits for before it answers a prompt with the word NEXT. */
+  hold: { until: Promise<void> };
+}
+
+/** The hub's tools for one agent on stdio: its token is made in that process, and stands in no environment. */
+function hubServer(data: string, agent: string) {
+  const args = [PARLEY, 'mcp', '--data', data, '--agent', agent, '--workspace', 'w1'];
+  return { kind: 'stdio' as const, command: process.execPath, args };
+}
+
+/** A Codex that answers in the thread it is woken for. */
+export async function openCodexPlace(tool: CodexTool, data: string, agent: string): Promise<CodexPlace> {
+  const place = await openIsolatedHome();
+  const hold = { until: Promise.resolve() };
+  const model = await startOpenaiResponses(async (request) => {
+    const wake = wakeIn(request.body.input);
+    if (JSON.stringify(request.body.input.at(-1)).includes('NEXT')) await hold.until;
+    else if (wake !== undefined) return stepsOfCodex(request, callsOfWoken(wake.thread_id), 'hub');
+    return [{ text: 'ready' }];
+  });
+  const home = path.join(place.home, '.codex');
+  await mkdir(home);
+  const server = hubServer(data, agent);
+  const config = codexConfig({ modelUrl: model.url, name: 'hub', server, features: {}, marker: place.root });
+  await writeFile(path.join(home, 'config.toml'), config);
+  return {
+    place,
+    home,
+    hold,
+    bin: requireTool(tool),
+    env: { ...place.env, CODEX_HOME: home },
+    asked: () => model.requests.map(({ body }) => JSON.stringify(body.input)),
+    async close() {
+      await model.close();
+      await place.remove();
+    },
+  };
+}
+
+/** A Claude Code that answers in the thread it is woken for; `args` is what the hub must start it with. */
+export async function openClaudePlace(
+  data: string,
+  agent: string,
+): Promise<RuntimePlace & { args: string[] }> {
+  const place = await openIsolatedHome();
+  const model = await startAnthropicMessages((request) => {
+    const wake = wakeIn(request.body.messages);
+    return wake === undefined
+      ? [{ text: 'ready' }]
+      : stepsOfClaude(request, callsOfWoken(wake.thread_id), 'hub');
+  });
+  const home = path.join(place.home, '.claude');
+  const config = path.join(place.home, 'mcp.json');
+  await writeFile(config, JSON.stringify({ mcpServers: { hub: serverEntry(hubServer(data, agent)) } }));
+  const env = {
+    ...place.env,
+    ...quiet,
+    CLAUDE_CONFIG_DIR: home,
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: 'sk-scripted',
+  };
+  return {
+    place,
+    home,
+    env,
+    bin: requireTool('claude'),
+    args: ['--strict-mcp-config', '--mcp-config', config, '--allowedTools', 'mcp__hub'],
+    asked: () => model.requests.map(({ body }) => JSON.stringify(body.messages)),
+    async close() {
+      await model.close();
+      await place.remove();
+    },
+  };
+}
