@@ -91,7 +91,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     links: {
       of: (workspaceId) => live.links(workspaceId),
       get size() {
-        return live.open;
+        return live.connections;
       },
     },
     commander: { command: (...call) => live.command(...call) },

@@ -43,6 +43,8 @@ export interface Live {
   command: Commander['command'];
   /** Questions that agents have not answered yet. */
   readonly open: number;
+  /** How many are connected. */
+  readonly connections: number;
   close(): void;
 }
 
@@ -124,6 +126,9 @@ export function createLive(options: LiveOptions): Live {
     }),
     get open() {
       return questions.size;
+    },
+    get connections() {
+      return roster.size;
     },
     close: () => fanOut.close(),
   };
