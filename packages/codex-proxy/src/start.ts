@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createAnswer, OWN_NAMES } from './answer.ts';
 import { createApprovals } from './approvals.ts';
+import { openAudit } from './audit/open-audit.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { RPC } from './errors.ts';
 import { createEvents } from './events.ts';
@@ -56,6 +57,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
   identities.hold(settings.identity);
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
 
+  const audit = openAudit(join(teamFolder, 'audit.jsonl'), log, now);
   const child = openChild({
     config,
     env,
@@ -112,7 +114,9 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     if ((await passThrough.tools(OWN_NAMES)).length > 0) notify(TOOLS_CHANGED, {});
   };
   const someStarting = (): boolean => sessions.active().some((session) => session.threadId() === undefined);
-  const writer = createFrameWriter(output, settings.max_event_backlog_bytes);
+  const writer = createFrameWriter(output, settings.max_event_backlog_bytes, (text) =>
+    log('trace', 'to the client', { text }),
+  );
   const events = createEvents({
     notify,
     isMcp: () => child.facts()?.can.mcp === true,
@@ -124,6 +128,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     roles,
     configFolder: config.repoRoot ?? places.atm,
     sessions,
+    audit,
     cwd,
     home: places.home,
     child,
@@ -158,6 +163,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
   });
 
   input.on('data', (chunk: Buffer) => {
+    if (settings.log_level === 'trace') log('trace', 'from the client', { text: chunk.toString() });
     upstream.receive(chunk);
     // A client that asks without ever reading is read no further.
     if (writer.backlog() <= 2 * settings.max_event_backlog_bytes) return;
@@ -172,6 +178,8 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     await sessions.closeAll();
     await child.codex.close();
     identities.close();
+    audit.close();
+    log('info', 'stopped', { dropped_events: events.droppedInAll() });
     writer.flush();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };

@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
+import { RpcError } from '../errors.ts';
 import { createLog } from '../logger.ts';
+import { refuseClient } from '../refuse-client.ts';
 import { startProxy } from '../start.ts';
 import { EXIT } from './output.ts';
 import { addSettingOptions, settingsOf } from './settings.ts';
@@ -27,7 +29,14 @@ export function addServeCommand(program: Command): void {
       for (const name of config.unknown) log('warn', 'a setting is unknown', { name });
       mkdirSync(config.places.atm, { recursive: true, mode: 0o700 });
       const { stdin: input, stdout: output } = process;
-      const proxy = await startProxy({ config, env: process.env, cwd: process.cwd(), input, output, log });
+      const starting = startProxy({ config, env: process.env, cwd: process.cwd(), input, output, log });
+      const proxy = await starting.catch(async (error: unknown) => {
+        if (!(error instanceof RpcError)) throw error;
+        log('error', error.message, error.data);
+        // A client hears why in its own words; a person at a terminal from the exit.
+        if (await refuseClient(error, input, output)) process.exit(EXIT.failure);
+        throw error;
+      });
       const end = (reason: string): void => {
         log('info', 'stopping', { reason });
         void proxy.stop().then(

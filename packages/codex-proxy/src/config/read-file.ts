@@ -24,8 +24,9 @@ export function readSettingsFile(path: string): FileSettings | undefined {
   const tree = parse(path);
   const values = new Map<SettingName, unknown>();
   const unknown: string[] = [];
-  const team = asTable(tree['core'])['default_team'];
+  const { default_team: team, identity } = asTable(tree['core']);
   if (team !== undefined) values.set('team', check(path, 'team', team));
+  if (identity !== undefined) values.set('identity', check(path, 'identity', identity));
   const { roles, trusted_repos, ...section } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
   // A setting under its own name is stronger than under an older one.
   const entries = Object.entries(section).toSorted(

@@ -89,7 +89,11 @@ export const SETTINGS = {
     4_096,
     'characters of a message in a mail turn',
   ),
-  log_level: setting(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'info', 'how much goes to stderr'),
+  log_level: setting(
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
+    'info',
+    'how much goes to stderr; debug tells every message, trace its bytes too',
+  ),
 } as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof SETTINGS;

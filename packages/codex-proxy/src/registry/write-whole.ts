@@ -4,7 +4,8 @@ import { dirname } from 'node:path';
 /** Puts a file in place so that a reader, and a crash at any moment, sees the old one or the new one and nothing else. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const folder = dirname(path);
-  const temporary = `${path}.${process.pid}.tmp`;
+  // One process at a time has the identity, so that what a killed one left here is written over.
+  const temporary = `${path}.tmp`;
   try {
     const file = await openIn(folder, temporary);
     try {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import type { Audit } from '../audit/open-audit.ts';
 import { readContext } from '../context/read-context.ts';
 import { proxyError } from '../errors.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
@@ -13,6 +14,7 @@ import type { CodexArguments } from './schemas.ts';
 
 export interface CodexDeps extends LaunchDeps {
   sessions: Sessions;
+  audit: Audit;
   /** Where the proxy was started. */
   cwd: string;
   home: string;
@@ -98,7 +100,19 @@ export async function runTurn(
   prompt: string,
   caller: Caller,
 ): Promise<ToolResult> {
-  caller.forAgent(session.agentId);
+  const { agent_id, identity, backend_id } = session.record();
+  try {
+    deps.audit.record({
+      tool: backend_id === null ? 'codex' : 'codex-reply',
+      identity,
+      agent_id,
+      text: prompt,
+    });
+  } catch (error) {
+    if (backend_id === null) await session.close('when_busy');
+    throw error;
+  }
+  caller.forAgent(agent_id);
   const report = await session.turn(prompt, caller.signal);
   return reportTurn(report, session.record(), deps.settings.request_timeout_secs);
 }
