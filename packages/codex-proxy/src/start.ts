@@ -17,6 +17,7 @@ import { createSubscriptions } from './modern/subscriptions.ts';
 import { openChild } from './open-child.ts';
 import { createPassThrough } from './pass-through.ts';
 import { openRegistry } from './registry/open-registry.ts';
+import { chooseResumption } from './session/resumption.ts';
 import { createSessions } from './session/sessions.ts';
 import { createFrameWriter } from './wire/frame-writer.ts';
 import type { Params } from './wire/message.ts';
@@ -26,6 +27,8 @@ export interface StartOptions {
   config: LoadedConfig;
   env: NodeJS.ProcessEnv;
   cwd: string;
+  /** The session that the first `codex` call takes up: by id, or the last one of the identity. */
+  resume?: string | boolean | undefined;
   input: Readable;
   output: Writable;
   log: Log;
@@ -49,7 +52,15 @@ const UNASKABLE = { code: RPC.methodNotFound, message: 'the client of this serve
 const FLUSH_MS = 500;
 
 /** Builds the proxy from the inside out and connects it to its client. */
-export async function startProxy({ config, env, cwd, input, output, log }: StartOptions): Promise<Proxy> {
+export async function startProxy({
+  config,
+  env,
+  cwd,
+  resume,
+  input,
+  output,
+  log,
+}: StartOptions): Promise<Proxy> {
   const { settings, places, roles } = config;
   const now = (): Date => new Date();
   const teamFolder = join(places.sessions, settings.team);
@@ -57,6 +68,7 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
   identities.hold(settings.identity);
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
 
+  const resumption = chooseResumption(resume, registry, settings.identity, log);
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), log, now);
   const child = openChild({
     config,
@@ -129,6 +141,9 @@ export async function startProxy({ config, env, cwd, input, output, log }: Start
     configFolder: config.repoRoot ?? places.atm,
     sessions,
     audit,
+    resumption,
+    canResume: async () => (await child.codex.start()).can.resume,
+    log,
     cwd,
     home: places.home,
     child,

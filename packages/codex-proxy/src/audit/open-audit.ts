@@ -6,7 +6,7 @@ import type { Log } from '../logger.ts';
 import { redact } from '../redact.ts';
 
 /** One thing that was done in somebody's name. */
-export interface AuditEntry {
+interface AuditEntry {
   tool: string;
   identity: string;
   agent_id: string | null;

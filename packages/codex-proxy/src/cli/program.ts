@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { addConfigCommand } from './config.ts';
 import { addServeCommand } from './serve.ts';
+import { addSessionCommands } from './sessions.ts';
 
 /** The command line: every command in its own file. */
 export function createProgram(): Command {
@@ -19,5 +20,6 @@ export function createProgram(): Command {
     );
   addServeCommand(program);
   addConfigCommand(program);
+  addSessionCommands(program);
   return program;
 }

@@ -13,6 +13,10 @@ import { addSettingOptions, settingsOf } from './settings.ts';
 export function addServeCommand(program: Command): void {
   addSettingOptions(program.command('serve'))
     .description('serve MCP on stdin and stdout')
+    .option(
+      '--resume [agent-id]',
+      'let the first codex call take up this session, or the last one of the identity',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  claude mcp add codex-team -- atm-agent-mcp serve --identity arch --role review',
@@ -29,7 +33,9 @@ export function addServeCommand(program: Command): void {
       for (const name of config.unknown) log('warn', 'a setting is unknown', { name });
       mkdirSync(config.places.atm, { recursive: true, mode: 0o700 });
       const { stdin: input, stdout: output } = process;
-      const starting = startProxy({ config, env: process.env, cwd: process.cwd(), input, output, log });
+      const { resume } = command.opts<{ resume?: string | boolean }>();
+      const place = { env: process.env, cwd: process.cwd(), resume };
+      const starting = startProxy({ config, ...place, input, output, log });
       const proxy = await starting.catch(async (error: unknown) => {
         if (!(error instanceof RpcError)) throw error;
         log('error', error.message, error.data);

@@ -2,10 +2,13 @@ import { join } from 'node:path';
 
 import type { Audit } from '../audit/open-audit.ts';
 import { readContext } from '../context/read-context.ts';
+import { childFault } from '../child-fault.ts';
 import { proxyError } from '../errors.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
+import type { Log } from '../logger.ts';
 import type { Caller } from '../modern/paused-calls.ts';
 import { reportTurn, type ToolResult } from '../session/report-turn.ts';
+import type { Resumption } from '../session/resumption.ts';
 import type { Session } from '../session/session.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { folderOf, type LaunchDeps, launchOf } from './launch.ts';
@@ -15,6 +18,10 @@ import type { CodexArguments } from './schemas.ts';
 export interface CodexDeps extends LaunchDeps {
   sessions: Sessions;
   audit: Audit;
+  resumption: Resumption;
+  /** Wakes the child: whether it can load a thread of an earlier process. */
+  canResume: () => Promise<boolean>;
+  log: Log;
   /** Where the proxy was started. */
   cwd: string;
   home: string;
@@ -27,6 +34,26 @@ export async function startCodex(deps: CodexDeps, args: CodexArguments, caller: 
   if (args.agent_id !== undefined) return resumeCodex(deps, args, args.agent_id, caller);
   if (args.prompt !== undefined && args.agent_file !== undefined)
     throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and prompt exclude each other');
+  const before = deps.resumption(args.identity ?? deps.settings.identity);
+  if (before === undefined) return beginCodex(deps, args, caller);
+  const summary = await deps.sessions.summaryOf(before);
+  if (summary === undefined)
+    deps.log('warn', 'the session is resumed without a summary', { agent_id: before.agent_id });
+  const canResume = await deps.canResume().catch((error: unknown) => {
+    throw childFault(error);
+  });
+  if (canResume && args.agent_file === undefined) return resumeCodex(deps, args, before.agent_id, caller);
+  // A child that cannot load the thread again is at least told how it ended.
+  const told = [summary === undefined ? [] : withSummary(summary, ''), args['developer-instructions'] ?? []];
+  const instructions = told.flat().join('\n\n');
+  return beginCodex(
+    deps,
+    { ...args, ...(instructions === '' ? {} : { 'developer-instructions': instructions }) },
+    caller,
+  );
+}
+
+async function beginCodex(deps: CodexDeps, args: CodexArguments, caller: Caller): Promise<ToolResult> {
   const here = await readContext(deps.cwd);
   const cwd = await folderOf(args.cwd, here.repo_root ?? deps.cwd, deps.cwd);
   const file = args.agent_file === undefined ? undefined : await readFileOf(deps, args.agent_file, cwd);
@@ -128,5 +155,6 @@ async function readFileOf(deps: CodexDeps, path: string, cwd: string) {
 }
 
 function withSummary(summary: string, prompt: string): string {
-  return `Summary of this session when it was closed:\n\n${summary}\n\n---\n\n${prompt}`;
+  const told = `Summary of this session when it was closed:\n\n${summary}`;
+  return prompt === '' ? told : `${told}\n\n---\n\n${prompt}`;
 }
