@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
 import { errorOf, type ProxyClient, until } from './proxy-client.ts';
 import { useProxies } from './use-proxies.ts';
 
-const { start } = useProxies();
+const { start, place } = useProxies();
 
 /** What the child was told, as the scripted one repeats it. */
 const told = async (turn: Promise<{ structuredContent: { content: string } }>): Promise<unknown> =>
@@ -68,7 +71,15 @@ describe('[FR-18.1] [FR-18.2] [FR-18.3] approvals', () => {
     const turn = told(proxy.call('codex', { prompt: 'ask git init' }));
     expect(await turn).toMatchObject({ result: { decision: { denied: {} } } });
     expect(proxy.stderr()).toContain('an approval was refused without an answer');
-    proxy.send({ id: proxy.asked[0]?.id, result: { action: 'accept' } });
+    expect(proxy.stderr()).toContain('"reason":"timed out"');
+    const { id } = proxy.asked[0] ?? {};
+    expect(proxy.heard).toContainEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: id },
+    });
+    proxy.send({ id, result: { action: 'accept' } });
+    proxy.send({ id, result: { action: 'accept' } });
     proxy.send({ id: 'never-issued', result: { action: 'accept' } });
     await proxy.request('ping');
     expect(proxy.received().filter(({ result }) => result !== undefined)).toHaveLength(1);
@@ -143,6 +154,46 @@ describe('[FR-19.1] [FR-19.2] [FR-19.5] events', () => {
     expect(heard + dropped).toBeGreaterThanOrEqual(20_000);
   });
 });
+
+describe('[FR-19.3] [FR-19.4] a client that hears nothing', () => {
+  test('[C-PROXY-27] stops reading while 200,000 events come: memory is bounded, each lost one counted, and the answer there afterwards', async () => {
+    const proxy = await start({ args: ['--set', 'max_event_backlog_bytes=1000000'] });
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    proxy.process.stdout.pause();
+    const flood = proxy.call('codex-reply', { agent_id, prompt: 'events 200000\nsay through' });
+    const path = join(place().home, '.config/atm/agent-sessions/default/codex/registry.json');
+    await until(() => readFileSync(path, 'utf8').includes('"busy"'));
+    let most = 0;
+    await until(() => {
+      most = Math.max(most, residentMb(proxy.pid));
+      return readFileSync(path, 'utf8').includes('"idle"');
+    });
+    proxy.process.stdout.resume();
+    expect((await flood).structuredContent.content).toBe('through');
+    const { dropped_events } = (await proxy.call('agent_status')).structuredContent as unknown as {
+      dropped_events: number;
+    };
+    const heard = proxy.heard.filter(({ params }) => JSON.stringify(params).includes('"flood"')).length;
+    expect(dropped_events).toBeGreaterThan(100_000);
+    expect(heard + dropped_events).toBeGreaterThanOrEqual(200_000);
+    // The events alone are 70 MB.
+    expect(most).toBeLessThan(400);
+  });
+
+  test('[AT events/4] is gone: events are dropped and counted', async () => {
+    const proxy = await start({ args: ['--set', 'summary_timeout_secs=1'] });
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    proxy.call('codex-reply', { agent_id, prompt: 'events 20000\nwait' }).catch(() => {});
+    await until(() => proxy.heard.some(({ params }) => JSON.stringify(params).includes('"flood"')));
+    proxy.process.stdout.destroy();
+    const dropped = await until(() => /"msg":"stopped","dropped_events":(\d+)/.exec(proxy.stderr())?.[1]);
+    expect(Number(dropped)).toBeGreaterThan(0);
+  });
+});
+
+function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+}
 
 describe('[FR-16.1] [FR-16.2] how a session begins', () => {
   test('[AT initialization/4] [FR-16.5] [C-PROXY-13] by one of prompt, agent_file and agent_id', async () => {

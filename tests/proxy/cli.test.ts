@@ -86,6 +86,30 @@ test('exit codes: 2 for a wrong command line or configuration', () => {
   expect(broken.stderr).toContain('config.toml');
 });
 
+test('[NFR-5] logs are JSON lines of the level that is asked for', () => {
+  const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { secret: 'sk-abcdefghijkl' } })}\n`;
+  const levels = (level: string): { level: string; msg: string; text?: string }[] =>
+    spawnSync(process.execPath, [PROGRAM, 'serve', '--set', `log_level=${level}`], {
+      cwd: place().work,
+      env: { PATH: process.env['PATH'], HOME: place().home, ATM_HOME: place().home },
+      input,
+      encoding: 'utf8',
+    })
+      .stderr.trim()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { level: string; msg: string });
+  expect(levels('silent')).toEqual([]);
+  expect(new Set(levels('info').map(({ level }) => level))).toEqual(new Set(['info']));
+  expect(levels('debug')).toContainEqual(
+    expect.objectContaining({ level: 'debug', msg: 'the client sent a message', method: 'ping' }),
+  );
+  const traced = levels('trace').filter(({ level }) => level === 'trace');
+  expect(traced.map(({ msg }) => msg)).toEqual(['from the client', 'to the client']);
+  expect(JSON.stringify(traced)).toContain('[redacted]');
+  expect(JSON.stringify(traced)).not.toContain('abcdefghijkl');
+});
+
 test('all state lies under ATM_HOME', () => {
   const elsewhere = join(place().root, 'elsewhere');
   mkdirSync(elsewhere);

@@ -1,9 +1,12 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
 import { errorOf, until } from './proxy-client.ts';
 import { useProxies } from './use-proxies.ts';
 
-const { start } = useProxies();
+const { start, place } = useProxies();
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -29,7 +32,7 @@ test('[AT core/1] [FR-1.3] [C-PROXY-03] the child starts with the first Codex re
   });
 });
 
-test('[AT core/2] [AT core/3] [FR-5.4] a session answers with its agent_id and goes on by it', async () => {
+test('[AT core/2] [AT core/3] [FR-5.4] [FR-2.8] [C-PROXY-38] a session answers with its agent_id and goes on by it', async () => {
   const proxy = await start();
   const first = await proxy.call('codex', { prompt: 'say one' });
   expect(first).toMatchObject({ content: [{ type: 'text', text: 'one' }, {}] });
@@ -63,6 +66,39 @@ describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
     expect(proxy.received().filter((line) => 'started' in line)).toHaveLength(1);
     const { structuredContent } = await proxy.call('agent_status');
     expect(structuredContent).toMatchObject({ child: { alive: false, signal: 'SIGKILL' } });
+  });
+
+  test.each([
+    ['die 0', 0],
+    ['half', 0],
+    ['garbage\nhalf', 0],
+    ['garbage\ndie 7', 7],
+  ])('[C-PROXY-06] %j: told with the exit code, and the proxy lives', async (prompt, exit_code) => {
+    const proxy = await start();
+    const died = await errorOf(proxy.call('codex', { prompt }));
+    expect(died).toMatchObject({ code: -32_005, data: { exit_code, signal: null } });
+    expect(await proxy.request('ping')).toEqual({});
+  });
+
+  test('[C-PROXY-06] a line of 50 MB, garbage and a flood on stderr are skipped, and the session goes on', async () => {
+    const proxy = await start();
+    const prompt = `garbage\nhuge ${50 * 1_048_576}\nstderr ${8 * 1_048_576}\nsay fine`;
+    const first = await proxy.call('codex', { prompt });
+    expect(first.structuredContent.content).toBe('fine');
+    const { agent_id } = first.structuredContent;
+    expect((await proxy.call('codex-reply', { agent_id, prompt: 'say on' })).structuredContent.content).toBe(
+      'on',
+    );
+    expect(proxy.stderr()).toContain('longer than the driver reads');
+  });
+
+  test('[FR-11.3] a new connection brings a new child', async () => {
+    const before = await start();
+    const { agent_id } = (await before.call('codex', { prompt: 'say hi' })).structuredContent;
+    await errorOf(before.call('codex-reply', { agent_id, prompt: 'die 1' }));
+    await before.end();
+    const after = await start();
+    expect((await after.call('codex', { prompt: 'say again' })).structuredContent.content).toBe('again');
   });
 
   test('by an exit code, with garbage before', async () => {
@@ -189,4 +225,35 @@ test('[C-PROXY-28] [FR-7.4] when the client goes, the child goes too', async () 
   expect(isAlive(pid)).toBe(true);
   expect(await proxy.end()).toBe(0);
   expect(isAlive(pid)).toBe(false);
+});
+
+test('[PROXY-X8] [AT shutdown/2] SIGKILL of the proxy ends a child that is stuck, and what that has started', async () => {
+  const proxy = await start();
+  const stuck = proxy.call('codex', { prompt: 'say begun\ncling\nwait' }).catch(() => {});
+  const { grandchild } = (await until(() => proxy.received().find((line) => 'grandchild' in line))) as {
+    grandchild: number;
+  };
+  const child = proxy.received().find((line) => 'started' in line)?.['started'] as number;
+  expect([child, grandchild].map(isAlive)).toEqual([true, true]);
+  const folder = join(place().home, '.config/atm/agent-sessions/default/codex');
+  await until(() => existsSync(join(folder, 'registry.json')));
+  await proxy.kill('SIGKILL');
+  await stuck;
+  await until(() => !isAlive(child) && !isAlive(grandchild));
+  const after = await start();
+  const { sessions } = (await after.call('agent_sessions')).structuredContent as unknown as {
+    sessions: Record<string, unknown>[];
+  };
+  expect(sessions).toMatchObject([{ status: 'stale', resumable: true }]);
+  expect(readdirSync(folder).filter((name) => !name.endsWith('.tmp'))).toEqual(['registry.json']);
+});
+
+test('[PROXY-X8] the end of the client ends a stuck child too', async () => {
+  const proxy = await start({ args: ['--set', 'summary_timeout_secs=0.5'] });
+  void proxy.call('codex', { prompt: 'cling\nwait' }).catch(() => {});
+  const { grandchild } = (await until(() => proxy.received().find((line) => 'grandchild' in line))) as {
+    grandchild: number;
+  };
+  expect(await proxy.end()).toBe(0);
+  await until(() => !isAlive(grandchild));
 });

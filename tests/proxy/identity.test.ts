@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 import { expect, test } from 'vitest';
 
@@ -103,6 +105,78 @@ test('[C-PROXY-30] after SIGKILL nothing is left: no child, no lock, and the ses
   };
   expect(sessions).toMatchObject([{ agent_id, status: 'stale', resumable: true }]);
   expect((await after.call('codex', { prompt: 'say hi', identity: 'arch' })).isError).toBeUndefined();
+});
+
+test('[FR-20.1] [C-PROXY-32] [NFR-6] the client of a second proxy hears of the conflict in the words of its protocol', async () => {
+  await start();
+  const second = spawn(process.execPath, [PROGRAM, 'serve'], {
+    cwd: place().work,
+    env: { PATH: process.env['PATH'], ATM_HOME: place().home },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const ended = once(second, 'exit');
+  const lines = createInterface({ input: second.stdout })[Symbol.asyncIterator]();
+  for (const method of ['server/discover', 'initialize']) {
+    second.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: method, method, params: {} })}\n`);
+    expect(JSON.parse(String((await lines.next()).value))).toMatchObject({
+      id: method,
+      error: {
+        code: -32_001,
+        data: { error_source: 'proxy', error_name: 'IDENTITY_CONFLICT', identity: 'codex' },
+      },
+    });
+  }
+  second.stdin.end();
+  expect(await ended).toEqual([1, null]);
+});
+
+test('[C-PROXY-33] a proxy that is stopped keeps its identity, however old its lock looks', async () => {
+  const proxy = await start();
+  proxy.process.kill('SIGSTOP');
+  const lock = join(place().home, '.config/atm/agent-sessions/default/codex.lock');
+  const longAgo = new Date(Date.now() - 600_000);
+  for (let round = 0; round < 2; round++) {
+    utimesSync(lock, longAgo, longAgo);
+    const second = spawnSync(process.execPath, [PROGRAM, 'serve', '--json'], {
+      cwd: place().work,
+      env: { PATH: process.env['PATH'], ATM_HOME: place().home },
+      input: '',
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(second.stdout)).toMatchObject({ error: { code: 'IDENTITY_CONFLICT' } });
+    proxy.process.kill('SIGCONT');
+    expect(await proxy.request('ping')).toEqual({});
+  }
+});
+
+test('[FR-20.3] two proxies of one repository keep sessions of their own', async () => {
+  const [a, b] = [await start({ args: ['--identity', 'a'] }), await start({ args: ['--identity', 'b'] })];
+  const ofA = (await a.call('codex', { prompt: 'say hi' })).structuredContent.agent_id;
+  const ofB = (await b.call('codex', { prompt: 'say hi' })).structuredContent.agent_id;
+  for (const [proxy, own, other] of [
+    [a, ofA, ofB],
+    [b, ofB, ofA],
+  ] as const) {
+    const { structuredContent } = await proxy.call('agent_sessions');
+    expect(structuredContent['sessions']).toMatchObject([{ agent_id: own }]);
+    expect((await errorOf(proxy.call('codex-reply', { agent_id: other, prompt: 'x' }))).code).toBe(-32_002);
+  }
+  const folder = join(place().home, '.config/atm/agent-sessions/default');
+  for (const identity of ['a', 'b']) expect(existsSync(join(folder, identity, 'registry.json'))).toBe(true);
+});
+
+test('[FR-17.9] a stale session is closed too, and can still be told from one that waits', async () => {
+  const before = await start();
+  const { agent_id } = (await before.call('codex', { prompt: 'say hi' })).structuredContent;
+  await before.kill('SIGKILL');
+  const after = await start();
+  expect((await after.call('agent_close', { agent_id })).structuredContent).toMatchObject({
+    status: 'closed',
+  });
+  expect((await errorOf(after.call('codex-reply', { agent_id, prompt: 'x' }))).code).toBe(-32_003);
+  expect((await after.call('agent_sessions')).structuredContent['sessions']).toMatchObject([
+    { agent_id, status: 'closed', resumable: true },
+  ]);
 });
 
 test('[C-PROXY-34] a name that would leave its folder is refused before anything is made', async () => {

@@ -33,10 +33,9 @@ for (const [tool, transport] of kinds)
         server: {
           kind: 'stdio',
           command: process.execPath,
-          args: [
-            ...[PROGRAM, 'serve', '--transport', transport],
-            ...['--sandbox', 'read-only', '--approval-policy', 'on-request'],
-          ],
+          args: `serve --transport ${transport} --sandbox read-only --approval-policy on-request`
+            .split(' ')
+            .toSpliced(0, 0, PROGRAM),
           env: {
             HOME: scene.place.home,
             ATM_HOME: scene.place.home,

@@ -196,6 +196,23 @@ for (const [tool, transport, backend] of kinds)
     });
   });
 
+describeWith(['codex'], 'serve --resume with the real Codex', () => {
+  test('[FR-6.1] [FR-13.3] [AT shutdown/1] [AT shutdown/3] [FR-7.1] the last session goes on, on its own thread and with its summary', async () => {
+    const scene = await openRealScene('codex', 'auto');
+    try {
+      const before = await scene.start();
+      const { agent_id, threadId } = (await before.call('codex', { prompt: 'hello' })).structuredContent;
+      expect(await before.kill('SIGTERM')).toBe(0);
+      const after = await scene.start(['--resume']);
+      const { structuredContent } = await after.call('codex', { prompt: 'back' });
+      expect(structuredContent).toMatchObject({ agent_id, threadId, content: 'echo back' });
+      expect(JSON.stringify(scene.requests.at(-1)?.body.input)).toContain('Summary of this session');
+    } finally {
+      await scene.close();
+    }
+  });
+});
+
 describe('without a choice', () => {
   describeWith(['codex-0153'], 'the real Codex 0.153', () => {
     test('[PROXY-X1] app-server is taken where there is one', async () => {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** Plays `codex mcp-server` as the real one behaves; each prompt says what to do. What it receives goes to $SCRIPT_LOG. */
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -23,7 +24,8 @@ function serve() {
   const asked = new Map();
   let asks = 0;
   const lines = createInterface({ input: process.stdin });
-  lines.on('close', () => process.exit(0));
+  let clings = false;
+  lines.on('close', () => clings || process.exit(0));
   lines.on('line', (line) => {
     const { id, method, params, result, error } = JSON.parse(line);
     note({ id, method, params, result, error });
@@ -130,6 +132,16 @@ function serve() {
       if (word === 'event') event({ type: 'strange', n: Number(rest), nested: { a: [1, null, 'é'] } });
       if (word === 'events')
         for (let n = 0; n < Number(rest); n++) event({ type: 'flood', n, pad: 'x'.repeat(200) });
+      if (word === 'half') process.stdout.write('{"jsonrpc":"2.0","id', () => process.exit(0));
+      if (word === 'half') await new Promise(() => {});
+      if (word === 'huge') process.stdout.write(`${'x'.repeat(Number(rest))}\n`);
+      if (word === 'stderr') process.stderr.write('e'.repeat(Number(rest)));
+      if (word === 'cling') {
+        clings = true;
+        process.on('SIGTERM', () => {});
+        setInterval(() => {}, 1_000);
+        note({ grandchild: spawn('sleep', ['600'], { stdio: 'ignore' }).pid });
+      }
       if (word === 'die') process.exit(Number(rest));
       if (word === 'kill') process.kill(process.pid, 'SIGKILL');
       if (word === 'garbage') process.stdout.write('{"half": \nnot json at all\n\n[1,2]\n');
@@ -164,5 +176,9 @@ function serve() {
 function wordsOf(prompt) {
   if (prompt.includes('about to be closed'))
     return process.env.SCRIPT_SUMMARY === 'never' ? [['', 'wait']] : [['', 'say', 'what was done so far']];
-  return [...prompt.matchAll(/^(say|wait|deaf|ask|echo|events?|die|kill|garbage|fail)(?: (.*))?$/gm)];
+  return [
+    ...prompt.matchAll(
+      /^(say|wait|deaf|ask|echo|events?|die|half|huge|stderr|cling|kill|garbage|fail)(?: (.*))?$/gm,
+    ),
+  ];
 }

@@ -1,10 +1,10 @@
 import { redact } from './redact.ts';
 
-const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export type LogLevel = (typeof LEVELS)[number];
 
-/** Says one thing with its facts; never what a prompt or a mail says. */
+/** Says one thing with its facts; never what a prompt or a mail says, but at `trace`. */
 export type Log = (
   level: Exclude<LogLevel, 'silent'>,
   message: string,

@@ -176,7 +176,9 @@ export async function startProxy({
     if ((await passThrough.tools(OWN_NAMES)).length > 0) notify(TOOLS_CHANGED, {});
   };
   const someStarting = (): boolean => sessions.active().some((session) => session.threadId() === undefined);
-  const writer = createFrameWriter(output, settings.max_event_backlog_bytes);
+  const writer = createFrameWriter(output, settings.max_event_backlog_bytes, (text) =>
+    log('trace', 'to the client', { text }),
+  );
   const events = createEvents({
     notify,
     isMcp: () => child.facts()?.can.mcp === true,
@@ -231,6 +233,7 @@ export async function startProxy({
   membership.join(settings.identity, { cwd, model: settings.model ?? undefined });
   if (resume !== undefined) await resumeAtStart(deps, resume);
   input.on('data', (chunk: Buffer) => {
+    if (settings.log_level === 'trace') log('trace', 'from the client', { text: chunk.toString() });
     upstream.receive(chunk);
     // A client that asks without ever reading is read no further.
     if (writer.backlog() <= 2 * settings.max_event_backlog_bytes) return;
@@ -249,6 +252,7 @@ export async function startProxy({
     await sessionServer.close();
     identities.close();
     audit.close();
+    log('info', 'stopped', { dropped_events: events.droppedInAll() });
     writer.flush();
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };

@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
+import { RpcError } from '../errors.ts';
 import { createLog } from '../logger.ts';
+import { refuseClient } from '../refuse-client.ts';
 import { startProxy } from '../start.ts';
 import { EXIT } from './output.ts';
 import { addSettingOptions, settingsOf } from './settings.ts';
@@ -29,7 +31,14 @@ export function addServeCommand(program: Command): void {
       mkdirSync(config.places.atm, { recursive: true, mode: 0o700 });
       const { stdin: input, stdout: output } = process;
       const { env } = process;
-      const proxy = await startProxy({ config, env, cwd: process.cwd(), input, output, log, resume });
+      const starting = startProxy({ config, env, cwd: process.cwd(), input, output, log, resume });
+      const proxy = await starting.catch(async (error: unknown) => {
+        if (!(error instanceof RpcError)) throw error;
+        log('error', error.message, error.data);
+        // A client hears why in its own words; a person at a terminal from the exit.
+        if (await refuseClient(error, input, output)) process.exit(EXIT.failure);
+        throw error;
+      });
       const end = (reason: string): void => {
         log('info', 'stopping', { reason });
         void proxy.stop().then(

@@ -74,6 +74,24 @@ test('[FR-13.7] --readonly sets the sandbox, and --fast without fast_model is an
   expect(() => loadConfig({ settings: {}, fast: true }, { ATM_HOME: home }, repo)).toThrow(/fast_model/);
 });
 
+test('[FR-12.1] the section of .atm.toml sets every key that users know; [core] names the team and the identity', () => {
+  const keys = {
+    codex_bin: '/opt/codex',
+    model: 'm',
+    reasoning_effort: 'high',
+    sandbox: 'read-only',
+    approval_policy: 'never',
+    base_prompt_file: 'base.md',
+    extra_instructions_file: 'extra.md',
+  };
+  const lines = Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+  const core = ['[core]', 'default_team = "blue"', 'identity = "arch"'];
+  writeUser(...lines, ...core);
+  expect(load().settings).toMatchObject({ ...keys, team: 'blue', identity: 'arch' });
+  writeUser('identity = "mine"', ...core);
+  expect(load().settings.identity).toBe('mine');
+});
+
 test('[FR-2.5] [C-PROXY-08] the identity is the configured one, else codex', () => {
   expect(load().settings.identity).toBe('codex');
   writeUser('default_identity = "arch"');

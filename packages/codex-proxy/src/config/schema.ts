@@ -115,7 +115,11 @@ export const SETTINGS = {
     variables: ['PARLEY_WORKSPACE'],
     needsTrust: always,
   }),
-  log_level: setting(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'info', 'how much goes to stderr'),
+  log_level: setting(
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
+    'info',
+    'how much goes to stderr; debug tells every message, trace its bytes too',
+  ),
 } as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof SETTINGS;

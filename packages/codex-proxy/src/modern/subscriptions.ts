@@ -21,15 +21,15 @@ export function createSubscriptions(notify: (method: string, params: Params) => 
       if (endById.size >= MOST_OPEN) throw invalidParams(`there are ${MOST_OPEN} subscriptions already`);
       const { toolsListChanged } = wanted as Params;
       const honoured = toolsListChanged === true ? { toolsListChanged } : {};
-      const _meta = { [SUBSCRIPTION_ID]: id };
-      notify('notifications/subscriptions/acknowledged', { notifications: honoured, _meta });
+      const stamp = { _meta: { [SUBSCRIPTION_ID]: id } };
+      notify('notifications/subscriptions/acknowledged', { notifications: honoured, ...stamp });
       if (toolsListChanged === true && !signal.aborted)
         await new Promise<void>((resolve) => {
           endById.set(id, resolve);
           signal.addEventListener('abort', () => resolve(), { once: true });
         });
       endById.delete(id);
-      return { _meta };
+      return stamp;
     },
     toolsChanged() {
       for (const id of endById.keys())

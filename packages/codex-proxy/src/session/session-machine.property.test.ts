@@ -179,4 +179,4 @@ test('[FR-8.9] [FR-17.10] [FR-17.11] whatever happens in whatever order, the rul
     }),
     { numRuns: 1_000 },
   );
-});
+}, 60_000);

@@ -72,7 +72,7 @@ describe('[FR-17.1] [FR-17.2] busy while a turn runs, idle after it', () => {
 });
 
 describe('[FR-8.9] one turn at a time, the client before mail', () => {
-  test('a client turn during a mail turn waits, in order', () => {
+  test('[FR-8.10] [C-PROXY-19] a client turn during a mail turn waits, in order', () => {
     const { told } = play(mail, ask(1), ask(2), ended(1), ended(2), ended(3));
     expect(told).toEqual([
       ['start mail 1'],
@@ -84,7 +84,7 @@ describe('[FR-8.9] one turn at a time, the client before mail', () => {
     ]);
   });
 
-  test('when both wait, the client goes first and mail at the next idle moment', () => {
+  test('[FR-8.11] [C-PROXY-19] when both wait, the client goes first and mail at the next idle moment', () => {
     const { told } = play(ask(1), mail, ask(2), ended(1), ended(2), ended(3));
     expect(told.slice(3)).toEqual([
       ['answer 1 result r1', 'start client 2 p2'],
@@ -93,7 +93,7 @@ describe('[FR-8.9] one turn at a time, the client before mail', () => {
     ]);
   });
 
-  test('mail waits while a turn runs, and is told once', () => {
+  test('[FR-17.6] mail waits while a turn runs, and is told once', () => {
     const { told } = play(ask(1), mail, mail, ended(1), ended(2));
     expect(told).toEqual([['start client 1 p1'], [], [], ['answer 1 result r1', 'start mail 2'], []]);
   });

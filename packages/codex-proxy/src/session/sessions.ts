@@ -57,6 +57,8 @@ export interface Sessions {
   begin(made: NewSession, launch: Launch): Session;
   /** Takes up a session that had ended, under its own identity; what it left behind goes before its first turn. */
   resume(record: SessionRecord, launch: Launch, summary: string | undefined): Promise<Session>;
+  /** Ends for good a session whose proxy is gone. */
+  retire(record: SessionRecord): void;
   live(agentId: string): Session | undefined;
   ofThread(threadId: string): Session | undefined;
   /** The record of a session by its own id. */
@@ -173,6 +175,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
       });
       await releaseByThread.get(record.backend_id ?? '');
       return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch, summary);
+    },
+    retire(record) {
+      if (!liveById.has(record.agent_id)) registry.put({ ...record, status: 'closed' });
     },
     live: (agentId) => liveById.get(agentId),
     ofThread: (threadId) => [...liveById.values()].find((session) => session.threadId() === threadId),

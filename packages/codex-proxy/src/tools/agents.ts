@@ -56,6 +56,7 @@ export async function closeAgent(sessions: Sessions, args: z.output<typeof Close
     throw proxyError('SESSION_NOT_FOUND', `No session has the identity '${identity}'`, { identity });
   }
   await sessions.live(record.agent_id)?.close('when_busy');
+  if (record.status === 'stale') sessions.retire(record);
   await sessions.saved();
   const after = sessions.find(record.agent_id) ?? record;
   const summary = await sessions.summaryOf(after);

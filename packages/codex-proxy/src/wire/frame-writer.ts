@@ -20,7 +20,11 @@ const GATHER_MS = 1;
  * Offers are taken while less than `mostWaiting` bytes wait; what must be sent always is, at once, with all that was
  * gathered before it.
  */
-export function createFrameWriter(output: Writable, mostWaiting: number): FrameWriter {
+export function createFrameWriter(
+  output: Writable,
+  mostWaiting: number,
+  onWrite: (text: string) => void = () => {},
+): FrameWriter {
   let gone = false;
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
@@ -31,7 +35,9 @@ export function createFrameWriter(output: Writable, mostWaiting: number): FrameW
     timer = undefined;
     const text = gathered;
     gathered = '';
-    if (!gone && text !== '') output.write(text);
+    if (gone || text === '') return;
+    onWrite(text);
+    output.write(text);
   };
   const gather = (message: object, framing: Framing): void => {
     const text = JSON.stringify({ jsonrpc: '2.0', ...message });

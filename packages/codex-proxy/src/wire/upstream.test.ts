@@ -18,7 +18,7 @@ function connect(answer: (call: UpstreamCall) => Promise<unknown> = async ({ par
     maxMessageBytes: 10_000,
     answer,
     hear: (method) => void heard.push(method),
-    log: (_level, message) => void told.push(message),
+    log: (level, message) => void (level === 'debug' || told.push(message)),
   });
   return {
     upstream,

@@ -68,10 +68,13 @@ export function createUpstream({ writer, maxMessageBytes, answer, hear, log }: U
       reply = { id, error: faultOf(error) };
     }
     running.delete(id);
+    log('debug', 'a request was answered', { id, method, failed: 'error' in reply });
     writer.send(reply, how);
   };
 
   const take = (message: Incoming, how: Framing): void => {
+    const { kind, id, method } = message as { kind: string; id?: RpcId; method?: string };
+    log('debug', 'the client sent a message', { kind, id, method });
     switch (message.kind) {
       case 'request':
         void run(message, how);

@@ -44,7 +44,7 @@ export interface RpcPeer {
 }
 
 /** How long an answer is waited for. */
-export interface Patience {
+interface Patience {
   timeoutMs: number;
   /** Whoever asked wants it no longer: the question fails with ABORTED. */
   signal?: AbortSignal | undefined;
