@@ -1,12 +1,19 @@
-import type { Ask, AskVerdict, InputOf, OutputOf } from '@parley/protocol';
+import type { Ask, AskVerdict, InputOf, OutputOf, Role } from '@parley/protocol';
 
 import { type AgentSocket, openAgentSocket, type SocketConstructor } from './agent-socket.ts';
 import { type Client, createClient } from './client.ts';
 import { createPatience } from './patience.ts';
 import type { CallOptions, ClientOptions } from './transport.ts';
 
+/** Who sent a command, as the hub has verified it. */
+export interface CommandSource {
+  agentId: string;
+  /** Undefined from a hub that does not say. */
+  role: Role | undefined;
+}
+
 /** Does one command; what it gives back is the result, what it throws is the error. */
-export type CommandHandler = (parameters: Record<string, unknown>) => unknown;
+export type CommandHandler = (parameters: Record<string, unknown>, source: CommandSource) => unknown;
 
 export interface AgentOptions extends ClientOptions {
   /** The name that people see. */
@@ -15,6 +22,8 @@ export interface AgentOptions extends ClientOptions {
   /** What the agent runs on, for its heartbeats. */
   runtime?: string;
   metadata?: Record<string, unknown>;
+  /** `managed` when whoever opens the agent can type into its program; unmanaged when left out. */
+  managementMode?: InputOf<'heartbeat_session'>['management_mode'];
   /** The commands it takes, by name; with any of them it stays connected by WebSocket. */
   commands?: Record<string, CommandHandler>;
   /** How often it shows that it lives; 20 s when left out. */
@@ -60,7 +69,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 
   const beat = async (): Promise<void> => {
     const status = stands.status === 'offline' ? 'offline' : stands.status === 'online' ? 'idle' : 'active';
-    await client.heartbeat_session({ runtime, status });
+    const management_mode = options.managementMode ?? 'unmanaged';
+    await client.heartbeat_session({ runtime, status, management_mode });
   };
   await client.update_agent_status(stands);
   await beat();
@@ -76,11 +86,11 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       WebSocket: options.WebSocket ?? globalSocket(),
       registration: { agentId, ...shared, endpoint: `${options.url.replace(/^http/, 'ws')}/ws` },
       status: () => ({ ...stands, capabilities }),
-      async onCommand(command, parameters) {
+      async onCommand(command, parameters, source) {
         const handler = Object.hasOwn(commands, command) ? commands[command] : undefined;
         if (handler === undefined)
           throw Object.assign(new Error(`${name} does not know ${command}`), { code: 'INVALID_COMMAND' });
-        return handler(parameters);
+        return handler(parameters, source);
       },
       onChange: (state, reason) => options.onConnection?.(state, reason),
     });
