@@ -36,7 +36,18 @@ const LEAVE_MS = 1_500;
 
 /** Keeps a session registered at whatever hub there is; without one it looks again every few seconds. */
 export function openHubLink(options: HubLinkOptions): HubLink {
-  const { name, runtime, metadata, commands, WebSocket, find } = options;
+  const { name, runtime, metadata, WebSocket, find } = options;
+  const answering = new Set<Promise<unknown>>();
+  const commands = Object.fromEntries(
+    Object.entries(options.commands).map(([command, handler]): [string, CommandHandler] => [
+      command,
+      (parameters, source) => {
+        const answer = Promise.resolve(handler(parameters, source));
+        answering.add(answer);
+        return answer.finally(() => answering.delete(answer));
+      },
+    ]),
+  );
   const closing = new AbortController();
   let agent: Agent | undefined;
   let status: Status = ['online'];
@@ -87,6 +98,12 @@ export function openHubLink(options: HubLinkOptions): HubLink {
     }
   }
 
+  /** Answers what was asked before, then goes. */
+  async function leave(): Promise<void> {
+    await Promise.allSettled(answering);
+    await agent?.close().catch(() => {});
+  }
+
   live().catch(() => {});
   return {
     first: Promise.race([first, sleep(FIRST_TRY_MS, 'it does not answer yet', { signal: closing.signal })]),
@@ -96,7 +113,7 @@ export function openHubLink(options: HubLinkOptions): HubLink {
     },
     async close() {
       closing.abort();
-      await Promise.race([agent?.close().catch(() => {}), sleep(LEAVE_MS)]);
+      await Promise.race([leave(), sleep(LEAVE_MS)]);
     },
   };
 }

@@ -1,4 +1,6 @@
+import { readSync } from 'node:fs';
 import { constants } from 'node:os';
+import path from 'node:path';
 
 import type { spawn as Spawn } from '@lydell/node-pty';
 
@@ -42,14 +44,17 @@ export interface Pty {
 }
 
 /** What the library can do beyond what it declares. */
-interface Encoded {
+interface Undeclared {
+  readonly fd: number;
   setEncoding(encoding: 'latin1'): void;
   write(data: string | Buffer): void;
+  on(event: 'end', listener: () => void): void;
 }
 
 const NAMES = Object.entries(constants.signals) as [NodeJS.Signals, number][];
 /** While nobody reads, how often to look whether the program is still there. */
 const LOOK_MS = 50;
+const REST_BYTES = 65_536;
 
 /** Starts a program at a terminal of its own; when this process is gone, however it went, the program's group ends. */
 export async function openPty(options: PtyOptions): Promise<Pty> {
@@ -62,7 +67,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   } catch (error) {
     throw new RuntimeError('SPAWN_FAILED', `${file} could not be started: ${(error as Error).message}`);
   }
-  const bytes = terminal as unknown as Encoded;
+  const bytes = terminal as unknown as Undeclared;
   bytes.setEncoding('latin1');
   const { pid } = terminal;
   const callOff = guardGroup(pid);
@@ -70,6 +75,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   let look: NodeJS.Timeout | undefined;
 
   terminal.onData((text) => options.onOutput(Buffer.from(text, 'latin1')));
+  bytes.on('end', () => readRest(bytes.fd, options.onOutput));
   const exited = new Promise<PtyExit>((resolve) => {
     terminal.onExit(({ exitCode, signal = 0 }) => {
       ended = true;
@@ -110,7 +116,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
     get ended() {
       return ended;
     },
-    foreground: () => (ended ? '' : terminal.process),
+    foreground: () => (ended ? '' : path.basename(terminal.process)),
     write(data) {
       if (!ended) bytes.write(data);
     },
@@ -130,6 +136,22 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
       if (!ended) signalGroup(signal);
     },
   };
+}
+
+/**
+ * Reads what is left in a terminal whose program has ended. A terminal gives a few kilobytes at a time, and a short read
+ * beside a hang-up is taken for the end: the last output of a program would be lost.
+ */
+function readRest(fd: number, onOutput: (bytes: Buffer) => void): void {
+  const buffer = Buffer.alloc(REST_BYTES);
+  try {
+    for (let size = 1; size > 0;) {
+      size = readSync(fd, buffer);
+      if (size > 0) onOutput(Buffer.from(buffer.subarray(0, size)));
+    }
+  } catch {
+    // EIO: there is nothing left.
+  }
 }
 
 async function loadLibrary(): Promise<{ spawn: typeof Spawn }> {
