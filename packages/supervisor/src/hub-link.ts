@@ -101,6 +101,8 @@ export function openHubLink(options: HubLinkOptions): HubLink {
   /** Answers what was asked before, then goes. */
   async function leave(): Promise<void> {
     await Promise.allSettled(answering);
+    // The answers themselves are sent a moment later.
+    await sleep(0);
     await agent?.close().catch(() => {});
   }
 

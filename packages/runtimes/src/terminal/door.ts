@@ -86,6 +86,8 @@ const ACT_MS = 10_000;
 const CALM_MS = 100;
 /** How fresh a key must be to count although the screen does not show it yet. */
 const FRESH_MS = 2_000;
+/** When a program has not heeded Enter for so long, it is pressed once more. */
+const REPEAT_MS = 3_000;
 const KEPT = 1_000;
 /** So much of a text is looked for on the screen. */
 const MARK_CHARS = 40;
@@ -208,12 +210,22 @@ export function createDoor(deps: DoorDeps): Door {
     } finally {
       release();
     }
+    const enteredAt = now();
+    let isRepeated = false;
     const taken = await until(() => {
       if (kind === 'bash') return screen.pasteSwitches >= switches + 2 ? 'prompt_again' : undefined;
       const composer = readComposer(kind, screen);
       if (composer !== undefined && !holds(composer.text, text)) return 'prompt_empty';
       const at = state();
-      return !wasWorking && at.state === 'working' && at.source !== 'output' ? 'working' : undefined;
+      if (!wasWorking && at.state === 'working' && at.source !== 'output') return 'working';
+      // A program that is still starting shows what is pasted and does not heed Enter yet.
+      const isIgnored =
+        composer !== undefined && now() - enteredAt > REPEAT_MS && typing.quietMs() > REPEAT_MS;
+      if (isIgnored && !isRepeated) {
+        isRepeated = true;
+        pty.write('\r');
+      }
+      return undefined;
     });
     if (taken === undefined) return settle('typed', 'Enter was pressed; nothing shows that it was taken');
     evidence.push(taken);

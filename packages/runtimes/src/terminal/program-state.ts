@@ -12,7 +12,8 @@ export interface ProgramState {
 
 /** The dots that turn in a title while the program works. */
 const SPINNER = /^[\u2800-\u28ff]/;
-const WANTS_ACTION = /^\[ . \] Action Required/;
+/** What Codex writes before its title while it waits; the sign between the brackets blinks. */
+const WANTS_ACTION = /^\[ . \] (Action Required)/;
 /** A program that has been silent for so long is taken to be idle. */
 const SILENT_MS = 1_500;
 
@@ -24,7 +25,8 @@ export function readState(kind: ProgramKind, screen: Screen, silentMs: number): 
     return { state: status.state, source: 'report', ...(detail === undefined ? {} : { detail }) };
   }
   if (SPINNER.test(title)) return { state: 'working', source: 'title' };
-  if (WANTS_ACTION.test(title)) return { state: 'blocked', source: 'title', detail: title };
+  const wish = WANTS_ACTION.exec(title)?.[1];
+  if (wish !== undefined) return { state: 'blocked', source: 'title', detail: wish };
   if (kind === 'codex' && title !== '') return { state: 'idle', source: 'title' };
   return { state: silentMs < SILENT_MS ? 'working' : 'idle', source: 'output' };
 }
