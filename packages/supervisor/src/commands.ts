@@ -19,6 +19,8 @@ export interface Desk {
   takeOver: TakeOver;
   program: string;
   kind: string;
+  /** Counts keys from elsewhere as a person's. */
+  noteKeys: (keys: string) => void;
   /** How long the person has pressed no key, and how long that must be. */
   quietMs: () => number;
   quietWindowMs: number;
@@ -67,7 +69,8 @@ const ACTS: Acts = {
   ) {
     mustBeOperator('taking over', source, force ? { operator, audit } : undefined);
     await screen.settled();
-    if (!force && (quietMs() < quietWindowMs || door.hasDraft()))
+    const isRenewed = takeOver.held?.holder === source.agentId;
+    if (!force && !isRenewed && (quietMs() < quietWindowMs || door.hasDraft()))
       throw new ParleyError(
         'HUMAN_INPUT_COLLISION',
         'the person at the machine is typing; force takes over all the same',
@@ -77,10 +80,11 @@ const ACTS: Acts = {
       );
     return takeOver.take(source.agentId, ttl_ms);
   },
-  terminal_type({ takeOver, pty }, { lock_id, keys }, source) {
+  terminal_type({ takeOver, pty, noteKeys }, { lock_id, keys }, source) {
     takeOver.check(lock_id, source.agentId);
     if (pty.ended) throw new ParleyError('WAKE_FAILED', 'the program has ended', { reason: 'program_ended' });
     pty.write(keys);
+    noteKeys(keys);
     return { typed: Buffer.byteLength(keys) };
   },
   terminal_unlock: ({ takeOver }, { lock_id }, source) => ({

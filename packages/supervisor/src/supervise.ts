@@ -4,6 +4,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import type { ProgramKind } from '@parley/protocol';
 import {
   createDoor,
+  createInputReader,
   createTyping,
   kindOf,
   type DoorPatience,
@@ -125,7 +126,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     wallClock,
   });
   const suspendWatch = createSuspendWatch({ pid: running.pid, isShell: kind === 'bash', onSuspend: suspend });
-  const quietWindowMs = patience.quietMs;
+  const afar = createInputReader();
   giveDesk({
     door,
     pty: running,
@@ -134,7 +135,11 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     program,
     kind,
     quietMs: () => typing.quietMs(),
-    quietWindowMs,
+    quietWindowMs: patience.quietMs,
+    noteKeys(keys) {
+      const bytes = Buffer.from(keys).toString('latin1');
+      for (const piece of [...afar.take(bytes), ...afar.flush()]) typing.note(piece);
+    },
   });
   const stopFollowing = followState(
     () => door.state(),
