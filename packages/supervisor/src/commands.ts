@@ -69,8 +69,7 @@ const ACTS: Acts = {
   ) {
     mustBeOperator('taking over', source, force ? { operator, audit } : undefined);
     await screen.settled();
-    const isRenewed = takeOver.held?.holder === source.agentId;
-    if (!force && !isRenewed && (quietMs() < quietWindowMs || door.hasDraft()))
+    if (!force && takeOver.held === null && (quietMs() < quietWindowMs || door.hasDraft()))
       throw new ParleyError(
         'HUMAN_INPUT_COLLISION',
         'the person at the machine is typing; force takes over all the same',

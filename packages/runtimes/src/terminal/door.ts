@@ -43,7 +43,7 @@ export interface DoorDeps {
   wallClock: () => number;
 }
 
-export interface DeliveryRequest {
+interface DeliveryRequest {
   delivery_id: string;
   text: string;
   mode: 'when_quiet' | 'force';

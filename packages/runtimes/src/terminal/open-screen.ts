@@ -10,7 +10,7 @@ export interface Cell {
 }
 
 /** What a person would see. */
-export interface ScreenView {
+interface ScreenView {
   cols: number;
   rows: number;
   lines: string[];

@@ -54,6 +54,6 @@ test('what the terminal answers by itself, its focus and its mouse are no typing
   expect(typed(...answers, ...events)).toEqual({ hasDraft: false, quietMs: Infinity });
   // In any parts.
   const whole = [...answers, ...events].join('');
-  expect(typed(...whole)).toEqual({ hasDraft: false, quietMs: Infinity });
+  expect(typed(...whole.split(''))).toEqual({ hasDraft: false, quietMs: Infinity });
   expect(typed('x').quietMs).toBe(1_000);
 });
