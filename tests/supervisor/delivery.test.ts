@@ -8,6 +8,7 @@ import { freshPath, parley } from '../cli/parley.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { HASTY, type Managed, manage } from './managed.ts';
 
+vi.setConfig({ testTimeout: 120_000 });
 const scene = useHub();
 const QUIET_S = 0.5;
 
@@ -162,9 +163,13 @@ test('what runs inside the shell gets nothing, and a program that ends says so',
     { timeout: 20_000 },
   );
   const answer = shell.refused('terminal_deliver', {
-    delivery_id: 'w',
+    delivery_id: 'w2',
     text: 'for the shell only',
     wait_ms: 60_000,
+  });
+  // What has not reached the supervisor before its end could not be answered.
+  await vi.waitFor(async () => expect((await shell.ask('terminal_state')).deferred).toHaveLength(2), {
+    timeout: 20_000,
   });
   shell.person.type('\u0004');
   shell.person.type('exit\r');

@@ -9,6 +9,7 @@ import { bareEnvironment, freshPath, PARLEY } from '../cli/parley.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { type Person, type PersonOptions, sitDown, supervised } from './person.ts';
 
+vi.setConfig({ testTimeout: 120_000 });
 const BASH = '/bin/bash';
 const bare = (): string[] => ['--data', freshPath()];
 
