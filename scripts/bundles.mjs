@@ -14,7 +14,7 @@ const common = {
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  external: ['@photostructure/sqlite', 'node:sqlite'],
+  external: ['@lydell/node-pty', '@photostructure/sqlite', 'node:sqlite'],
 };
 
 /** How each binary is bundled; what is native stays outside. */

@@ -1,5 +1,5 @@
 /** `npm run sbom`: what is inside the `parley` package and what it installs, as CycloneDX 1.5 on stdout. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { bundles } from './bundles.mjs';
@@ -81,8 +81,15 @@ function withDependencies(name, seen = new Set()) {
   const place = `node_modules/${name}`;
   if (seen.has(place)) return [];
   seen.add(place);
-  const { dependencies = {} } = lock[place];
-  return [place, ...Object.keys(dependencies).flatMap((next) => withDependencies(next, seen))];
+  const { dependencies = {}, optionalDependencies = {} } = lock[place];
+  // Of the bindings for each platform, npm installs the one that fits.
+  const fitting = Object.keys(optionalDependencies).filter((next) =>
+    existsSync(`${root}node_modules/${next}`),
+  );
+  return [
+    place,
+    ...[...Object.keys(dependencies), ...fitting].flatMap((next) => withDependencies(next, seen)),
+  ];
 }
 
 function toHash(integrity) {

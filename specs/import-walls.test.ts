@@ -40,7 +40,10 @@ const wallsByFile = {
     ],
     allowed: ['@parley/protocol', 'node:child_process', '../process/child.ts'],
   },
-  'packages/supervisor/src/index.ts': outer,
+  'packages/supervisor/src/index.ts': {
+    refused: ['@parley/core', '@parley/store-sqlite', '@parley/sqlite', 'parley'],
+    allowed: ['@parley/client', '@parley/protocol', '@parley/runtimes', 'node:fs', './threads.ts'],
+  },
   'packages/mail/src/index.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', '@parley/client', '@parley/runtimes', 'parley'],
     allowed: ['@parley/protocol', '@parley/sqlite', 'node:fs', './archive.ts'],

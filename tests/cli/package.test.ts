@@ -47,6 +47,10 @@ test('[C-LOCAL-11] the packed program installs without scripts, works, and reach
   expect(demo.code, demo.stderr).toBe(0);
   expect(JSON.parse(demo.stdout)).toMatchObject({ status: 'resolved', open_items: [] });
   expect((await run(['doctor'])).code).toBe(0);
+  expect(await run(['run', '--', 'echo', 'at a terminal'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('at a terminal'),
+  });
   expect((await run(['token', 'issue', '--agent', 'a'])).code).toBe(0);
   const reached = new Set(readFileSync(record, 'utf8').trim().split('\n'));
   expect(reached).toEqual(new Set(['127.0.0.1']));

@@ -7,10 +7,14 @@ import {
   AGENT_STATES,
   AskStatus,
   CONTRACTS,
+  DEFER_REASONS,
+  DELIVERY_EVIDENCE,
   EVENT_KINDS,
   EVENT_METADATA,
   HTTP_STATUS,
   LIMITS,
+  PROGRAM_KINDS,
+  TERMINAL_COMMANDS,
 } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
@@ -104,6 +108,15 @@ test('the page of the HTTP face tells every operation with its resource', () => 
     'http' in contract ? `${contract.http.method} ${contract.http.path}` : '',
   ]);
   expect(rows).toEqual(real);
+});
+
+test('the page of the supervisor tells every command, every reason to wait and every kind of program', () => {
+  const page = read('docs/supervisor.md');
+  const first = (heading: string) => tableUnder(page, heading).map(([name]) => name);
+  expect(first('Commands')).toEqual(Object.keys(TERMINAL_COMMANDS));
+  expect(first('Why it waits')).toEqual([...DEFER_REASONS]);
+  expect(first('Kinds of programs')).toEqual([...PROGRAM_KINDS]);
+  for (const word of DELIVERY_EVIDENCE) expect(page).toContain(`\`${word}\``);
 });
 
 test('the page of the events face tells every type, every control with who may give it, and every rule', () => {

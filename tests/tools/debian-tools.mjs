@@ -9,6 +9,8 @@ export function debianTools() {
     { name: 'strace', path: inPath('strace'), packages: ['strace'] },
     { name: 'faketime', path: inPath('faketime'), packages: ['faketime'] },
     { name: 'libfaketime', path: libfaketime(), packages: ['faketime'] },
+    { name: 'vim', path: inPath('vim'), packages: ['vim'] },
+    { name: 'htop', path: inPath('htop'), packages: ['htop'] },
     fusePython(),
   ];
 }

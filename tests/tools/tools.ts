@@ -11,6 +11,8 @@ export type ToolName =
   | 'strace'
   | 'faketime'
   | 'libfaketime'
+  | 'vim'
+  | 'htop'
   | 'fuse-python';
 
 /** Why a tool is not on this machine. */

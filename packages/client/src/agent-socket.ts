@@ -1,4 +1,4 @@
-import { HUB_NAME, type LiveMessage, LiveEnvelope } from '@parley/protocol';
+import { HUB_NAME, type LiveMessage, LiveEnvelope, type Role } from '@parley/protocol';
 
 import { type Address, findHub, type Token } from './transport.ts';
 
@@ -22,7 +22,11 @@ export interface SocketOptions {
   /** What is said first on every connection, as the parameters of `register_agent`. */
   registration: (endpoint: string) => Record<string, unknown>;
   /** Hears each command once; what it gives back is the result. */
-  onCommand: (command: string, parameters: Record<string, unknown>) => Promise<unknown>;
+  onCommand: (
+    command: string,
+    parameters: Record<string, unknown>,
+    source: { agentId: string; role: Role | undefined },
+  ) => Promise<unknown>;
   /** How the agent stands, for those who ask. */
   status: () => Record<string, unknown>;
   /** Hears that the agent is connected and registered, or that it is gone and why. */
@@ -79,7 +83,7 @@ export function openAgentSocket(options: SocketOptions): AgentSocket {
     } else if (message.type === 'command') {
       const known = answersById.get(id);
       const answer =
-        known ?? run(id, message.payload as { command?: unknown; parameters?: unknown }, options);
+        known ?? run(message, message.payload as { command?: unknown; parameters?: unknown }, options);
       answersById.set(id, answer);
       for (const oldest of answersById.keys()) {
         if (answersById.size <= KEPT) break;
@@ -185,21 +189,25 @@ function newUuid(): string {
 }
 
 async function run(
-  requestId: string,
+  { id: requestId, source, sourceRole }: LiveMessage,
   { command, parameters }: { command?: unknown; parameters?: unknown },
   { onCommand }: SocketOptions,
 ): Promise<Response> {
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
   try {
-    const result = await onCommand(String(command), (parameters ?? {}) as Record<string, unknown>);
+    const result = await onCommand(String(command), (parameters ?? {}) as Record<string, unknown>, {
+      agentId: source,
+      role: sourceRole,
+    });
     return { requestId, success: true, ...(result === undefined ? {} : { result }), executionTime: took() };
   } catch (error) {
-    const code = (error as { code?: unknown } | null)?.code;
+    const { code, details } = (error ?? {}) as { code?: unknown; details?: unknown };
     const message = error instanceof Error ? error.message : String(error);
     const told = {
       code: typeof code === 'string' ? code : 'INTERNAL_ERROR',
       message: message.slice(0, 8_000),
+      ...(details === undefined ? {} : { details }),
     };
     return { requestId, success: false, error: told, executionTime: took() };
   }

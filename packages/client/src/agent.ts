@@ -1,12 +1,19 @@
-import type { Ask, AskVerdict, InputOf, OutputOf } from '@parley/protocol';
+import type { Ask, AskVerdict, InputOf, OutputOf, Role } from '@parley/protocol';
 
 import { type AgentSocket, openAgentSocket, type SocketConstructor } from './agent-socket.ts';
 import { type Client, createClient } from './client.ts';
 import { createPatience } from './patience.ts';
 import type { CallOptions, ClientOptions } from './transport.ts';
 
+/** Who sent a command, as the hub has verified it. */
+export interface CommandSource {
+  agentId: string;
+  /** Undefined from a hub that does not say. */
+  role: Role | undefined;
+}
+
 /** Does one command; what it gives back is the result, what it throws is the error. */
-export type CommandHandler = (parameters: Record<string, unknown>) => unknown;
+export type CommandHandler = (parameters: Record<string, unknown>, source: CommandSource) => unknown;
 
 export interface AgentOptions extends ClientOptions {
   /** The name that people see. */
@@ -78,11 +85,11 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       WebSocket: options.WebSocket ?? globalSocket(),
       registration: (endpoint) => ({ agentId, ...shared, endpoint }),
       status: () => ({ ...stands, capabilities }),
-      async onCommand(command, parameters) {
+      async onCommand(command, parameters, source) {
         const handler = Object.hasOwn(commands, command) ? commands[command] : undefined;
         if (handler === undefined)
           throw Object.assign(new Error(`${name} does not know ${command}`), { code: 'INVALID_COMMAND' });
-        return handler(parameters);
+        return handler(parameters, source);
       },
       onChange: (state, reason) => options.onConnection?.(state, reason),
     });

@@ -1,4 +1,10 @@
-export { type Agent, type AgentOptions, type CommandHandler, openAgent } from './agent.ts';
+export {
+  type Agent,
+  type AgentOptions,
+  type CommandHandler,
+  type CommandSource,
+  openAgent,
+} from './agent.ts';
 export type { Socket, SocketConstructor } from './agent-socket.ts';
 export { ParleyError } from '@parley/protocol';
 export { type Call, type Client, createClient } from './client.ts';

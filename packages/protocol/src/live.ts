@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { AGENT_EVENTS } from './agents.ts';
+import { Role } from './entities.ts';
 import { Name, storableObject, storableText } from './text.ts';
 
 /** The schema versions of `/ws`; every 1.x speaks with the first. */
@@ -88,6 +89,7 @@ export const LiveEnvelope = z.object({
   timestamp: moment,
   source: Name.describe('your agent_id'),
   target: Name.optional().describe('an agent_id, or parley for the hub; without it everyone'),
+  sourceRole: Role.optional().describe("on a command that the hub passes on: its sender's verified role"),
   payload: z.unknown().optional(),
 });
 
@@ -112,6 +114,7 @@ export type LiveMessage<T extends LiveType = LiveType> = {
     type: K;
     timestamp: string;
     source: string;
+    sourceRole?: Role;
     target?: string;
     payload: PayloadOf<K> | OpaquePayload;
   };

@@ -109,12 +109,16 @@ export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; time
 
   return {
     ask(asker, target, original, timeoutMs = deps.timeoutMs) {
-      const { agent_id, workspace_id } = asker.caller;
+      const { agent_id, workspace_id, role } = asker.caller;
       const question: Question = {
         asker,
         requestId: original.id,
         target,
-        message: outgoing.message(original.type, agent_id, target, original.payload ?? {}),
+        message: {
+          ...outgoing.message(original.type, agent_id, target, original.payload ?? {}),
+          // What may be done in its name depends on who asks; the agent cannot know it otherwise.
+          sourceRole: role,
+        },
         ready: false,
         closed: false,
         sentOn: undefined,

@@ -1,6 +1,7 @@
 import { AGENT_STATES, type AgentView, type OutputOf } from '@parley/protocol';
 import { type Command, Option } from 'commander';
 
+import { addScreenCommand } from './agent-screen.ts';
 import { addConnectOptions, connect } from './connect.ts';
 import { parseDuration } from './duration.ts';
 import { oneLine } from './harmless.ts';
@@ -18,6 +19,7 @@ export function addAgentCommands(program: Command): void {
   const agent = program.command('agent').description('list and show agents, and command those connected');
   addList(agent);
   addShow(agent);
+  addScreenCommand(agent);
   addCommand(agent);
 }
 

@@ -13,6 +13,7 @@ import { addKeyCommands } from './key.ts';
 import { addMcpCommand } from './mcp.ts';
 import { addPostCommand } from './post.ts';
 import { addReadCommand } from './read.ts';
+import { addRunCommand } from './supervise.ts';
 import { addSearchCommand } from './search.ts';
 import { addServeCommand } from './serve.ts';
 import { addSessionsCommand } from './sessions.ts';
@@ -39,6 +40,7 @@ export function createProgram(): Command {
   program.commandsGroup('Run:');
   addServeCommand(program);
   addMcpCommand(program);
+  addRunCommand(program);
   addDemoCommand(program);
   addStatusCommand(program);
   addDoctorCommand(program);

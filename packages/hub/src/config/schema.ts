@@ -191,6 +191,17 @@ export const ConfigSchema = z.strictObject({
       .default([])
       .describe('how agents are woken that nobody supervises; see docs/waking.md'),
   }),
+  terminal: group({
+    quiet_ms: ms(20_000, 'how long a person must have pressed no key before `parley run` types a text'),
+    recheck_ms: z
+      .number()
+      .int()
+      .min(10)
+      .default(5_000)
+      .describe('how often `parley run` looks again at a text that waits, in milliseconds'),
+    max_defer_ms: ms(60_000, 'how long a person may keep a text waiting before it is given up'),
+    expire_ms: ms(3_600_000, 'how long a text may wait for the program itself before it is given up'),
+  }),
   summary: group({
     endpoint: z
       .string()

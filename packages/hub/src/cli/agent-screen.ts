@@ -1,0 +1,52 @@
+import { TERMINAL_COMMANDS, ParleyError, type TerminalOutput } from '@parley/protocol';
+import type { Command } from 'commander';
+
+import { addConnectOptions, connect } from './connect.ts';
+import { oneLine } from './harmless.ts';
+import { print, tell } from './output.ts';
+
+const TIMEOUT_MS = 10_000;
+
+/** `parley agent screen`: what stands on the terminal of an agent that runs under `parley run`. */
+export function addScreenCommand(agent: Command): void {
+  addConnectOptions(agent.command('screen <agent>'))
+    .description('what stands on the terminal of an agent that runs under parley run')
+    .addHelpText('after', '\nExample:\n  parley agent screen reviewer')
+    .action(async (of_agent: string, _options: unknown, command: Command) => {
+      const { client, json } = await connect(command);
+      const screen = await askScreen(() =>
+        client.command_agent({ of_agent, command: 'terminal_screen', timeout_ms: TIMEOUT_MS }),
+      );
+      const { title, state, lines } = screen;
+      if (!json)
+        tell(`${of_agent}: ${[state.state, state.detail, title].filter(Boolean).map(String).join(', ')}`);
+      print({ json }, screen, () => lines.slice(0, lastUsed(lines)).map(oneLine));
+    });
+}
+
+async function askScreen(
+  ask: () => Promise<{
+    success: boolean;
+    result?: unknown;
+    error?: { code: string; message: string } | undefined;
+  }>,
+): Promise<TerminalOutput<'terminal_screen'>> {
+  let answer;
+  try {
+    answer = await ask();
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.details?.['field'] !== 'payload.command') throw error;
+    throw new ParleyError('NOT_FOUND', 'this agent has no terminal: start it with parley run');
+  }
+  const parsed = TERMINAL_COMMANDS.terminal_screen.output.safeParse(answer.result);
+  if (parsed.success) return parsed.data;
+  throw new ParleyError(
+    'UNAVAILABLE',
+    answer.error?.message ?? 'the agent answered with something else than a screen',
+  );
+}
+
+/** How many lines there are without the empty ones at the end. */
+function lastUsed(lines: readonly string[]): number {
+  return lines.findLastIndex((line) => line.trim() !== '') + 1;
+}

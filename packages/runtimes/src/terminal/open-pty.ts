@@ -1,0 +1,166 @@
+import { readSync } from 'node:fs';
+import { constants } from 'node:os';
+import path from 'node:path';
+
+import type { spawn as Spawn } from '@lydell/node-pty';
+
+import { guardGroup } from '../process/guard-group.ts';
+import { RuntimeError } from '../runtime-error.ts';
+
+export interface PtyOptions {
+  /** An executable file, found already. */
+  file: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  cols: number;
+  rows: number;
+  /** Hears every byte the program writes. */
+  onOutput: (bytes: Buffer) => void;
+}
+
+/** How the program ended. */
+export interface PtyExit {
+  code: number;
+  signal: NodeJS.Signals | null;
+}
+
+/** A program at a terminal of its own. */
+export interface Pty {
+  readonly pid: number;
+  /** Settles after the last byte of output. */
+  readonly exited: Promise<PtyExit>;
+  readonly ended: boolean;
+  /** The name of the program that has the terminal just now: a shell hands it on. */
+  foreground(): string;
+  /** Does nothing once the program has ended: its descriptor may belong to somebody else. */
+  write(data: string | Buffer): void;
+  resize(cols: number, rows: number): void;
+  /** Stops reading, so that the program must wait; nothing is lost. */
+  pause(): void;
+  resume(): void;
+  /** To the program and its process group. */
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** What the library can do beyond what it declares. */
+interface Undeclared {
+  readonly fd: number;
+  setEncoding(encoding: 'latin1'): void;
+  write(data: string | Buffer): void;
+  on(event: 'end', listener: () => void): void;
+}
+
+const NAMES = Object.entries(constants.signals) as [NodeJS.Signals, number][];
+/** While nobody reads, how often to look whether the program is still there. */
+const LOOK_MS = 50;
+const REST_BYTES = 65_536;
+
+/** Starts a program at a terminal of its own; when this process is gone, however it went, the program's group ends. */
+export async function openPty(options: PtyOptions): Promise<Pty> {
+  const { file, args, env, cwd, cols, rows } = options;
+  const { spawn } = await loadLibrary();
+  let terminal: ReturnType<typeof Spawn>;
+  try {
+    // Told that it speaks UTF-8, the terminal erases whole characters; the bytes themselves are passed on unread.
+    terminal = spawn(file, [...args], { cwd, env, cols, rows, name: env['TERM'] ?? 'xterm-256color' });
+  } catch (error) {
+    throw new RuntimeError('SPAWN_FAILED', `${file} could not be started: ${(error as Error).message}`);
+  }
+  const bytes = terminal as unknown as Undeclared;
+  bytes.setEncoding('latin1');
+  const { pid } = terminal;
+  const callOff = guardGroup(pid);
+  let ended = false;
+  let look: NodeJS.Timeout | undefined;
+
+  terminal.onData((text) => options.onOutput(Buffer.from(text, 'latin1')));
+  bytes.on('end', () => readRest(bytes.fd, options.onOutput));
+  const exited = new Promise<PtyExit>((resolve) => {
+    terminal.onExit(({ exitCode, signal = 0 }) => {
+      ended = true;
+      clearInterval(look);
+      signalGroup('SIGKILL');
+      callOff();
+      const name = NAMES.find(([, number]) => number === signal)?.[0] ?? null;
+      resolve({ code: exitCode, signal: name });
+    });
+  });
+
+  function signalGroup(signal: NodeJS.Signals): void {
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // Nobody of the group is left.
+    }
+  }
+
+  function isThere(): boolean {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function resume(): void {
+    clearInterval(look);
+    look = undefined;
+    terminal.resume();
+  }
+
+  return {
+    pid,
+    exited,
+    get ended() {
+      return ended;
+    },
+    foreground: () => (ended ? '' : path.basename(terminal.process)),
+    write(data) {
+      if (!ended) bytes.write(data);
+    },
+    resize(columns, lines) {
+      if (!ended) terminal.resize(Math.max(1, columns), Math.max(1, lines));
+    },
+    pause() {
+      if (ended || look !== undefined) return;
+      terminal.pause();
+      // The library drops what was not read soon after the end of the program.
+      look = setInterval(() => {
+        if (!isThere()) resume();
+      }, LOOK_MS);
+    },
+    resume,
+    signal(signal) {
+      if (!ended) signalGroup(signal);
+    },
+  };
+}
+
+/**
+ * Reads what is left in a terminal whose program has ended. A terminal gives a few kilobytes at a time, and a short read
+ * beside a hang-up is taken for the end: the last output of a program would be lost.
+ */
+function readRest(fd: number, onOutput: (bytes: Buffer) => void): void {
+  const buffer = Buffer.alloc(REST_BYTES);
+  try {
+    for (let size = 1; size > 0;) {
+      size = readSync(fd, buffer);
+      if (size > 0) onOutput(Buffer.from(buffer.subarray(0, size)));
+    }
+  } catch {
+    // EIO: there is nothing left.
+  }
+}
+
+async function loadLibrary(): Promise<{ spawn: typeof Spawn }> {
+  try {
+    return await import('@lydell/node-pty');
+  } catch (error) {
+    throw new RuntimeError(
+      'BACKEND_MISSING',
+      `there is no terminal for ${process.platform}-${process.arch}: ${(error as Error).message.split('\n')[0] ?? ''}`,
+    );
+  }
+}

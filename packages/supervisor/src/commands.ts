@@ -1,0 +1,134 @@
+import type { CommandHandler, CommandSource } from '@parley/client';
+import {
+  HUB_NAME,
+  ParleyError,
+  TERMINAL_COMMANDS,
+  type TerminalCommand,
+  type TerminalInput,
+  type TerminalOutput,
+} from '@parley/protocol';
+import type { Door, Pty, Screen } from '@parley/runtimes';
+
+import type { TakeOver } from './take-over.ts';
+
+/** What the commands of a hub act upon. */
+export interface Desk {
+  door: Door;
+  pty: Pty;
+  screen: Screen;
+  takeOver: TakeOver;
+  program: string;
+  kind: string;
+  /** Counts keys from elsewhere as a person's. */
+  noteKeys: (keys: string) => void;
+  /** How long the person has pressed no key, and how long that must be. */
+  quietMs: () => number;
+  quietWindowMs: number;
+}
+
+type Acts = {
+  [C in TerminalCommand]: (
+    desk: Desk,
+    input: TerminalInput<C>,
+    source: CommandSource,
+  ) => TerminalOutput<C> | Promise<TerminalOutput<C>>;
+};
+
+/** No answer of a screen is longer than a message may be. */
+const LINE_CHARS = 400;
+
+const ACTS: Acts = {
+  async terminal_deliver({ door }, { delivery_id, text, mode, operator, audit, wait_ms }, source) {
+    if (mode === 'force') mustBeOperator('force', source, { operator, audit });
+    return door.deliver({ delivery_id, text, mode }, wait_ms);
+  },
+  terminal_cancel: ({ door }, { delivery_id }) => ({ cancelled: door.cancel(delivery_id) }),
+  async terminal_screen({ screen, door }) {
+    await screen.settled();
+    const { lines, ...view } = screen.view();
+    return { ...view, lines: lines.map((line) => line.slice(0, LINE_CHARS)), state: door.state() };
+  },
+  async terminal_state({ program, kind, pty, door, screen, takeOver, quietMs }) {
+    await screen.settled();
+    const quiet = quietMs();
+    return {
+      program,
+      kind,
+      pid: pty.pid,
+      state: door.state(),
+      draft: door.hasDraft(),
+      quiet_ms: Number.isFinite(quiet) ? Math.round(quiet) : null,
+      deferred: door.deferred(),
+      lock: takeOver.held,
+    };
+  },
+  async terminal_lock(
+    { takeOver, door, screen, quietMs, quietWindowMs },
+    { ttl_ms, force, operator, audit },
+    source,
+  ) {
+    mustBeOperator('taking over', source, force ? { operator, audit } : undefined);
+    await screen.settled();
+    if (!force && takeOver.held === null && (quietMs() < quietWindowMs || door.hasDraft()))
+      throw new ParleyError(
+        'HUMAN_INPUT_COLLISION',
+        'the person at the machine is typing; force takes over all the same',
+        {
+          reason: 'human_input_busy',
+        },
+      );
+    return takeOver.take(source.agentId, ttl_ms);
+  },
+  terminal_type({ takeOver, pty, noteKeys }, { lock_id, keys }, source) {
+    takeOver.check(lock_id, source.agentId);
+    if (pty.ended) throw new ParleyError('WAKE_FAILED', 'the program has ended', { reason: 'program_ended' });
+    pty.write(keys);
+    noteKeys(keys);
+    return { typed: Buffer.byteLength(keys) };
+  },
+  terminal_unlock: ({ takeOver }, { lock_id }, source) => ({
+    released: takeOver.release(lock_id, source.agentId),
+  }),
+};
+
+/** The handlers of every command, checked by schema; they wait until there is a terminal to act upon. */
+export function createCommands(desk: Promise<Desk>): Record<TerminalCommand, CommandHandler> {
+  const handler =
+    <C extends TerminalCommand>(name: C): CommandHandler =>
+    async (parameters, source) => {
+      const parsed = TERMINAL_COMMANDS[name].input.safeParse(parameters);
+      if (!parsed.success) {
+        const { path = [], message = 'is not valid' } = parsed.error.issues[0] ?? {};
+        const field = path.join('.');
+        throw new ParleyError('VALIDATION_ERROR', `${field}: ${message}`, { field });
+      }
+      return ACTS[name](await desk, parsed.data as TerminalInput<C>, source);
+    };
+  const names = Object.keys(TERMINAL_COMMANDS) as TerminalCommand[];
+  return Object.fromEntries(names.map((name) => [name, handler(name)])) as Record<
+    TerminalCommand,
+    CommandHandler
+  >;
+}
+
+/** What overrides a person needs an operator who says who they are and why. */
+function mustBeOperator(
+  what: string,
+  { agentId, role }: CommandSource,
+  said?: { operator: string | undefined; audit: Record<string, unknown> | undefined },
+): void {
+  if (role !== 'operator')
+    throw new ParleyError(
+      'INSUFFICIENT_AUTHORITY',
+      `${what} is for operators only, and ${agentId} is ${role ?? 'unknown'}`,
+    );
+  if (said === undefined) return;
+  if (said.operator === undefined || said.audit === undefined || Object.keys(said.audit).length === 0)
+    throw new ParleyError('VALIDATION_ERROR', `${what} must name the operator, and why in audit`, {
+      field: said.operator === undefined ? 'operator' : 'audit',
+    });
+  if (agentId !== HUB_NAME && said.operator !== agentId)
+    throw new ParleyError('CLAIM_MISMATCH', `operator: ${said.operator} is not the sender, ${agentId}`, {
+      field: 'operator',
+    });
+}

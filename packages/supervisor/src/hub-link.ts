@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type Agent, type AgentOptions, type CommandHandler, openAgent, type Token } from '@parley/client';
+
+/** Where a hub answers, and who we are there. */
+export interface FoundHub {
+  url: string;
+  token: Token;
+}
+
+export interface HubLinkOptions {
+  name: string;
+  runtime: string;
+  metadata: Record<string, unknown>;
+  commands: Record<string, CommandHandler>;
+  WebSocket: NonNullable<AgentOptions['WebSocket']>;
+  /** Looks for the hub; undefined while none runs. It may come back at another address. */
+  find: () => Promise<FoundHub | undefined>;
+}
+
+type Status = Parameters<Agent['status']>;
+
+/** The connection of a session to its hub, over restarts of the hub. */
+export interface HubLink {
+  /** Settles with the first try: why there is no hub, or undefined when there is. */
+  readonly first: Promise<string | undefined>;
+  /** Says what the program is at, now and after each reconnection. */
+  status(...status: Status): void;
+  /** Takes leave, within a bound. */
+  close(): Promise<void>;
+}
+
+const FIRST_TRY_MS = 1_500;
+const AGAIN_MS = 3_000;
+const LEAVE_MS = 1_500;
+
+/** Keeps a session registered at whatever hub there is; without one it looks again every few seconds. */
+export function openHubLink(options: HubLinkOptions): HubLink {
+  const { name, runtime, metadata, WebSocket, find } = options;
+  const answering = new Set<Promise<unknown>>();
+  const commands = Object.fromEntries(
+    Object.entries(options.commands).map(([command, handler]): [string, CommandHandler] => [
+      command,
+      (parameters, source) => {
+        const answer = Promise.resolve(handler(parameters, source));
+        answering.add(answer);
+        return answer.finally(() => answering.delete(answer));
+      },
+    ]),
+  );
+  const closing = new AbortController();
+  let agent: Agent | undefined;
+  let status: Status = ['online'];
+  let told: (reason: string | undefined) => void = () => {};
+  const first = new Promise<string | undefined>((resolve) => (told = resolve));
+
+  /** Registers; settles when the hub has moved elsewhere or another session has taken over. */
+  async function stay({ url, token }: FoundHub): Promise<'moved' | 'replaced'> {
+    const connection: { state: 'open' | 'lost' | 'replaced' } = { state: 'open' };
+    agent = await openAgent({
+      url,
+      token,
+      name,
+      runtime,
+      metadata,
+      commands,
+      WebSocket,
+      session: { management_mode: 'managed' },
+      patienceMs: FIRST_TRY_MS,
+      onConnection: (state) => (connection.state = state),
+    });
+    told(undefined);
+    await agent.status(...status).catch(() => {});
+    while (connection.state !== 'replaced') {
+      await sleep(AGAIN_MS, undefined, { signal: closing.signal });
+      if (connection.state !== 'lost') continue;
+      const found = await find().catch(() => undefined);
+      if (found !== undefined && found.url !== url) break;
+    }
+    const gone = agent;
+    agent = undefined;
+    gone.close().catch(() => {});
+    return connection.state === 'replaced' ? 'replaced' : 'moved';
+  }
+
+  async function live(): Promise<void> {
+    for (;;) {
+      let reason = 'no hub runs';
+      try {
+        const found = await find();
+        if (found !== undefined && (await stay(found)) === 'replaced') return;
+      } catch (error) {
+        if (closing.signal.aborted) return;
+        reason = error instanceof Error ? error.message : String(error);
+      }
+      told(reason);
+      await sleep(AGAIN_MS, undefined, { signal: closing.signal });
+    }
+  }
+
+  /** Answers what was asked before, then goes. */
+  async function leave(): Promise<void> {
+    await Promise.allSettled(answering);
+    // The answers themselves are sent a moment later.
+    await sleep(0);
+    await agent?.close().catch(() => {});
+  }
+
+  live().catch(() => {});
+  return {
+    first: Promise.race([first, sleep(FIRST_TRY_MS, 'it does not answer yet', { signal: closing.signal })]),
+    status(...said) {
+      status = said;
+      agent?.status(...said).catch(() => {});
+    },
+    async close() {
+      closing.abort();
+      await Promise.race([leave(), sleep(LEAVE_MS)]);
+    },
+  };
+}
