@@ -99,7 +99,7 @@ test.each(faces)(
       triggered_at: told.triggered_at,
     });
     expect(supervisor.delivered).toMatchObject([
-      { trigger_id: told.trigger_id, thread_id, prompt: expect.stringContaining('note: read it') },
+      { delivery_id: `${told.trigger_id}-1`, text: expect.stringContaining('note: read it') },
     ]);
     const none = await alice.ok('trigger_participant', { thread_id, target_agent_id: agent });
     expect(none).toMatchObject({ action: 'none', result: 'skipped', reason: 'already_woken' });
@@ -108,12 +108,12 @@ test.each(faces)(
 
 test('[HUB-W1] what a supervisor has typed without proof is not called delivered', async () => {
   const supervisor = await supervise('unproven');
-  supervisor.answer = { delivered: true, proof: 'typed' };
+  supervisor.answer = () => ({ result: 'typed', evidence: ['typed', 'seen', 'entered'] });
   const alice = scene.as('alice');
   const thread_id = await unread(alice, 'unproven');
   const trigger = { thread_id, target_agent_id: 'unproven' };
   const error = await alice.refused('trigger_participant', trigger, 'WAKE_FAILED');
-  expect(error.details?.['passed']).toContainEqual({ door: 'supervisor', reason: 'unproven' });
+  expect(error.details?.['passed']).toContainEqual({ door: 'supervisor', reason: 'unproven: typed' });
 });
 
 test('[HUB-W3] [C-WAKE-04] while a person types the wake is deferred, looks again and again, and goes in once it is quiet', async () => {
@@ -155,9 +155,12 @@ test('[HUB-W4] [C-WAKE-06] force: refused to a worker, refused without audit, an
     await ann.refused('trigger_participant', trigger, 'VALIDATION_ERROR');
   });
   expect(await ann.ok('trigger_participant', { ...trigger, audit })).toMatchObject({ result: 'delivered' });
-  expect(supervisor.delivered).toMatchObject([{ force: true }]);
+  expect(supervisor.delivered).toMatchObject([{ mode: 'force', operator: 'ann', audit }]);
   const asked = (await journalOf(scene, 'forced')).find(({ metadata }) => metadata?.['step'] === 'asked');
-  expect(asked).toMatchObject({ sender_agent_id: 'ann', metadata: { by: 'ann', force: { audit } } });
+  expect(asked).toMatchObject({
+    sender_agent_id: 'ann',
+    metadata: { by: 'ann', force: { by: 'ann', audit } },
+  });
 });
 
 test('[C-WAKE-08] [C-WAKE-09] fifty at once are one delivery, and what was read wakes nobody', async () => {
@@ -190,9 +193,12 @@ test('[HUB-W6] [C-WAKE-07] a supervisor that has gone, no resume, no spawn: WAKE
   const thread_id = await unread(alice, 'dead');
   const trigger = { thread_id, target_agent_id: 'dead' };
   const before = await alice.ok('get_thread', { thread_id });
-  supervisor.alive = false;
+  supervisor.answer = () => {
+    throw new Error('the program has ended');
+  };
   const gone = await alice.refused('trigger_participant', trigger, 'WAKE_FAILED');
-  expect(gone.details?.['passed']).toContainEqual({ door: 'supervisor', reason: 'process_gone' });
+  expect(gone.details?.['passed']).toContainEqual({ door: 'supervisor', reason: 'the program has ended' });
+  const tries = supervisor.delivered.length;
   await supervisor.close();
   const error = await alice.refused('trigger_participant', trigger, 'WAKE_FAILED');
   expect(error.details?.['passed']).toContainEqual({
@@ -200,7 +206,7 @@ test('[HUB-W6] [C-WAKE-07] a supervisor that has gone, no resume, no spawn: WAKE
     reason: 'supervisor_not_connected',
   });
   expect(await alice.ok('get_thread', { thread_id })).toEqual(before);
-  expect(supervisor.delivered).toEqual([]);
+  expect(supervisor.delivered).toHaveLength(tries);
 });
 
 test('[HUB-W2] [C-WAKE-03] an unmanaged target gets no byte from a supervisor; with no other way it is UNMANAGED_RUNTIME', async () => {

@@ -21,9 +21,8 @@ async function typingScene(folder: string, hub: CrashHub) {
   const caller = clientOf(hub.url, 'alice', alice);
   const thread_id = await createThread(caller, ['bob']);
   const { message_id } = ok(await post(caller, thread_id, 'look'));
-  const supervisor = await openSupervisor(hub.url, bob);
+  const supervisor = await openSupervisor(hub.url, bob, 0);
   onTestFinished(() => supervisor.close().catch(() => {}));
-  supervisor.humanIdleMs = 0;
   const trigger = { thread_id, target_agent_id: 'bob' };
   const told = ok(await caller.call<{ trigger_id: string; result: string }>('trigger_participant', trigger));
   expect(told.result).toBe('deferred');
@@ -43,9 +42,8 @@ test('[HUB-W7] [C-WAKE-16] the hub is killed while a wake waits: after the resta
   await supervisor.close().catch(() => {});
 
   const again = await startHub(folder, { settings: SETTINGS });
-  const next = await openSupervisor(again.url, bob);
+  const next = await openSupervisor(again.url, bob, 0);
   onTestFinished(() => next.close().catch(() => {}));
-  next.humanIdleMs = 0;
   const result = async () =>
     (await woken(again.url)).map(({ trigger_id, result: word }) => [trigger_id, word]);
   await expect.poll(() => next.looks, { timeout: 30_000 }).toBeGreaterThan(2);
@@ -53,7 +51,7 @@ test('[HUB-W7] [C-WAKE-16] the hub is killed while a wake waits: after the resta
   expect(next.delivered).toEqual([]);
   next.humanIdleMs = 60_000;
   await expect.poll(() => next.delivered.length, { timeout: 30_000 }).toBe(1);
-  expect(next.delivered).toMatchObject([{ trigger_id: told.trigger_id }]);
+  expect(next.delivered).toMatchObject([{ delivery_id: `${told.trigger_id}-1` }]);
   await expect.poll(result).toEqual([[told.trigger_id, 'delivered']]);
   await again.end('SIGTERM');
   expectSoundRecord(folder);

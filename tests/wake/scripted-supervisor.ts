@@ -5,9 +5,9 @@ import { WebSocket } from 'ws';
 export interface ScriptedSupervisor {
   /** Milliseconds since the last keystroke; undefined when nobody has typed. */
   humanIdleMs: number | undefined;
-  alive: boolean;
-  /** What `deliver` answers. */
-  answer: Record<string, unknown>;
+  state: 'idle' | 'working' | 'blocked';
+  /** What `terminal_deliver` answers. */
+  answer: () => Record<string, unknown>;
   /** How often it was asked for its state. */
   looks: number;
   delivered: Record<string, unknown>[];
@@ -15,13 +15,17 @@ export interface ScriptedSupervisor {
 }
 
 /** Connects a supervisor of a managed session. */
-export async function openSupervisor(url: string, token: string): Promise<ScriptedSupervisor> {
+export async function openSupervisor(
+  url: string,
+  token: string,
+  humanIdleMs?: number,
+): Promise<ScriptedSupervisor> {
   let opened = (): void => {};
   const open = new Promise<void>((resolve) => (opened = resolve));
   const self: ScriptedSupervisor = {
-    humanIdleMs: undefined,
-    alive: true,
-    answer: { delivered: true, proof: 'runtime_status' },
+    humanIdleMs,
+    state: 'idle',
+    answer: () => ({ result: 'submitted', evidence: ['typed', 'seen', 'entered', 'working'] }),
     looks: 0,
     delivered: [],
     close: () => agent.close(),
@@ -36,14 +40,16 @@ export async function openSupervisor(url: string, token: string): Promise<Script
     patienceMs: 500,
     session: { management_mode: 'managed' },
     commands: {
-      state() {
+      terminal_state() {
         self.looks++;
-        return { alive: self.alive, human_idle_ms: self.humanIdleMs };
+        const state = { state: self.state, source: 'report' };
+        return { state, draft: false, quiet_ms: self.humanIdleMs ?? null, deferred: [], lock: null };
       },
-      deliver(errand) {
-        self.delivered.push(errand);
-        return self.answer;
+      terminal_deliver(delivery) {
+        self.delivered.push(delivery);
+        return self.answer();
       },
+      terminal_cancel: () => ({ cancelled: true }),
     },
     onConnection: (state) => (state === 'open' ? opened() : undefined),
   });

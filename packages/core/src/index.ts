@@ -38,7 +38,7 @@ export type { Prose } from './threads/summary.ts';
 export { type CallFollower, createCallFollower } from './wake/follow-calls.ts';
 export * from './wake/door.ts';
 export { LADDERS } from './wake/ladder.ts';
-export { SKIP_REASONS, type WakeSettings } from './wake/policy.ts';
+export { HUMAN_INPUT, SKIP_REASONS, type WakeSettings } from './wake/policy.ts';
 export type { WakeProfile, Waker } from './wake/ports.ts';
 export { createWaker } from './wake/waker.ts';
 export type { Wake } from './wake/wake.ts';

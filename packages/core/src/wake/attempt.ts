@@ -173,7 +173,9 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     });
     wake.first_seq = unread.first;
     wake.through_seq = unread.through;
-    return { trigger_id, thread_id, prompt, force: wake.force !== undefined };
+    const { force } = wake;
+    const errand = { trigger_id, thread_id, prompt, attempt: wake.tries + 1, force: force !== undefined };
+    return force === undefined ? errand : { ...errand, operator: force.by, audit: force.audit };
   }
 
   async function summaryOf({ workspace_id, thread_id }: ThreadState): Promise<string | undefined> {

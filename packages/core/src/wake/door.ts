@@ -47,8 +47,13 @@ export interface Errand {
   trigger_id: string;
   thread_id: string;
   prompt: string;
+  /** Counts the deliveries that were begun for this trigger. */
+  attempt: number;
   /** An operator insists, whoever types. */
   force: boolean;
+  /** Who insists, and what for. */
+  operator?: string;
+  audit?: Record<string, unknown>;
 }
 
 /**

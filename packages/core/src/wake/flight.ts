@@ -1,4 +1,4 @@
-import type { Wake } from './wake.ts';
+import type { Force, Wake } from './wake.ts';
 
 /** A wake that is under way, and all who wait to hear what becomes of it. */
 export interface Flight {
@@ -8,8 +8,8 @@ export interface Flight {
   readonly recorded: Promise<void>;
   onRecord(): void;
   /** An operator insists: whoever sleeps is roused. */
-  insist(audit: Record<string, unknown>): void;
-  readonly force: { audit: Record<string, unknown> } | undefined;
+  insist(force: Force): void;
+  readonly force: Force | undefined;
   /** Sleeps until the time is up, somebody insists, or the signal ends it. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Flight {
 export function createFlight(): Flight {
   const waiting: { resolve: (wake: Wake) => void; reject: (error: unknown) => void }[] = [];
   let deferred: Wake | undefined;
-  let force: Flight['force'];
+  let force: Force | undefined;
   let rouse = (): void => {};
   let onRecord = (): void => {};
   const recorded = new Promise<void>((resolve) => (onRecord = resolve));
@@ -37,8 +37,8 @@ export function createFlight(): Flight {
         else resolve(wake);
       }
     },
-    insist(audit) {
-      force = { audit };
+    insist(said) {
+      force = said;
       rouse();
     },
     get force() {

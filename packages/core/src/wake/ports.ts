@@ -26,7 +26,7 @@ export interface WakeRequest {
 }
 
 /** A wake that was asked for. */
-export interface AskedWake {
+interface AskedWake {
   /** It is on record and will go on after a restart, or came to nothing. */
   recorded: Promise<void>;
   /** What became of it first: delivered, queued, deferred or skipped; throws where no door was left. */

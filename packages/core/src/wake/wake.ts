@@ -19,6 +19,12 @@ export type WakeState =
 /** The states of a wake that a restart must not forget. */
 export const UNFINISHED: readonly WakeState[] = ['open', 'deferred', 'delivering', 'queued', 'running'];
 
+/** Who insists on a wake, and why. */
+export interface Force {
+  by: string;
+  audit: Record<string, unknown>;
+}
+
 /** One wake, as it is kept beside the log: who is to be woken for which messages, and how far that has come. */
 export interface Wake {
   trigger_id: string;
@@ -30,7 +36,7 @@ export interface Wake {
   human: boolean;
   reason: string;
   note?: string;
-  force?: { audit: Record<string, unknown> };
+  force?: Force;
   /** The unread messages it is about. */
   first_seq: number;
   through_seq: number;

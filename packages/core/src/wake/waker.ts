@@ -92,7 +92,7 @@ export function createWaker(deps: WakerDeps): Waker {
       human,
       reason: request.reason,
       ...(request.note === undefined ? {} : { note: request.note }),
-      ...(audit === undefined ? {} : { force: { audit } }),
+      ...(audit === undefined ? {} : { force: { by: request.by, audit } }),
       first_seq: unread?.first ?? 0,
       through_seq: unread?.through ?? 0,
       asked_at,
@@ -179,7 +179,7 @@ export function createWaker(deps: WakerDeps): Waker {
       const known = flights.get(key);
       if (known !== undefined) {
         const outcome = known.outcome(audit !== undefined);
-        if (audit !== undefined) known.insist(audit);
+        if (audit !== undefined) known.insist({ by: request.by, audit });
         return { recorded: known.recorded, outcome };
       }
       const flight = createFlight();

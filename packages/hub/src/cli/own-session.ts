@@ -106,7 +106,7 @@ async function isSupervised(url: string, token: () => Promise<string>): Promise<
     Buffer.from((await token()).split('.')[1] ?? '', 'base64url').toString(),
   ) as { agent_id: string };
   const found = await client.get_agent({ of_agent: agent_id }).catch(() => undefined);
-  return found !== undefined && found.connected.length > 0 && found.capabilities.includes('deliver');
+  return found !== undefined && found.connected.length > 0 && found.capabilities.includes('terminal_deliver');
 }
 
 type Beat = Parameters<ReturnType<typeof createClient>['heartbeat_session']>[0];

@@ -1,4 +1,12 @@
-import type { CallContext, Commander, Delivery, Door, Look, WakeTarget } from '@parley/core';
+import {
+  type CallContext,
+  type Commander,
+  type Delivery,
+  type Door,
+  HUMAN_INPUT,
+  type Look,
+  type WakeTarget,
+} from '@parley/core';
 import { type Caller, HUB_NAME, ParleyError } from '@parley/protocol';
 
 export interface LinkDoorDeps {
@@ -15,9 +23,8 @@ export interface LinkDoorDeps {
 type Answer = Record<string, unknown>;
 
 /**
- * The doors of those who are connected to `/ws`. A supervisor takes `state` ({alive, human_idle_ms}) and `deliver`
- * ({trigger_id, thread_id, prompt, force} → {delivered, proof} or {delivered: false, reason, deferred}); an agent of
- * one's own making takes `wake` with the same parameters, and what it answers is that it has taken it.
+ * The doors of those who are connected to `/ws`: a supervisor, which types into the terminal of a managed session by
+ * its commands `terminal_state`, `terminal_deliver` and `terminal_cancel`; and an agent that takes the command `wake`.
  */
 export function createLinkDoors(deps: LinkDoorDeps): Door[] {
   const startedAt = deps.now();
@@ -35,8 +42,9 @@ export function createLinkDoors(deps: LinkDoorDeps): Door[] {
     parameters: Answer,
     timeout_ms: number,
     signal: AbortSignal,
+    role: Caller['role'] = 'orchestrator',
   ): Promise<Answer> {
-    const caller: Caller = { agent_id: HUB_NAME, workspace_id, role: 'orchestrator', session_id: 'hub' };
+    const caller: Caller = { agent_id: HUB_NAME, workspace_id, role, session_id: 'hub' };
     const input = { of_agent: agent_id, command, parameters, timeout_ms };
     const { success, result, error } = await deps.commander.command(caller, input, deps.context(signal));
     if (!success) throw new ParleyError('UNAVAILABLE', error?.message ?? `${command} failed`);
@@ -47,18 +55,29 @@ export function createLinkDoors(deps: LinkDoorDeps): Door[] {
     name: 'supervisor',
     serves: ({ managed }) => managed,
     async look(target): Promise<Look> {
-      if (!target.commands.includes('deliver'))
+      if (!target.commands.includes('terminal_deliver'))
         return isAway(target)
           ? { can: 'later', reason: 'supervisor_away' }
           : { can: 'no', reason: 'supervisor_not_connected' };
       const signal = AbortSignal.timeout(deps.stateMs + 1_000);
-      const state = await ask(target, 'state', {}, deps.stateMs, signal);
-      if (state['alive'] === false) return { can: 'no', reason: 'process_gone' };
-      const idle = state['human_idle_ms'];
-      return typeof idle === 'number' ? { can: 'now', human_idle_ms: idle } : { can: 'now' };
+      return toLook(await ask(target, 'terminal_state', {}, deps.stateMs, signal));
     },
     async deliver(target, errand, signal): Promise<Delivery> {
-      return toDelivery(await ask(target, 'deliver', { ...errand }, deps.proofMs, signal));
+      const { trigger_id, attempt, prompt: text, force, operator, audit } = errand;
+      // Under a name of its own each time: what was taken back stays so.
+      const delivery_id = `${trigger_id}-${attempt}`;
+      const wait_ms = Math.min(MOST_WAIT_MS, deps.proofMs);
+      const mode = force ? { mode: 'force', operator, audit } : {};
+      const parameters = { delivery_id, text, wait_ms, ...mode };
+      // Force is the operator's, who stands in the parameters: the hub has seen to it.
+      const role = force ? 'operator' : 'orchestrator';
+      const give = () => ask(target, 'terminal_deliver', parameters, wait_ms + deps.stateMs, signal, role);
+      const answer = await give();
+      if (answer['result'] !== 'deferred') return toDelivery(answer);
+      // The hub itself looks again: it knows what was read meanwhile.
+      const { cancelled } = await ask(target, 'terminal_cancel', { delivery_id }, deps.stateMs, signal);
+      if (cancelled === true) return { came: 'deferred', reason: wordOf(answer['defer_reason'], 'deferred') };
+      return toDelivery(await give());
     },
   };
 
@@ -69,17 +88,39 @@ export function createLinkDoors(deps: LinkDoorDeps): Door[] {
     async deliver(target, errand, signal): Promise<Delivery> {
       const answer = await ask(target, 'wake', { ...errand }, deps.proofMs, signal);
       // What an agent of one's own making answers is that it has taken it.
-      return 'delivered' in answer ? toDelivery(answer) : { came: 'delivered', proof: 'runtime_status' };
+      return 'delivered' in answer ? toOwnWord(answer) : { came: 'delivered', proof: 'runtime_status' };
     },
   };
 
   return [supervisor, command];
 }
 
-/** A supervisor's word counts as delivered only with what shows it. */
-function toDelivery({ delivered, proof, reason, deferred, session }: Answer): Delivery {
+/** The longest that a supervisor lets one wait for an outcome. */
+const MOST_WAIT_MS = 60_000;
+
+/** Whether the terminal is free: how long its person has been quiet, and what else is in the way. */
+function toLook({ state, draft, quiet_ms, lock }: Answer): Look {
+  const at = (state as { state?: unknown } | undefined)?.state;
+  if (lock !== null && lock !== undefined) return { can: 'later', reason: 'taken_over' };
+  if (at === 'blocked' || at === 'working') return { can: 'later', reason: at };
+  if (draft === true) return { can: 'later', reason: HUMAN_INPUT };
+  return typeof quiet_ms === 'number' ? { can: 'now', human_idle_ms: quiet_ms } : { can: 'now' };
+}
+
+/** Submitted means that the program itself took the text from its prompt; what was only typed is not delivered. */
+function toDelivery({ result, detail }: Answer): Delivery {
+  if (result === 'submitted') return { came: 'delivered', proof: 'runtime_status' };
+  return { came: 'failed', reason: `unproven: ${wordOf(detail, wordOf(result, 'no answer'))}` };
+}
+
+/** An agent's own word counts as delivered only with what shows it. */
+function toOwnWord({ delivered, proof, reason, deferred, session }: Answer): Delivery {
   if (delivered === true && (proof === 'runtime_status' || proof === 'runtime_record' || proof === 'cursor'))
     return { came: 'delivered', proof, ...(typeof session === 'string' ? { session } : {}) };
-  const why = typeof reason === 'string' ? reason.slice(0, 200) : delivered === true ? 'unproven' : 'refused';
+  const why = wordOf(reason, delivered === true ? 'unproven' : 'refused');
   return { came: deferred === true ? 'deferred' : 'failed', reason: why };
+}
+
+function wordOf(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value.slice(0, 200) : otherwise;
 }

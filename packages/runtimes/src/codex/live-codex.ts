@@ -18,7 +18,7 @@ export interface LiveCodex {
   close(): void;
 }
 
-export interface LivePrompt {
+interface LivePrompt {
   text: string;
   /** Stands in the text; by it the prompt is known when it comes by among the thread's items. */
   mark: string;
@@ -26,7 +26,7 @@ export interface LivePrompt {
 }
 
 /** What became of a prompt: Codex has taken it, then works on it, then is done. */
-export interface GivenPrompt {
+interface GivenPrompt {
   /** A turn was running when it was given. */
   wasBusy: boolean;
   /** The prompt is part of the thread now: its item came by, or, where Codex shows none, the idle thread went to work. */
