@@ -119,6 +119,8 @@ describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
 describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
   test('[AT core/5] [C-PROXY-07] is interrupted and told with what it had said; the session goes on', async () => {
     const proxy = await start({ args: ['--timeout', '1'] });
+    // The time of a turn begins before the child's.
+    await proxy.request('echo/wake');
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     const late = await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' }));
     expect(late).toMatchObject({
@@ -133,6 +135,8 @@ describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
 
   test('[C-PROXY-07] also when the child does not listen; its late answer goes nowhere', async () => {
     const proxy = await start({ args: ['--timeout', '2'] });
+    // The time of a turn begins before the child's.
+    await proxy.request('echo/wake');
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     expect((await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'deaf 4500\nsay late' }))).code).toBe(
       -32_006,
