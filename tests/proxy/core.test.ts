@@ -118,12 +118,14 @@ describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
 
 describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
   test('[AT core/5] [C-PROXY-07] is interrupted and told with what it had said; the session goes on', async () => {
-    const proxy = await start({ args: ['--timeout', '4'] });
+    const proxy = await start({ args: ['--timeout', '2'] });
+    // The time of a turn begins before the child's.
+    await proxy.request('echo/wake');
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     const late = await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' }));
     expect(late).toMatchObject({
       code: -32_006,
-      data: { error_name: 'REQUEST_TIMEOUT', agent_id, partial_result: 'half', timeout_secs: 4 },
+      data: { error_name: 'REQUEST_TIMEOUT', agent_id, partial_result: 'half', timeout_secs: 2 },
     });
     expect(proxy.received().map((line) => line['method'])).toContain('notifications/cancelled');
     expect(
@@ -133,6 +135,8 @@ describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
 
   test('[C-PROXY-07] also when the child does not listen; its late answer goes nowhere', async () => {
     const proxy = await start({ args: ['--timeout', '2'] });
+    // The time of a turn begins before the child's.
+    await proxy.request('echo/wake');
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     expect((await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'deaf 4500\nsay late' }))).code).toBe(
       -32_006,

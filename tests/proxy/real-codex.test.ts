@@ -57,6 +57,7 @@ for (const [tool, transport, backend] of kinds)
 
     test('[FR-8.9] [FR-14.2] [AT core/5] [PROXY-X5] a turn that takes too long is told with what it had said, and the next one runs', async () => {
       const proxy = await scene.start(['--timeout', '6']);
+      await errorOf(proxy.request('wake/up'));
       const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
       const late = errorOf(proxy.call('codex-reply', { agent_id, prompt: 'wait here' }));
       const queued = proxy.call('codex-reply', { agent_id, prompt: 'after' });

@@ -220,9 +220,9 @@ describeWith(['codex-0153'], 'what mcp-server cannot', () => {
     const scene = await openCodexScene('codex-0153', 'mcp-server');
     try {
       const { codex, thread } = scene;
-      const { mcp, ...can } = (await codex.start()).can;
+      const { mcp, ...further } = (await codex.start()).can;
       expect(mcp).toBe(true);
-      expect(new Set(Object.values(can))).toEqual(new Set([false]));
+      expect(new Set(Object.values(further))).toEqual(new Set([false]));
       await expect(codex.startThread(thread)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
       const { threadId, turn } = await codex.startThread(thread, { prompt: 'one' });
       await turn;
