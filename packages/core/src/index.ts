@@ -8,6 +8,9 @@ export * from './entry.ts';
 export { createOffers, type Offers } from './evidence/offers.ts';
 export * from './feed.ts';
 export * from './hub.ts';
+export { createTreeFold, TREE_KINDS, type TreeFold } from './knowledge/fold.ts';
+export { createTreeKeeper, type TreeKeeper } from './knowledge/keeper.ts';
+export { PURGE_AFTER_MS } from './knowledge/kept.ts';
 export type { Follower } from './live/fan-out.ts';
 export { CLOSE, type Link as LiveLink, type Speaker } from './live/link.ts';
 export * from './live/live.ts';
@@ -30,6 +33,7 @@ export {
   journalId,
   JOURNAL_PREFIX,
   type Located,
+  treeId,
   workspaceTag,
 } from './threads/access.ts';
 export { evolve, type ThreadState } from './threads/state.ts';

@@ -16,6 +16,7 @@ import {
   createPresenceBoard,
   createProfileRegistry,
   createQuota,
+  createTreeKeeper,
   type Deps,
   isRecorded,
 } from '@parley/core';
@@ -88,6 +89,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     prose: createProse(config.summary, log),
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
+    agentsCreateUnder: config.knowledge.agents_create_under,
     patience: {
       stuckAfterMs: config.sessions.stuck_after_ms,
       offlineAfterMs: config.sessions.offline_after_ms,
@@ -95,6 +97,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     },
   };
   await deps.asks.start();
+  const keeper = createTreeKeeper({ ...deps, everyMs: config.knowledge.sweep_ms, onFault });
+  await keeper.start();
   const gate = createHub(deps, (call) => recordCall(log, call));
   const live = createLive({
     ...deps,
@@ -178,6 +182,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     async close() {
       await server.close();
       deps.asks.close();
+      keeper.close();
       deps.presence.close();
       await deps.offers.flush();
       await store.close();

@@ -135,6 +135,18 @@ export const ConfigSchema = z.strictObject({
     mailbox_messages: whole(1_000, 1, 'messages that wait for a client of the HTTP fallback'),
     mailbox_idle_ms: ms(60_000, 'how long a mailbox lives that nobody fetches'),
   }),
+  knowledge: group({
+    agents_create_under: z
+      .array(z.string().min(1))
+      .default(['root'])
+      .describe('documents under which agents may create others; root is everywhere, an empty list nowhere'),
+    sweep_ms: z
+      .number()
+      .int()
+      .min(50)
+      .default(3_600_000)
+      .describe('how often documents deleted 90 days ago are looked for and purged, in milliseconds'),
+  }),
   summary: group({
     endpoint: z
       .string()
