@@ -5,4 +5,4 @@ import { openMemoryStore } from './store-memory.ts';
 
 test('[BRIDGE-15] an old snapshot and the events after it are what a fresh fetch gives', async () => {
   await testProjections(openMemoryStore(), 200);
-});
+}, 120_000);

@@ -29,7 +29,7 @@ const LOOKED_AT = 100_000;
 /** The keeper of one process; it writes under the hub's own name. */
 export function createTreeKeeper({ store, log, clock, chance, everyMs, onFault }: KeeperDeps): TreeKeeper {
   let timer: NodeJS.Timeout | undefined;
-  let closed = false;
+  const ending = new AbortController();
 
   const head = (workspaceId: string) => ({
     caller: hubCaller(workspaceId),
@@ -46,7 +46,7 @@ export function createTreeKeeper({ store, log, clock, chance, everyMs, onFault }
     });
     for (const { document_id, workspace_id, ...root } of roots) {
       if (!isForgotten(root, clock.now())) continue;
-      for (let more = true; more && !closed;) {
+      for (let more = true; more && !ending.signal.aborted;) {
         const thread_id = treeId(workspace_id);
         const command = { type: 'purge_document', ...head(workspace_id), thread_id } as const;
         const { result } = await log.append({ ...command, input: { document_id } });
@@ -81,7 +81,7 @@ export function createTreeKeeper({ store, log, clock, chance, everyMs, onFault }
     },
     sweep,
     close() {
-      closed = true;
+      ending.abort();
       clearInterval(timer);
     },
   };
