@@ -25,9 +25,11 @@ import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { signingKey } from './auth/key-file.ts';
+import { createSenderCheck } from './auth/sender.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
+import { createEnvelopeFace } from './faces/envelope/face.ts';
 import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
@@ -158,6 +160,16 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         monotonic: clock.monotonic,
         version: VERSION,
         patienceMs: config.http.shutdown_timeout_ms,
+      }),
+      createEnvelopeFace({
+        hub,
+        log: deps.log,
+        sender: createSenderCheck({ verifier, authenticate, tokens, log: deps.log, now: clock.now }),
+        limits,
+        settings: config.envelope,
+        skewMs: config.auth.clock_skew_ms,
+        now: clock.now,
+        monotonic: clock.monotonic,
       }),
       createEventsFace({ ...deps, hub, authenticate, limits, streams, now: clock.now }),
       createV1Face({

@@ -8,6 +8,7 @@ export * from './controls.ts';
 export * from './document-words.ts';
 export * from './documents.ts';
 export * from './entities.ts';
+export * from './envelope.ts';
 export * from './errors.ts';
 export * from './event-types.ts';
 export * from './events.ts';

@@ -94,6 +94,13 @@ export const ConfigSchema = z.strictObject({
     audience: z.string().min(1).default('parley').describe('aud of the tokens this hub issues and accepts'),
     clock_skew_ms: ms(30_000, 'tolerance for clocks when times in a token are checked'),
     max_lifetime_ms: ms(2_678_400_000, 'longest lifetime a token may have (31 days)'),
+    external_lifetime_ms: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(86_400_000)
+      .default(900_000)
+      .describe('longest lifetime of a JWS from outside, in milliseconds; its nonce is remembered as long'),
     cache: whole(10_000, 0, 'how many verified tokens are remembered'),
     recheck_ms: ms(1_000, 'how often open streams are checked against revocation and expiry'),
     issuers: z.array(Issuer).default([]).describe('further issuers whose tokens are accepted'),
@@ -134,6 +141,13 @@ export const ConfigSchema = z.strictObject({
       .describe('lifetime of a ticket for /ws?token=, in milliseconds'),
     mailbox_messages: whole(1_000, 1, 'messages that wait for a client of the HTTP fallback'),
     mailbox_idle_ms: ms(60_000, 'how long a mailbox lives that nobody fetches'),
+  }),
+  envelope: group({
+    requests_per_minute: whole(6_000, 1, 'envelopes a caller may send in a minute'),
+    max_payload_bytes: whole(131_072, 1_024, 'size of the payload of an envelope'),
+    max_concurrent: whole(10, 1, 'calls of one action that a workspace may have running at once'),
+    max_waiting: whole(100, 0, 'calls of one action that may wait for their turn'),
+    max_wait_ms: ms(5_000, 'how long they wait'),
   }),
   knowledge: group({
     agents_create_under: z
