@@ -7,6 +7,8 @@ import {
   AGENT_STATES,
   AskStatus,
   CONTRACTS,
+  ENVELOPE_ACTIONS,
+  ENVELOPE_STATUS,
   EVENT_KINDS,
   EVENT_METADATA,
   HTTP_STATUS,
@@ -103,6 +105,16 @@ test('the page of the HTTP face tells every operation with its resource', () => 
     'http' in contract ? `${contract.http.method} ${contract.http.path}` : '',
   ]);
   expect(rows).toEqual(real);
+});
+
+test('the pages of documents and envelopes tell every operation, action and code', () => {
+  const page = read('docs/faces/envelope.md');
+  expect(Object.fromEntries(tableUnder(page, 'Actions'))).toEqual(ENVELOPE_ACTIONS);
+  const codes = tableUnder(page, 'Errors').map(([code = '', status]) => [code, Number(status)]);
+  expect(Object.fromEntries(codes)).toEqual(ENVELOPE_STATUS);
+  const told = tableUnder(read('docs/knowledge.md'), 'What can be done').map(([name]) => name);
+  const real = Object.keys(CONTRACTS).filter((name) => name.includes('document'));
+  expect(new Set(told)).toEqual(new Set(real));
 });
 
 test('the page of the events face tells every type, every control with who may give it, and every rule', () => {
