@@ -313,8 +313,8 @@ test('[KNOW-20] [C-ENV-21] the capabilities tell every action and the bounds tha
     const bare = JSON.stringify({ schema_version: '1.0', args }).length;
     return { ...args, content: { mime_type: 'text/plain', body: 'x'.repeat(bytes - bare) } };
   };
-  good(await create(sized(131_072) as never));
-  bad(await create(sized(131_073) as never), 'INVALID_ARGUMENT');
+  good(await create(sized(131_072)));
+  bad(await create(sized(131_073)), 'INVALID_ARGUMENT');
 });
 
 test('[C-ENV-30] a trace that is none is replaced, and nothing of it comes back', async () => {

@@ -1,8 +1,7 @@
-import { createPrivateKey, createSecretKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { runCli, runJson } from '../harness/run-cli.ts';
@@ -94,25 +93,17 @@ test('[KNOW-1] [C-AUTH-04] [C-AUTH-06] other algorithms than Ed25519 are refused
     bad(await create(joinToken({ alg, kid: 'partner-1' }, claims(), () => Buffer.alloc(0))), 'UNAUTHORIZED');
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  const secret = createSecretKey(Buffer.from(partner.publicKey.export({ type: 'spki', format: 'der' })));
-  for (const [alg, key] of [
-    ['RS256', rsa],
-    ['ES256', ec],
-    ['HS512', createSecretKey(Buffer.alloc(64, 1))],
-    ['HS256', secret],
-  ] as const) {
-    const token = await new SignJWT(claims()).setProtectedHeader({ alg, kid: 'partner-1' }).sign(key);
-    bad(await create(token), 'UNAUTHORIZED');
-  }
-  const stranger = createPrivateKey(
-    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
-  );
-  bad(
-    await create(
-      joinToken({ alg: 'EdDSA', kid: 'partner-1' }, claims(), (text) => sign(null, text, stranger)),
-    ),
-    'UNAUTHORIZED',
-  );
+  const publicKey = partner.publicKey.export({ type: 'spki', format: 'der' });
+  const stranger = generateKeyPairSync('ed25519').privateKey;
+  const signatures: Record<string, (text: Buffer) => Buffer> = {
+    RS256: (text) => sign('sha256', text, rsa),
+    ES256: (text) => sign('sha256', text, { key: ec, dsaEncoding: 'ieee-p1363' }),
+    HS512: (text) => createHmac('sha512', Buffer.alloc(64, 1)).update(text).digest(),
+    HS256: (text) => createHmac('sha256', publicKey).update(text).digest(),
+    EdDSA: (text) => sign(null, text, stranger),
+  };
+  for (const [alg, signText] of Object.entries(signatures))
+    bad(await create(joinToken({ alg, kid: 'partner-1' }, claims(), signText)), 'UNAUTHORIZED');
 });
 
 test('[KNOW-1] [C-AUTH-15] [C-AUTH-16] a nonce is good for once, however its token is spelled', async () => {

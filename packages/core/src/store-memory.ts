@@ -66,7 +66,7 @@ export function openMemoryStore(): Store {
     return {
       get: (kind, key) => records.get(recordName(workspace_id, kind, key))?.value as never,
       list: ({ limit = Number.POSITIVE_INFINITY, ...query }) =>
-        someRecords([...records.values()], { ...query, workspace_id, limit }),
+        someRecords(records.values(), { ...query, workspace_id, limit }),
     };
   }
 
@@ -182,7 +182,7 @@ export function openMemoryStore(): Store {
         .filter(({ state }) => query.before === undefined || compare(state, query.before) < 0);
       return bounded(rows, query);
     },
-    records: async (query) => someRecords([...records.values()], query),
+    records: async (query) => someRecords(records.values(), query),
     async workspace(query) {
       const rows: { pos: number; entry: Entry }[] = [];
       let bytes = 0;
@@ -240,18 +240,20 @@ function recordName(workspaceId: string, kind: RecordKind, key: string): string 
 }
 
 function someRecords<K extends RecordKind>(
-  all: readonly PutRecord[],
+  all: Iterable<PutRecord>,
   { kind, workspace_id, marks, owner, keys, prefix = '', past, descending = false, limit }: RecordsQuery<K>,
 ): RecordKinds[K][] {
   const sign = descending ? -1 : 1;
-  return all
-    .filter((record) => record.kind === kind)
-    .filter((record) => workspace_id === undefined || record.workspace_id === workspace_id)
-    .filter((record) => marks === undefined || marks.includes(record.mark))
-    .filter((record) => owner === undefined || record.owner === owner)
-    .filter((record) => keys === undefined || keys.includes(record.key))
-    .filter((record) => record.key.startsWith(prefix))
-    .filter((record) => past === undefined || sign * byText(record.key, past) > 0)
+  const found: PutRecord[] = [];
+  for (const record of all) {
+    if (record.kind !== kind || !record.key.startsWith(prefix)) continue;
+    if (workspace_id !== undefined && record.workspace_id !== workspace_id) continue;
+    if (marks !== undefined && !marks.includes(record.mark)) continue;
+    if (owner !== undefined && record.owner !== owner) continue;
+    if (keys !== undefined && !keys.includes(record.key)) continue;
+    if (past === undefined || sign * byText(record.key, past) > 0) found.push(record);
+  }
+  return found
     .toSorted((a, b) => sign * (byText(a.workspace_id, b.workspace_id) || byText(a.key, b.key)))
     .slice(0, limit)
     .map((record) => record.value as RecordKinds[K]);

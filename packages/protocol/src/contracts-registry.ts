@@ -7,7 +7,7 @@ import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
 /** A service of the registry as callers see it. */
-export const Service = z
+const Service = z
   .object({
     service_id: Name,
     status: z.enum([...HEALTH, 'stale']).describe('stale: not heard of for more than two heartbeats'),

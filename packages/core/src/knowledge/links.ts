@@ -22,7 +22,7 @@ export function namesOf(metadata: { title: string; source?: unknown }): string[]
 }
 
 /** One spelling for all ways to write a name. */
-export function nameKey(name: string): string {
+function nameKey(name: string): string {
   return name.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase().slice(0, 200);
 }
 

@@ -8,7 +8,7 @@ import { type Authenticate, bearerToken, type TokenCheck } from './authenticate.
 import { TokenRefused, type Verifier } from './verifier.ts';
 
 /** Who sends an envelope: one of the platform, or one outside. */
-export interface Sender {
+interface Sender {
   caller: Caller;
   external: boolean;
 }

@@ -61,7 +61,7 @@ export interface Verifier {
 }
 
 /** Whom a JWS from outside speaks for, and the nonce that makes it good for once. */
-export interface ExternalSender {
+interface ExternalSender {
   kid: string;
   /** The workspace that the key, or else the token, names. */
   workspace_id: string;

@@ -39,7 +39,10 @@ export function readFolder(folder: string, root: string): Folder {
       'VALIDATION_ERROR',
       `${MANIFEST}: ${parsed.error.issues[0]?.path.join('.') ?? ''} ${parsed.error.issues[0]?.message ?? ''}`,
     );
-  return { pages: parsed.data.pages.map((page) => ({ ...page, parent_id: page.parent_id })), skipped: [] };
+  return {
+    pages: parsed.data.pages.map((listed) => ({ ...listed, parent_id: listed.parent_id })),
+    skipped: [],
+  };
 }
 
 function walkFolder(folder: string, root: string): Folder {
