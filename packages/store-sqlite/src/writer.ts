@@ -282,7 +282,8 @@ export class Writer {
       const sum = sumOfRecord({ kind, workspace_id, key, mark, owner, json });
       this.#sql.putRecord.run(kind, workspace_id, key, mark, owner, json, sum);
     }
-    for (const { kind, workspace_id, key } of drops ?? []) this.#sql.dropRecord.run(kind, workspace_id, key);
+    if (drops !== undefined)
+      for (const { kind, workspace_id, key } of drops) this.#sql.dropRecord.run(kind, workspace_id, key);
     return reached;
   }
 
