@@ -9,6 +9,8 @@ import {
   CONTRACTS,
   DEFER_REASONS,
   DELIVERY_EVIDENCE,
+  ENVELOPE_ACTIONS,
+  ENVELOPE_STATUS,
   EVENT_KINDS,
   EVENT_METADATA,
   HTTP_STATUS,
@@ -117,6 +119,16 @@ test('the page of the supervisor tells every command, every reason to wait and e
   expect(first('Why it waits')).toEqual([...DEFER_REASONS]);
   expect(first('Kinds of programs')).toEqual([...PROGRAM_KINDS]);
   for (const word of DELIVERY_EVIDENCE) expect(page).toContain(`\`${word}\``);
+});
+
+test('the pages of documents and envelopes tell every operation, action and code', () => {
+  const page = read('docs/faces/envelope.md');
+  expect(Object.fromEntries(tableUnder(page, 'Actions'))).toEqual(ENVELOPE_ACTIONS);
+  const codes = tableUnder(page, 'Errors').map(([code = '', status]) => [code, Number(status)]);
+  expect(Object.fromEntries(codes)).toEqual(ENVELOPE_STATUS);
+  const told = tableUnder(read('docs/knowledge.md'), 'What can be done').map(([name]) => name);
+  const real = Object.keys(CONTRACTS).filter((name) => name.includes('document'));
+  expect(new Set(told)).toEqual(new Set(real));
 });
 
 test('the page of the events face tells every type, every control with who may give it, and every rule', () => {

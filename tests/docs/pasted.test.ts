@@ -63,3 +63,14 @@ test('the calls on the page of the events face work as they are pasted', { timeo
   expect(output).toContain(': stream\n\nid: 0\ndata: {"id":');
   expect(output).toContain('event: hello\ndata: {"pos":0}\n\nid: 1\ndata: {"pos":1,"event":{');
 });
+
+test('the first document and the first envelope work as they are pasted', { timeout: 240_000 }, async () => {
+  const document = await paste(scriptOf('docs/knowledge.md', '## A first document'));
+  expect(document.code, document.output).toBe(0);
+  expect(document.output).toContain('First run `npm ci`.');
+  const envelope = await paste(scriptOf('docs/faces/envelope.md', '## A first envelope'));
+  expect(envelope.code, envelope.output).toBe(0);
+  expect(envelope.output).toContain(
+    '{"ok":true,"data":{"id":"5b0c8a52-9f6e-4a55-b7a2-1d1f0c7b8a03","revision":1}',
+  );
+});

@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto';
+
 import type { ErrorCode, OperationName } from '@parley/protocol';
+
+/** The id of a document that nobody made. */
+const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
 /** A good input for every operation, so that a case can be tried on all of them. */
 export function everyCall(
@@ -43,6 +48,28 @@ export function everyCall(
     list_asks: {},
     answer_ask: { ask_id: 'ask_0', decision: 'approved' },
     withdraw_ask: { ask_id: 'ask_0' },
+    create_document: {
+      document_id: randomUUID(),
+      parent_id: 'root',
+      content: { mime_type: 'text/markdown', body: '# One more' },
+      metadata: { title: 'one more' },
+    },
+    update_document: {
+      document_id: NOWHERE,
+      patch: { metadata: { title: 'another name' } },
+      update_mask: ['metadata.title'],
+    },
+    delete_document: { document_id: NOWHERE },
+    restore_document: { document_id: NOWHERE },
+    move_document: { document_id: NOWHERE, new_parent_id: 'root' },
+    get_document: { document_id: NOWHERE },
+    list_documents: {},
+    export_documents: {},
+    get_document_history: { document_id: NOWHERE },
+    revert_document: { document_id: NOWHERE, revision: 1 },
+    get_document_links: { document_id: NOWHERE },
+    report_health: { status: 'healthy' },
+    list_services: {},
   };
 }
 
@@ -57,6 +84,14 @@ export const REFUSED: Partial<Record<OperationName, ErrorCode>> = {
   get_ask: 'NOT_FOUND',
   answer_ask: 'NOT_FOUND',
   withdraw_ask: 'NOT_FOUND',
+  update_document: 'FORBIDDEN',
+  delete_document: 'FORBIDDEN',
+  restore_document: 'FORBIDDEN',
+  move_document: 'FORBIDDEN',
+  get_document: 'NOT_FOUND',
+  get_document_history: 'NOT_FOUND',
+  revert_document: 'FORBIDDEN',
+  get_document_links: 'NOT_FOUND',
 };
 
 /** The operations that speak of one thread. */

@@ -7,6 +7,8 @@ import type {
   Caller,
   Control,
   Cursor,
+  DocumentContent,
+  DocumentMetadata,
   ManagementMode,
   MessageKind,
   Session,
@@ -15,7 +17,7 @@ import type {
 } from '@parley/protocol';
 
 import type { Entry } from './entry.ts';
-import type { Offer, PutRecord, RecordKinds } from './records.ts';
+import type { Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 import type { Wake } from './wake/wake.ts';
@@ -131,6 +133,66 @@ export type NoteWake = InThread<
 };
 export type NoteFollower = Base<'note_follower', { name: string; pos: number }>;
 
+/** A sender's own number for what it sends in one context; a lower one than the last is not carried out. */
+export interface Order {
+  context_id: string;
+  seq: number;
+}
+
+/** `thread_id` of all that concerns documents is the log of the workspace's tree. */
+type InTree<T extends string, I> = InThread<T, I> & { order?: Order };
+export type CreateDocument = InTree<
+  'create_document',
+  {
+    document_id: string;
+    parent_id: string;
+    content: DocumentContent;
+    metadata: DocumentMetadata;
+    is_human_readable: boolean;
+    created_at?: string;
+  }
+> & {
+  /** The documents under which agents may make others. */
+  agents_create_under: readonly string[];
+};
+export type UpdateDocument = InTree<
+  'update_document',
+  {
+    document_id: string;
+    patch: Record<string, unknown>;
+    update_mask: readonly string[];
+    last_known_revision?: number;
+  }
+>;
+export type DeleteDocument = InTree<
+  'delete_document',
+  { document_id: string; reason?: string; delete_at?: string }
+>;
+export type RestoreDocument = InTree<'restore_document', { document_id: string }>;
+export type MoveDocument = InTree<
+  'move_document',
+  { document_id: string; new_parent_id: string; position?: { ordering?: number; before?: string } }
+>;
+export type RevertDocument = InTree<
+  'revert_document',
+  { document_id: string; revision: number; last_known_revision?: number }
+>;
+/** The hub itself gives siblings short keys when their keys have grown long. */
+export type TidyOrder = InThread<'tidy_order', { parent_id: string }>;
+/** The hub itself forgets what was deleted long ago, a part at a time. */
+export type PurgeDocument = InThread<'purge_document', { document_id: string }>;
+
+export type NoteSeq = Base<'note_seq', Order>;
+/** A nonce may be used once until it has run out. */
+export type UseNonce = Base<'use_nonce', { kid: string; nonce: string; until: number }>;
+/** The hub itself forgets nonces that have run out. */
+export type ForgetNonces = Base<'forget_nonces', { keys: readonly string[] }>;
+/** An old name of a role was used: once a quarter that stands in the log of the tree. */
+export type NoteAlias = InThread<'note_alias', { alias: string; role: string }>;
+export type ReportHealth = Base<'report_health', { status: 'healthy' | 'degraded'; note?: string }> & {
+  order?: Order;
+};
+
 /** Everything that changes the hub: plain data, so that it crosses to the store's thread as it is. */
 export type Command =
   | CreateThread
@@ -157,7 +219,20 @@ export type Command =
   | ExpireAsk
   | NoteOffers
   | NoteWake
-  | NoteFollower;
+  | NoteFollower
+  | CreateDocument
+  | UpdateDocument
+  | DeleteDocument
+  | RestoreDocument
+  | MoveDocument
+  | RevertDocument
+  | TidyOrder
+  | PurgeDocument
+  | NoteSeq
+  | UseNonce
+  | ForgetNonces
+  | NoteAlias
+  | ReportHealth;
 
 export type ThreadCommand = Extract<Command, { thread_id: string }>;
 
@@ -172,6 +247,8 @@ export interface Needs {
   cursor?: boolean;
   /** A value kept beside the log. */
   record?: { kind: 'agent' | 'ask' | 'session'; key: string };
+  /** Whatever the rule finds that it must know. */
+  records?: true;
 }
 
 /** What a store hands to the rules. */
@@ -181,6 +258,7 @@ export interface Loaded {
   entry: Entry | undefined;
   cursor: Cursor | undefined;
   record?: RecordKinds['agent' | 'ask' | 'session'];
+  records?: RecordReader;
 }
 
 /** What a decision adds to one thread. */
@@ -194,6 +272,7 @@ export interface Decision {
   changes: ThreadChange[];
   cursor?: Cursor;
   records?: PutRecord[];
+  drops?: RecordName[];
   result: Record<string, unknown>;
 }
 

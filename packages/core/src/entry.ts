@@ -20,7 +20,16 @@ export type EntryType =
   | 'agent.wake'
   | 'ask.raised'
   | 'ask.answered'
-  | 'ask.resolved';
+  | 'ask.resolved'
+  | 'document.created'
+  | 'document.updated'
+  | 'document.moved'
+  | 'document.deleted'
+  | 'document.restored'
+  | 'document.reverted'
+  | 'tree.ordered'
+  | 'tree.purged'
+  | 'deprecation';
 
 /** One item of a thread's log, as it is stored and hashed for ever. Seq 0 is the thread's own creation. */
 export interface Entry extends Message {

@@ -5,9 +5,14 @@ export { type AskKeeper, createAskKeeper } from './asks/keeper.ts';
 export * from './clock.ts';
 export * from './commands.ts';
 export * from './entry.ts';
+export { quarterOf } from './envelope/rules.ts';
 export { createOffers, type Offers } from './evidence/offers.ts';
 export * from './feed.ts';
 export * from './hub.ts';
+export { hubCaller } from './hub-caller.ts';
+export { createTreeFold, TREE_KINDS, type TreeFold } from './knowledge/fold.ts';
+export { createTreeKeeper, type TreeKeeper } from './knowledge/keeper.ts';
+export { PURGE_AFTER_MS } from './knowledge/kept.ts';
 export type { Follower } from './live/fan-out.ts';
 export { CLOSE, type Link as LiveLink, type Speaker } from './live/link.ts';
 export * from './live/live.ts';
@@ -30,6 +35,7 @@ export {
   journalId,
   JOURNAL_PREFIX,
   type Located,
+  treeId,
   workspaceTag,
 } from './threads/access.ts';
 export { evolve, type ThreadState } from './threads/state.ts';

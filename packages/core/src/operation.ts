@@ -2,7 +2,7 @@ import type { Caller, OperationName, OutputOf, ParsedInputOf } from '@parley/pro
 import { ENTRY_SALT_BOUND } from '@parley/protocol';
 
 import type { Chance, Clock } from './clock.ts';
-import type { Command } from './commands.ts';
+import type { Command, Order } from './commands.ts';
 import type { Log } from './log.ts';
 import type { Commander, Links } from './agents/ports.ts';
 import type { Patience } from './agents/state.ts';
@@ -36,6 +36,8 @@ export interface Deps {
   idempotencyWindowMs: number;
   presenceTtlMs: number;
   patience: Patience;
+  /** The documents under which agents may make others; root is all of them. */
+  agentsCreateUnder: readonly string[];
 }
 
 /** What one call brings beside its input. */
@@ -44,6 +46,8 @@ export interface CallContext {
   signal: AbortSignal;
   /** The id that a client gave the event it posts: one event of this sender in the whole workspace. */
   event_id?: string;
+  /** The sender's own number for this call, where its wire has one. */
+  order?: Order;
   /** Tells a patient client that a long call is still alive. */
   progress?: (message: string) => void;
 }

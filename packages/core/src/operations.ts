@@ -19,6 +19,22 @@ import {
 } from './asks/operations.ts';
 import { getMessageEvidence } from './evidence/operations.ts';
 
+import { listServices, reportHealth } from './envelope/operations.ts';
+import {
+  createDocument,
+  deleteDocument,
+  moveDocument,
+  restoreDocument,
+  revertDocument,
+  updateDocument,
+} from './knowledge/operations.ts';
+import {
+  exportDocuments,
+  getDocument,
+  getDocumentHistory,
+  getDocumentLinks,
+  listDocuments,
+} from './knowledge/read-operations.ts';
 import {
   ackRead,
   getMessage,
@@ -88,4 +104,17 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   list_asks: listAsks,
   answer_ask: answerAsk,
   withdraw_ask: withdrawAsk,
+  create_document: createDocument,
+  update_document: updateDocument,
+  delete_document: deleteDocument,
+  restore_document: restoreDocument,
+  move_document: moveDocument,
+  get_document: getDocument,
+  list_documents: listDocuments,
+  export_documents: exportDocuments,
+  get_document_history: getDocumentHistory,
+  revert_document: revertDocument,
+  get_document_links: getDocumentLinks,
+  report_health: reportHealth,
+  list_services: listServices,
 };

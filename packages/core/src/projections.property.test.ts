@@ -5,7 +5,7 @@ import { openMemoryStore } from './store-memory.ts';
 
 test(
   '[BRIDGE-15] an old snapshot and the events after it are what a fresh fetch gives',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     await testProjections(openMemoryStore(), 200);
   },

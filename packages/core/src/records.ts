@@ -1,6 +1,15 @@
 import type { Agent, Ask, Session } from '@parley/protocol';
 
 import type { Wake } from './wake/wake.ts';
+import type { LastSeq, Service, UsedAlias, UsedNonce } from './envelope/kept.ts';
+import type {
+  Branch,
+  KeptContent,
+  KeptDocument,
+  KeptLink,
+  KeptRevision,
+  KnownName,
+} from './knowledge/kept.ts';
 
 /** The run of a thread's entries that was handed to an agent last, and by which way. */
 export interface Offer {
@@ -34,6 +43,16 @@ export interface RecordKinds {
   offer: Offer;
   wake: Wake;
   follower: Follower;
+  document: KeptDocument;
+  branch: Branch;
+  revision: KeptRevision;
+  content: KeptContent;
+  name: KnownName;
+  link: KeptLink;
+  seq: LastSeq;
+  nonce: UsedNonce;
+  alias: UsedAlias;
+  service: Service;
 }
 
 export type RecordKind = keyof RecordKinds;
@@ -50,6 +69,25 @@ export type PutRecord = {
   };
 }[RecordKind];
 
+/** Which value is to go. */
+export interface RecordName {
+  kind: RecordKind;
+  workspace_id: string;
+  key: string;
+}
+
+/** What the rules of one workspace may look up while they decide; the store answers from inside its transaction. */
+export interface RecordReader {
+  get<K extends RecordKind>(kind: K, key: string): RecordKinds[K] | undefined;
+  list<K extends RecordKind>(query: RecordsAsked<K>): RecordKinds[K][];
+}
+
+/** What a rule asks for; without a limit it gets all. */
+export type RecordsAsked<K extends RecordKind = RecordKind> = Pick<
+  RecordsQuery<K>,
+  'kind' | 'prefix' | 'past' | 'descending'
+> & { limit?: number };
+
 /** Which values of a kind are wanted, in the order of their keys or against it. */
 export interface RecordsQuery<K extends RecordKind = RecordKind> {
   kind: K;
@@ -57,6 +95,8 @@ export interface RecordsQuery<K extends RecordKind = RecordKind> {
   workspace_id: string | undefined;
   marks?: readonly string[];
   owner?: string;
+  /** Only these keys. */
+  keys?: readonly string[];
   /** Only keys that begin so. */
   prefix?: string;
   /** Only keys after this one, or before it where the highest come first. */

@@ -1,7 +1,9 @@
 import { agentRules } from './agents/rules.ts';
 import { askRules } from './asks/rules.ts';
 import type { Command, Decision, Loaded, Needs, Rule } from './commands.ts';
+import { envelopeRules } from './envelope/rules.ts';
 import { offerRules } from './evidence/rules.ts';
+import { treeRules } from './knowledge/rules.ts';
 import { messageRules } from './messages/rules.ts';
 import { participationRules } from './participation/rules.ts';
 import { sideRules } from './participation/side-rules.ts';
@@ -20,6 +22,8 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...askRules,
   ...offerRules,
   ...wakeRules,
+  ...treeRules,
+  ...envelopeRules,
 };
 
 /** What must be loaded before a command can be decided. */

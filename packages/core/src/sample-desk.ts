@@ -49,6 +49,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     prose: undefined,
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,
+    agentsCreateUnder: ['root'],
     patience: { stuckAfterMs: 60_000, offlineAfterMs: 120_000, unreadStuckMs: 600_000 },
   };
   const hub = createHub(deps, () => {});

@@ -16,6 +16,7 @@ import {
   type OpenedStore,
   posting,
 } from './store-contract/scene.ts';
+import { testTree } from './store-contract/tree-contract.ts';
 import { testWorkspace } from './store-contract/workspace-contract.ts';
 
 export { testProjections } from './store-contract/projections-contract.ts';
@@ -58,6 +59,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
   testRecords(check);
   testWorkspace(check);
   testConversation(check);
+  testTree(check);
 
   check('a store says that it can be written to', async ({ store }) => {
     expect(store.health()).toEqual({ writable: true });

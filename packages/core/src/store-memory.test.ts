@@ -3,7 +3,7 @@ import { describe } from 'vitest';
 import { testStore } from './store-contract.ts';
 import { openMemoryStore } from './store-memory.ts';
 
-describe('the memory store', () => {
+describe('the memory store', { timeout: 60_000 }, () => {
   testStore(async () => {
     const store = openMemoryStore();
     return { store, reopen: undefined, close: () => store.close() };

@@ -4,7 +4,7 @@ import type { Command, Decision, Loaded } from './commands.ts';
 import { CHAIN_START, type Entry, seal, type SealedEntry } from './entry.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type IdempotencyRecord, replay } from './idempotency.ts';
-import type { PutRecord, RecordKind, RecordKinds, RecordsQuery } from './records.ts';
+import type { PutRecord, RecordKind, RecordKinds, RecordReader, RecordsQuery } from './records.ts';
 import { decide, needs } from './rules.ts';
 import type {
   Committed,
@@ -18,7 +18,7 @@ import type {
   WorkspacePage,
   WorkspaceQuery,
 } from './store.ts';
-import { isForeign, type Located } from './threads/access.ts';
+import { isForeign, JOURNAL_PREFIX, type Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 
 interface ThreadData {
@@ -50,7 +50,7 @@ export function openMemoryStore(): Store {
   }
 
   function load(command: Command): Loaded {
-    const { thread, other, entry_seq, cursor, record } = needs(command);
+    const { thread, other, entry_seq, cursor, record, records: looks } = needs(command);
     const { workspace_id, agent_id } = command.caller;
     const kept = record && records.get(recordName(workspace_id, record.kind, record.key))?.value;
     return {
@@ -59,10 +59,19 @@ export function openMemoryStore(): Store {
       entry: thread === undefined || entry_seq === undefined ? undefined : entryAt(thread, entry_seq),
       cursor: cursor === true ? cursors.get(`${thread} ${agent_id}`) : undefined,
       ...(kept === undefined ? {} : { record: kept as NonNullable<Loaded['record']> }),
+      ...(looks === true ? { records: readerFor(workspace_id) } : {}),
     };
   }
 
-  function apply({ changes, cursor, records: put = [] }: Decision): Reached[] {
+  function readerFor(workspace_id: string): RecordReader {
+    return {
+      get: (kind, key) => records.get(recordName(workspace_id, kind, key))?.value as never,
+      list: ({ limit = Number.POSITIVE_INFINITY, ...query }) =>
+        someRecords(records.values(), { ...query, workspace_id, limit }),
+    };
+  }
+
+  function apply({ changes, cursor, records: put = [], drops = [] }: Decision): Reached[] {
     const reached: Reached[] = [];
     for (const { entries, thread } of changes) {
       const { thread_id, last_seq, workspace_id } = thread;
@@ -76,6 +85,7 @@ export function openMemoryStore(): Store {
     }
     if (cursor !== undefined) cursors.set(`${cursor.thread_id} ${cursor.agent_id}`, cursor);
     for (const record of put) records.set(recordName(record.workspace_id, record.kind, record.key), record);
+    for (const { workspace_id, kind, key } of drops) records.delete(recordName(workspace_id, kind, key));
     return reached;
   }
 
@@ -167,7 +177,8 @@ export function openMemoryStore(): Store {
           state,
           last_read_seq: cursors.get(`${state.thread_id} ${query.reader}`)?.last_read_seq ?? 0,
         }))
-        .filter(({ state }) => state.workspace_id === query.workspace_id && state.journal_of === undefined)
+        .filter(({ state }) => state.workspace_id === query.workspace_id)
+        .filter(({ state }) => !state.thread_id.startsWith(JOURNAL_PREFIX))
         .filter(
           ({ state }) => query.participant === undefined || state.participants.includes(query.participant),
         )
@@ -177,7 +188,7 @@ export function openMemoryStore(): Store {
         .filter(({ state }) => query.before === undefined || compare(state, query.before) < 0);
       return bounded(rows, query);
     },
-    records: async (query) => someRecords([...records.values()], query),
+    records: async (query) => someRecords(records.values(), query),
     async workspace(query) {
       const rows: WorkspacePage['rows'] = [];
       let bytes = 0;
@@ -235,17 +246,20 @@ function recordName(workspaceId: string, kind: RecordKind, key: string): string 
 }
 
 function someRecords<K extends RecordKind>(
-  all: readonly PutRecord[],
-  { kind, workspace_id, marks, owner, prefix = '', past, descending = false, limit }: RecordsQuery<K>,
+  all: Iterable<PutRecord>,
+  { kind, workspace_id, marks, owner, keys, prefix = '', past, descending = false, limit }: RecordsQuery<K>,
 ): RecordKinds[K][] {
   const sign = descending ? -1 : 1;
-  return all
-    .filter((record) => record.kind === kind)
-    .filter((record) => workspace_id === undefined || record.workspace_id === workspace_id)
-    .filter((record) => marks === undefined || marks.includes(record.mark))
-    .filter((record) => owner === undefined || record.owner === owner)
-    .filter((record) => record.key.startsWith(prefix))
-    .filter((record) => past === undefined || sign * byText(record.key, past) > 0)
+  const found: PutRecord[] = [];
+  for (const record of all) {
+    if (record.kind !== kind || !record.key.startsWith(prefix)) continue;
+    if (workspace_id !== undefined && record.workspace_id !== workspace_id) continue;
+    if (marks !== undefined && !marks.includes(record.mark)) continue;
+    if (owner !== undefined && record.owner !== owner) continue;
+    if (keys !== undefined && !keys.includes(record.key)) continue;
+    if (past === undefined || sign * byText(record.key, past) > 0) found.push(record);
+  }
+  return found
     .toSorted((a, b) => sign * (byText(a.workspace_id, b.workspace_id) || byText(a.key, b.key)))
     .slice(0, limit)
     .map((record) => record.value as RecordKinds[K]);

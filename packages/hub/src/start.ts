@@ -17,6 +17,7 @@ import {
   createPresenceBoard,
   createProfileRegistry,
   createQuota,
+  createTreeKeeper,
   createWaker,
   type Deps,
   isRecorded,
@@ -28,9 +29,11 @@ import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { issueToken } from './auth/issue-token.ts';
 import { signingKey } from './auth/key-file.ts';
+import { createSenderCheck } from './auth/sender.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
+import { createEnvelopeFace } from './faces/envelope/face.ts';
 import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
 import { createLocalTokenFace } from './faces/local/face.ts';
@@ -101,6 +104,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     prose: createProse(config.summary, log),
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
+    agentsCreateUnder: config.knowledge.agents_create_under,
     patience: {
       stuckAfterMs: config.sessions.stuck_after_ms,
       offlineAfterMs: config.sessions.offline_after_ms,
@@ -108,6 +112,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     },
   };
   await deps.asks.start();
+  const keeper = createTreeKeeper({ ...deps, everyMs: config.knowledge.sweep_ms, onFault });
+  await keeper.start();
   const gate = createHub(deps, (call) => recordCall(log, call));
   const live = createLive({
     ...deps,
@@ -185,6 +191,16 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         version: VERSION,
         patienceMs: config.http.shutdown_timeout_ms,
       }),
+      createEnvelopeFace({
+        hub,
+        log: deps.log,
+        sender: createSenderCheck({ verifier, authenticate, tokens, log: deps.log, now: clock.now }),
+        limits,
+        settings: config.envelope,
+        skewMs: config.auth.clock_skew_ms,
+        now: clock.now,
+        monotonic: clock.monotonic,
+      }),
       createEventsFace({ ...deps, hub, authenticate, limits, streams, now: clock.now }),
       createV1Face({
         hub,
@@ -218,6 +234,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       await callFollower.close();
       await waker.close();
       deps.asks.close();
+      keeper.close();
       deps.presence.close();
       await deps.offers.flush();
       await store.close();

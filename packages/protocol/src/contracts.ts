@@ -19,6 +19,19 @@ import {
   withdrawAsk,
 } from './contracts-asks.ts';
 import {
+  createDocument,
+  deleteDocument,
+  exportDocuments,
+  getDocument,
+  getDocumentHistory,
+  getDocumentLinks,
+  listDocuments,
+  moveDocument,
+  restoreDocument,
+  revertDocument,
+  updateDocument,
+} from './contracts-documents.ts';
+import {
   ackRead,
   getMessage,
   getMessageEvidence,
@@ -37,6 +50,7 @@ import {
   setPresence,
   shouldRespond,
 } from './contracts-participation.ts';
+import { listServices, reportHealth } from './contracts-registry.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
 import {
   createThread,
@@ -86,6 +100,19 @@ export const CONTRACTS = {
   list_asks: listAsks,
   answer_ask: answerAsk,
   withdraw_ask: withdrawAsk,
+  create_document: createDocument,
+  update_document: updateDocument,
+  delete_document: deleteDocument,
+  restore_document: restoreDocument,
+  move_document: moveDocument,
+  get_document: getDocument,
+  list_documents: listDocuments,
+  export_documents: exportDocuments,
+  get_document_history: getDocumentHistory,
+  revert_document: revertDocument,
+  get_document_links: getDocumentLinks,
+  report_health: reportHealth,
+  list_services: listServices,
 } as const satisfies Record<string, Contract>;
 
 export type OperationName = keyof typeof CONTRACTS;

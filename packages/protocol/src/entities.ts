@@ -70,6 +70,7 @@ export const Thread = z
       .optional()
       .describe('open ones'),
     journal_of: Name.optional(),
+    tree: z.literal(true).optional().describe('the log of the documents'),
   })
   .meta({ id: 'Thread' });
 export type Thread = z.infer<typeof Thread>;

@@ -18,6 +18,12 @@ export const LIMITS = {
   records: 10_000,
   option_bytes: 200,
   open_asks: 200,
+  document_bytes: 131_072,
+  tags: 64,
+  tag_bytes: 100,
+  source_bytes: 1_000,
+  mask_paths: 64,
+  document_links: 200,
 } as const;
 
 /** The message schema versions this hub understands. */

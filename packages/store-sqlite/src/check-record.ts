@@ -5,6 +5,7 @@ import { CHAIN_START, type Entry, evolve, link, type ThreadState } from '@parley
 import { canonicalJson, seqOfMessageId } from '@parley/protocol';
 
 import { createAskCheck } from './check-asks.ts';
+import { createTreeCheck } from './check-tree.ts';
 import { checkRows } from './check-rows.ts';
 import { number } from './number.ts';
 import { closeReader, openReader } from './open-database.ts';
@@ -29,6 +30,7 @@ export interface RecordReport {
     sessions: number;
     agents: number;
     asks: number;
+    documents: number;
     idempotency_keys: number;
   };
   problems: string[];
@@ -83,6 +85,7 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
     `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id ORDER BY t.id`,
   );
   const asks = createAskCheck(db);
+  const trees = createTreeCheck(db);
   for (const row of threads.iterate() as unknown as Iterable<ThreadRecord>) {
     let head = CHAIN_START;
     let seq = 0;
@@ -105,11 +108,12 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
         index.push(`${row.thread_id}: seq ${seq} is indexed as a reply to another`);
       state = evolve(state, parsed);
       asks.see(row.workspace_id, parsed);
+      if (state.tree === true) trees.see(row.workspace_id, parsed);
       head = entry.hash;
       seq++;
     }
-    const told = asks.endOfThread();
-    // A log that breaks off tells nothing of what its asks became.
+    const told = [...asks.endOfThread(), ...trees.endOfThread()];
+    // A log that breaks off tells nothing of what its asks and documents became.
     if (head === row.hash) index.push(...told);
     else chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
     if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row))) {
@@ -117,7 +121,7 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
     }
   }
   const orphans = number(db, 'SELECT count(*) FROM entries WHERE thread NOT IN (SELECT id FROM threads)');
-  index.push(...asks.unheard());
+  index.push(...asks.unheard(), ...trees.unheard());
   const [last, all] = [
     number(db, 'SELECT max(pos) FROM entries'),
     number(db, 'SELECT count(*) FROM entries'),
@@ -144,6 +148,7 @@ function count(db: DatabaseSync): RecordReport['counts'] {
     sessions: number(db, "SELECT count(*) FROM records WHERE kind = 'session'"),
     agents: number(db, "SELECT count(*) FROM records WHERE kind = 'agent'"),
     asks: number(db, "SELECT count(*) FROM records WHERE kind = 'ask'"),
+    documents: number(db, "SELECT count(*) FROM records WHERE kind = 'document' AND mark <> 'purged'"),
     idempotency_keys: number(db, 'SELECT count(*) FROM idempotency'),
   };
 }
@@ -164,6 +169,7 @@ function emptyReport(): RecordReport {
       sessions: 0,
       agents: 0,
       asks: 0,
+      documents: 0,
       idempotency_keys: 0,
     },
     problems: [],

@@ -23,7 +23,8 @@ import { type Cursor, seqOfMessageId } from '@parley/protocol';
 
 import { number } from './number.ts';
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
-import { type CursorColumns, damaged, damagedEntry, readRecord, sumOfCursor } from './row-sum.ts';
+import { listRecords } from './list-records.ts';
+import { type CursorColumns, damaged, damagedEntry, sumOfCursor } from './row-sum.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { followerPosition } from './search-index.ts';
 import { matchExpression, snippet } from './search-query.ts';
@@ -135,36 +136,7 @@ export class Reader {
   }
 
   records<K extends RecordKind>(query: RecordsQuery<K>): RecordKinds[K][] {
-    const { kind, workspace_id, marks, owner, prefix, past, descending = false, limit } = query;
-    const named = Object.fromEntries((marks ?? []).map((mark, i) => [`mark${i}`, mark]));
-    const order = descending ? 'DESC' : 'ASC';
-    const conditions = [
-      // Written out, so that the indexes of one kind can be used.
-      `kind = '${kind}'`,
-      ...(workspace_id === undefined ? [] : ['workspace_id = :workspace']),
-      ...(marks === undefined
-        ? []
-        : [
-            `mark IN (${Object.keys(named)
-              .map((name) => `:${name}`)
-              .join()})`,
-          ]),
-      ...(owner === undefined ? [] : ['owner = :owner']),
-      ...(past === undefined ? [] : [`key ${descending ? '<' : '>'} :past`]),
-      // The highest code point ends every key that begins so.
-      ...(prefix === undefined ? [] : ['key >= :prefix AND key < :prefix || char(0x10ffff)']),
-    ];
-    const sql = `SELECT kind, workspace_id, key, mark, owner, json, sum FROM records ${indexFor(query)}
-      WHERE ${conditions.join(' AND ')} ORDER BY workspace_id ${order}, key ${order} LIMIT :limit`;
-    const rows = this.#db.prepare(sql).all({
-      limit,
-      ...named,
-      ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
-      ...(owner === undefined ? {} : { owner }),
-      ...(past === undefined ? {} : { past }),
-      ...(prefix === undefined ? {} : { prefix }),
-    });
-    return rows.map((row) => readRecord(row as never) as RecordKinds[K]);
+    return listRecords(this.#db, query);
   }
 
   workspace(query: WorkspaceQuery): WorkspacePage {
@@ -246,13 +218,6 @@ export class Reader {
     }
     return entries;
   }
-}
-
-/** Told outright: SQLite prefers the table's own order, and would walk past all that is resolved to find the open. */
-function indexFor({ kind, marks, owner }: RecordsQuery): string {
-  if (kind === 'ask' && owner !== undefined)
-    return `INDEXED BY ${marks?.length === 1 ? 'asks_by_owner_and_mark' : 'asks_by_owner'}`;
-  return marks === undefined ? '' : 'INDEXED BY records_by_mark';
 }
 
 function lastRead(row: ListedRow): number {

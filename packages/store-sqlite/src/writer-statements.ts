@@ -40,6 +40,7 @@ export function prepareWriterStatements(db: DatabaseSync) {
     putRecord: prepare(
       'INSERT OR REPLACE INTO records (kind, workspace_id, key, mark, owner, json, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),
+    dropRecord: prepare('DELETE FROM records WHERE kind = ? AND workspace_id = ? AND key = ?'),
     getKey: prepare('SELECT fingerprint, at, result, sum FROM idempotency WHERE name = ?'),
     putKey: prepare(
       'INSERT OR REPLACE INTO idempotency (name, fingerprint, at, result, sum) VALUES (?, ?, ?, ?, ?)',

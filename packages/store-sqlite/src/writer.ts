@@ -11,12 +11,14 @@ import {
   type Loaded,
   type Located,
   type Reached,
+  type RecordReader,
   seal,
   type ThreadState,
 } from '@parley/core';
 import { decide, fingerprint, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
 import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
+import { listRecords } from './list-records.ts';
 import { number } from './number.ts';
 import { assertDurable } from './open-database.ts';
 import {
@@ -188,7 +190,7 @@ export class Writer {
   }
 
   #load(command: Command): Loaded {
-    const { thread, other, entry_seq, cursor, record } = needs(command);
+    const { thread, other, entry_seq, cursor, record, records } = needs(command);
     const { workspace_id, agent_id } = command.caller;
     const cached = thread === undefined ? undefined : this.#thread(thread);
     const loaded: Loaded = {
@@ -204,7 +206,18 @@ export class Writer {
       const row = this.#sql.getRecord.get(record.kind, workspace_id, record.key);
       if (row !== undefined) loaded.record = readRecord(row as never) as NonNullable<Loaded['record']>;
     }
+    if (records === true) loaded.records = this.#readerFor(workspace_id);
     return loaded;
+  }
+
+  #readerFor(workspace_id: string): RecordReader {
+    return {
+      get: (kind, key) => {
+        const row = this.#sql.getRecord.get(kind, workspace_id, key);
+        return row === undefined ? undefined : (readRecord(row as never) as never);
+      },
+      list: ({ limit = -1, ...query }) => listRecords(this.#db, { ...query, workspace_id, limit }),
+    };
   }
 
   #thread(threadId: string): CachedThread | undefined {
@@ -256,7 +269,7 @@ export class Writer {
     return { thread_id, agent_id: agentId, last_read_seq, last_acked_message_id, updated_at };
   }
 
-  #apply({ changes, cursor, records }: Decision): Reached[] {
+  #apply({ changes, cursor, records, drops }: Decision): Reached[] {
     const reached = changes.map(({ thread, entries }) => this.#append(thread, entries));
     if (cursor !== undefined) {
       const { id = 0 } = this.#threads.get(cursor.thread_id) ?? {};
@@ -269,6 +282,8 @@ export class Writer {
       const sum = sumOfRecord({ kind, workspace_id, key, mark, owner, json });
       this.#sql.putRecord.run(kind, workspace_id, key, mark, owner, json, sum);
     }
+    if (drops !== undefined)
+      for (const { kind, workspace_id, key } of drops) this.#sql.dropRecord.run(kind, workspace_id, key);
     return reached;
   }
 

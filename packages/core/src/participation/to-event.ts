@@ -35,6 +35,15 @@ const FORMS = {
   'ask.raised': told,
   'ask.answered': told,
   'ask.resolved': told,
+  'document.created': told,
+  'document.updated': told,
+  'document.moved': told,
+  'document.deleted': told,
+  'document.restored': told,
+  'document.reverted': told,
+  'tree.ordered': told,
+  'tree.purged': told,
+  deprecation: told,
 } as const satisfies Record<EntryType, Form>;
 
 /** A log entry as an event: the same thing that the other faces show as a message. */

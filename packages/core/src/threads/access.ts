@@ -18,12 +18,18 @@ export function workspaceTag(workspaceId: string): string {
   return tagFromDigest(Buffer.from(hash('sha256', workspaceId, 'hex'), 'hex'));
 }
 
-/** How the ids of journals begin, and no other does: no thread was made in 1970. */
+/** How the ids of journals and trees begin, and no other does: no thread was made in 1970. */
 export const JOURNAL_PREFIX = 'th_0000000000';
 
 /** The thread that holds what concerns one agent and no other thread; its id follows from the agent's name. */
 export function journalId(workspaceId: string, agentId: string): string {
   const digest = Buffer.from(hash('sha256', JSON.stringify([workspaceId, agentId]), 'hex'), 'hex');
+  return threadId(ulid(0, digest), workspaceTag(workspaceId));
+}
+
+/** The thread that holds all that happens to a workspace's documents. */
+export function treeId(workspaceId: string): string {
+  const digest = Buffer.from(hash('sha256', JSON.stringify([workspaceId]), 'hex'), 'hex');
   return threadId(ulid(0, digest), workspaceTag(workspaceId));
 }
 
@@ -57,9 +63,10 @@ export function admit(located: Located, caller: Caller): ThreadState {
   return thread;
 }
 
-/** The thread, if the caller may read it: side channels are open to all of their main thread. */
+/** The thread, if the caller may read it: side channels are open to all of their main thread, the tree to everybody. */
 export function admitReader(located: Located, caller: Caller): ThreadState {
   const thread = requireThread(located, caller);
+  if (thread.tree === true) return thread;
   const { main } = located as { main?: ThreadState };
   if (!takesPart(thread, caller) && (main === undefined || !takesPart(main, caller))) throw notAParticipant();
   return thread;

@@ -33,6 +33,8 @@ export interface ThreadState {
   side_channels?: readonly SideChannel[];
   /** The agent whose journal this is. */
   journal_of?: string;
+  /** The log of the workspace's documents. */
+  tree?: true;
 }
 
 interface CreatedMetadata {
@@ -42,6 +44,7 @@ interface CreatedMetadata {
   participants: string[];
   side_of?: string;
   journal_of?: string;
+  tree?: true;
 }
 
 /** The thread's state after one more entry. Replaying the whole log gives the live state again. */
@@ -94,7 +97,7 @@ function hear(next: ThreadState, entry: Entry): void {
 
 function created(entry: Entry): ThreadState {
   const metadata = entry.metadata as unknown as CreatedMetadata;
-  const { workspace_id, title, type, participants, side_of, journal_of } = metadata;
+  const { workspace_id, title, type, participants, side_of, journal_of, tree } = metadata;
   return {
     thread_id: entry.thread_id,
     workspace_id,
@@ -109,6 +112,7 @@ function created(entry: Entry): ThreadState {
     findings: [],
     ...(side_of === undefined ? {} : { side_of }),
     ...(journal_of === undefined ? {} : { journal_of }),
+    ...(tree === undefined ? {} : { tree }),
   };
 }
 

@@ -51,7 +51,8 @@ export function createAuthenticate({ check, refuse }: TokenCheck): Authenticate 
 const AUTHORIZATION = 'authorization';
 const SCHEME = 'bearer ';
 
-function bearerToken(request: IncomingMessage): string {
+/** The token of a request: in its one Authorization header and nowhere else. */
+export function bearerToken(request: IncomingMessage): string {
   const header = authorizationOf(request);
   if (/[?&]token=/.test(request.url ?? '')) throw new TokenRefused('a token in the URL');
   if (header === undefined) throw new TokenRefused('no token');

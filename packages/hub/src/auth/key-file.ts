@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { lockFile } from '@parley/store-sqlite';
-import { ParleyError } from '@parley/protocol';
+import { ENVELOPE_ROLES, type EnvelopeRole, ParleyError } from '@parley/protocol';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, importSPKI, type JWK } from 'jose';
 import { z } from 'zod';
 
@@ -24,6 +24,12 @@ const KeyRecord = z.object({
   retired_at: z.iso.datetime().optional(),
   /** Tokens of this key may only speak for this workspace. */
   workspace: z.string().optional(),
+  /** Of a house outside: signs envelopes of its own, each with a nonce, and no tokens of the platform. */
+  external: z.literal(true).optional(),
+  /** The most that an outsider may be: a role of the envelope. */
+  role: z.enum(ENVELOPE_ROLES).optional(),
+  /** The one whom it may speak for. */
+  subject: z.string().optional(),
   public: z.record(z.string(), z.unknown()),
   /** Present on the hub's own keys alone. */
   private: z.record(z.string(), z.unknown()).optional(),
@@ -109,13 +115,27 @@ export async function addOwnKey(file: KeyFile, now: number): Promise<KeyRecord> 
   return record;
 }
 
+/** What is said of a key when it is registered. */
+export interface NewKey {
+  kid?: string;
+  workspace?: string;
+  external?: true;
+  role?: EnvelopeRole;
+  subject?: string;
+}
+
 /** Registers someone else's Ed25519 public key (PEM or JWK), so that tokens it signs are accepted. */
 export async function addPublicKey(
   file: KeyFile,
   now: number,
   text: string,
-  options: { kid?: string; workspace?: string },
+  options: NewKey,
 ): Promise<KeyRecord> {
+  const { external, role, subject } = options;
+  if (external === true && options.workspace === undefined)
+    throw new ParleyError('VALIDATION_ERROR', 'an external key needs --workspace');
+  if (external !== true && (role !== undefined || subject !== undefined))
+    throw new ParleyError('VALIDATION_ERROR', '--role and --subject are for keys with --external');
   const jwk = await parsePublicKey(text);
   const kid = options.kid ?? jwk.kid ?? (await nameOf(jwk));
   if (file.keys.some((key) => key.kid === kid))
@@ -124,6 +144,8 @@ export async function addPublicKey(
     kid,
     created_at: new Date(now).toISOString(),
     ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
+    ...(external === true ? { external, role: role ?? 'agent' } : {}),
+    ...(subject === undefined ? {} : { subject }),
     public: { kty: jwk.kty, crv: jwk.crv, x: jwk.x },
   };
   file.keys.push(record);

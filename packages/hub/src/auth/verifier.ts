@@ -1,16 +1,18 @@
 import { readFileSync, statSync } from 'node:fs';
 
-import { Claims, ParleyError } from '@parley/protocol';
+import { Claims, ENVELOPE_ROLES, type EnvelopeRole, ParleyError, ROLE_ALIASES } from '@parley/protocol';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
   decodeJwt,
   decodeProtectedHeader,
   importJWK,
+  type JWTPayload,
   jwtVerify,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose';
+import { z } from 'zod';
 
 import type { Config } from '../config/schema.ts';
 import { keyFilePath, type KeyRecord, MAX_KEY_AGE_MS, readKeyFile, WARN_KEY_AGE_MS } from './key-file.ts';
@@ -54,6 +56,20 @@ export interface Verifier {
   known: (token: string) => Claims | undefined;
   /** Throws when claims that were accepted before no longer hold: expired, revoked, key retired. */
   recheck: (claims: Claims) => void;
+  /** Verifies the JWS of one outside; undefined when the token is none but may be one of the platform. */
+  external: (token: string) => Promise<ExternalSender | undefined>;
+}
+
+/** Whom a JWS from outside speaks for, and the nonce that makes it good for once. */
+interface ExternalSender {
+  kid: string;
+  /** The workspace that the key, or else the token, names. */
+  workspace_id: string;
+  sub: string;
+  role: EnvelopeRole;
+  nonce: string;
+  /** Wall-clock moment after which it is refused anyway. */
+  until: number;
 }
 
 /** Verifies tokens of the hub's own keys, of registered keys and of configured issuers. */
@@ -117,16 +133,28 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     return { claims, kid, until: claims.exp * 1_000 + skew };
   }
 
-  async function withRecord(token: string, key: KeyRecord): Promise<Verified> {
-    const created = Date.parse(key.created_at);
+  async function openWith(token: string, key: KeyRecord): Promise<JWTPayload> {
     if (key.retired_at !== undefined) throw new TokenRefused('the key is retired');
-    if (Math.abs(now() - created) > MAX_KEY_AGE_MS)
+    if (Math.abs(now() - Date.parse(key.created_at)) > MAX_KEY_AGE_MS)
       throw new TokenRefused('the key is older than 90 days, or from as far in the future');
     const { payload } = await jwtVerify(
       token,
       await importJWK(key.public, 'EdDSA'),
       options({ algorithms: ['EdDSA', 'Ed25519'] }),
     );
+    return payload;
+  }
+
+  function warnOfAge({ kid, created_at }: KeyRecord): void {
+    if (now() - Date.parse(created_at) <= WARN_KEY_AGE_MS || warned.has(kid)) return;
+    warned.add(kid);
+    warn(`key ${kid} is more than 80 days old and will be refused at 90; replace it with \`parley key add\``);
+  }
+
+  async function withRecord(token: string, key: KeyRecord): Promise<Verified> {
+    if (key.external === true) throw new TokenRefused('the key of an outsider');
+    const created = Date.parse(key.created_at);
+    const payload = await openWith(token, key);
     const own = key.private !== undefined;
     if ((own || payload.iss !== undefined) && payload.iss !== auth.issuer)
       throw new TokenRefused('another issuer');
@@ -136,12 +164,7 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     const claims = toClaims(payload);
     if (key.workspace !== undefined && key.workspace !== claims.workspace_id)
       throw new TokenRefused('the key speaks for another workspace');
-    if (now() - created > WARN_KEY_AGE_MS && !warned.has(key.kid)) {
-      warned.add(key.kid);
-      warn(
-        `key ${key.kid} is more than 80 days old and will be refused at 90; replace it with \`parley key add\``,
-      );
-    }
+    warnOfAge(key);
     return { claims, kid: key.kid, until: Math.min(claims.exp * 1_000 + skew, created + MAX_KEY_AGE_MS) };
   }
 
@@ -156,8 +179,50 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     return claims;
   }
 
+  async function external(token: string): Promise<ExternalSender | undefined> {
+    refresh();
+    if (token.length > MAX_TOKEN) throw new TokenRefused('too long');
+    const { key, payload: unverified } = peek(token);
+    if (key === undefined || key.private !== undefined) return undefined;
+    if (key.external !== true && Object.hasOwn(unverified, 'agent_id')) return undefined;
+    const parsed = ExternalClaims.safeParse(await openWith(token, key));
+    if (!parsed.success)
+      throw new TokenRefused(`claim ${parsed.error.issues[0]?.path.join('.') ?? ''} is missing or wrong`);
+    const { iat, exp, nonce, sub, tenant_id, roles } = parsed.data;
+    if (iat * 1_000 > now() + skew) throw new TokenRefused('issued in the future');
+    if ((exp - iat) * 1_000 > auth.external_lifetime_ms) throw new TokenRefused('lives too long');
+    const workspace_id = key.workspace ?? tenant_id;
+    if (workspace_id === undefined || (tenant_id ?? workspace_id) !== workspace_id)
+      throw new TokenRefused('the key speaks for another workspace');
+    if (key.subject !== undefined && key.subject !== sub)
+      throw new TokenRefused('the key speaks for somebody else');
+    warnOfAge(key);
+    const role = mightiest(roles, key.role);
+    return { kid: key.kid, workspace_id, sub, role, nonce, until: exp * 1_000 + skew };
+  }
+
+  /** What a token says of itself, before any of it is believed. */
+  function peek(token: string): { key: KeyRecord | undefined; payload: JWTPayload } {
+    try {
+      const header = decodeProtectedHeader(token);
+      if (OWN_KEY_HEADERS.some((name) => Object.hasOwn(header, name)))
+        throw new TokenRefused('brings its own key');
+      return { key: keysById.get(header.kid ?? ''), payload: decodeJwt(token) };
+    } catch (error) {
+      throw error instanceof TokenRefused ? error : new TokenRefused('not a token');
+    }
+  }
+
   return {
     known,
+    async external(token) {
+      try {
+        return await external(token);
+      } catch (error) {
+        if (error instanceof TokenRefused) throw error;
+        throw new TokenRefused(error instanceof Error ? error.message : 'not a token');
+      }
+    },
     recheck(claims) {
       refresh();
       const { kid, until } = originByClaims.get(claims) ?? { kid: '', until: 0 };
@@ -186,6 +251,28 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
       return result.claims;
     },
   };
+}
+
+/** What a JWS from outside must carry. */
+const ExternalClaims = z.object({
+  sub: Claims.shape.agent_id,
+  iat: Claims.shape.iat,
+  exp: Claims.shape.exp,
+  nonce: z.string().min(1).max(256),
+  tenant_id: Claims.shape.workspace_id.optional(),
+  roles: z.array(z.string().max(64)).max(16).optional(),
+});
+
+/** The mightiest of the roles that a token names and its key allows; without any name, what the key allows. */
+function mightiest(roles: readonly string[] | undefined, most: EnvelopeRole = 'owner'): EnvelopeRole {
+  const allowed = ENVELOPE_ROLES.slice(ENVELOPE_ROLES.indexOf(most));
+  if (roles === undefined) return most;
+  const named = roles.map((name) =>
+    Object.hasOwn(ROLE_ALIASES, name) ? ROLE_ALIASES[name as 'codex'] : name,
+  );
+  const role = allowed.find((candidate) => named.includes(candidate));
+  if (role === undefined) throw new TokenRefused('none of its roles is allowed to its key');
+  return role;
 }
 
 function keySet(place: string): JWTVerifyGetKey {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import type { Command } from 'commander';
+import { ENVELOPE_ROLES, type EnvelopeRole } from '@parley/protocol';
+import { type Command, Option } from 'commander';
 
 import {
   addOwnKey,
@@ -19,6 +20,9 @@ interface AddOptions {
   public?: string;
   kid?: string;
   workspace?: string;
+  external?: true;
+  role?: EnvelopeRole;
+  subject?: string;
 }
 
 /** `parley key`: the keys whose tokens the hub accepts; a running hub heeds a change at once. */
@@ -30,7 +34,16 @@ export function addKeyCommands(program: Command): void {
     .option('--public <file>', 'PEM or JWK file with a public key; - reads standard input')
     .option('--kid <id>', 'name of the key')
     .option('--workspace <id>', 'accept its tokens for this workspace only')
-    .addHelpText('after', '\nExample:\n  parley key add --public platform.pem --kid platform-2026')
+    .option('--external', 'of a house outside: for envelopes whose JWS has a nonce, and nothing else')
+    .addOption(new Option('--role <role>', 'the most that an outsider may be').choices(ENVELOPE_ROLES))
+    .option('--subject <name>', 'the one whom an outsider may speak for')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  parley key add --public platform.pem --kid platform-2026
+  parley key add --public partner.pem --kid partner-1 --workspace acme --external --role editor`,
+    )
     .action(async (options: AddOptions, command: Command) => {
       const { config, json } = settingsOf(command);
       prepareFolder(config.data);
@@ -76,5 +89,7 @@ function toRow(key: KeyRecord) {
     expires_at: new Date(expires).toISOString(),
     ...(key.retired_at === undefined ? {} : { retired_at: key.retired_at }),
     ...(key.workspace === undefined ? {} : { workspace: key.workspace }),
+    ...(key.external === undefined ? {} : { external: true, role: key.role }),
+    ...(key.subject === undefined ? {} : { subject: key.subject }),
   };
 }

@@ -10,6 +10,7 @@ import { addDoctorCommand } from './doctor.ts';
 import { addExitCodesTopic } from './exit-codes.ts';
 import { addExportCommand } from './export.ts';
 import { addKeyCommands } from './key.ts';
+import { addKnowCommands } from './know/commands.ts';
 import { addMcpCommand } from './mcp.ts';
 import { addPostCommand } from './post.ts';
 import { addReadCommand } from './read.ts';
@@ -52,6 +53,8 @@ export function createProgram(): Command {
   addSearchCommand(program);
   addWhyCommand(program);
   addSessionsCommand(program);
+  program.commandsGroup('Know:');
+  addKnowCommands(program);
   program.commandsGroup('Steer:');
   addAskCommands(program);
   addAgentCommands(program);

@@ -116,6 +116,13 @@ export const ConfigSchema = z.strictObject({
     audience: z.string().min(1).default('parley').describe('aud of the tokens this hub issues and accepts'),
     clock_skew_ms: ms(30_000, 'tolerance for clocks when times in a token are checked'),
     max_lifetime_ms: ms(2_678_400_000, 'longest lifetime a token may have (31 days)'),
+    external_lifetime_ms: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(86_400_000)
+      .default(900_000)
+      .describe('longest lifetime of a JWS from outside, in milliseconds; its nonce is remembered as long'),
     cache: whole(10_000, 0, 'how many verified tokens are remembered'),
     recheck_ms: ms(1_000, 'how often open streams are checked against revocation and expiry'),
     issuers: z.array(Issuer).default([]).describe('further issuers whose tokens are accepted'),
@@ -201,6 +208,25 @@ export const ConfigSchema = z.strictObject({
       .describe('how often `parley run` looks again at a text that waits, in milliseconds'),
     max_defer_ms: ms(60_000, 'how long a person may keep a text waiting before it is given up'),
     expire_ms: ms(3_600_000, 'how long a text may wait for the program itself before it is given up'),
+  }),
+  envelope: group({
+    requests_per_minute: whole(6_000, 1, 'envelopes a caller may send in a minute'),
+    max_payload_bytes: whole(131_072, 1_024, 'size of the payload of an envelope'),
+    max_concurrent: whole(10, 1, 'calls of one action that a workspace may have running at once'),
+    max_waiting: whole(100, 0, 'calls of one action that may wait for their turn'),
+    max_wait_ms: ms(5_000, 'how long they wait'),
+  }),
+  knowledge: group({
+    agents_create_under: z
+      .array(z.string().min(1))
+      .default(['root'])
+      .describe('documents under which agents may create others; root is everywhere, an empty list nowhere'),
+    sweep_ms: z
+      .number()
+      .int()
+      .min(50)
+      .default(3_600_000)
+      .describe('how often documents deleted 90 days ago are looked for and purged, in milliseconds'),
   }),
   summary: group({
     endpoint: z

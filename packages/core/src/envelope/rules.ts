@@ -1,0 +1,110 @@
+import { ParleyError } from '@parley/protocol';
+
+import { standingEntry } from '../agents/journal.ts';
+import type { ForgetNonces, NoteAlias, NoteSeq, ReportHealth, Rule, UseNonce } from '../commands.ts';
+import { readerOf } from '../knowledge/change.ts';
+import { checkOrder } from './order.ts';
+
+const noteSeq: Rule<NoteSeq> = {
+  needs: () => ({ records: true }),
+  decide(loaded, command) {
+    const { ignored, note } = checkOrder(readerOf(loaded), { ...command, order: command.input });
+    return { changes: [], records: note, result: ignored ?? { ignored: false } };
+  },
+};
+
+const useNonce: Rule<UseNonce> = {
+  needs: () => ({ records: true }),
+  decide(loaded, { caller, input, now }) {
+    const { kid, nonce, until } = input;
+    const key = `${kid} ${nonce}`;
+    const used = readerOf(loaded).get('nonce', key);
+    if (used !== undefined && used.until > now)
+      throw new ParleyError('UNAUTHORIZED', 'this nonce was used before');
+    const { workspace_id } = caller;
+    const value = { workspace_id, key, until };
+    const put = { kind: 'nonce', workspace_id, key, mark: 'used', owner: kid, value } as const;
+    return { changes: [], records: [put], result: {} };
+  },
+};
+
+const forgetNonces: Rule<ForgetNonces> = {
+  needs: () => ({ records: true }),
+  decide(loaded, { caller, now, input }) {
+    const { workspace_id } = caller;
+    const records = readerOf(loaded);
+    const drops = input.keys
+      .filter((key) => (records.get('nonce', key)?.until ?? now) <= now)
+      .map((key) => ({ kind: 'nonce', workspace_id, key }) as const);
+    return { changes: [], drops, result: { forgotten: drops.length } };
+  },
+};
+
+const noteAlias: Rule<NoteAlias> = {
+  needs: ({ thread_id }) => ({ thread: thread_id, records: true }),
+  decide(loaded, command) {
+    const { alias, role } = command.input;
+    const { workspace_id } = command.caller;
+    const quarter = quarterOf(command.now);
+    if (readerOf(loaded).get('alias', alias)?.quarter === quarter)
+      return { changes: [], result: { quarter } };
+    const { change } = standingEntry(
+      loaded.located,
+      command,
+      'the tree of documents',
+      { tree: true },
+      {
+        type: 'deprecation',
+        kind: 'event',
+        body: `the role ${alias} is an old name of ${role}; it goes on to work`,
+        metadata: { event_type: 'role_alias.deprecation', alias, role, quarter },
+      },
+    );
+    const put = { kind: 'alias', workspace_id, key: alias, mark: quarter, owner: alias } as const;
+    return { changes: [change], records: [{ ...put, value: { alias, quarter } }], result: { quarter } };
+  },
+};
+
+const reportHealth: Rule<ReportHealth> = {
+  needs: () => ({ records: true }),
+  decide(loaded, command) {
+    const { agent_id: service_id, workspace_id } = command.caller;
+    const records = readerOf(loaded);
+    const { ignored, note } = checkOrder(records, command);
+    if (ignored !== undefined) return { changes: [], result: ignored };
+    const known = records.get('service', service_id);
+    const last_seen_at = new Date(command.now).toISOString();
+    const { status: reported, note: said } = command.input;
+    const revision = (known?.revision ?? 0) + 1;
+    const value = {
+      service_id,
+      reported,
+      ...(said === undefined ? {} : { note: said }),
+      since: known?.reported === reported ? known.since : last_seen_at,
+      last_seen_at,
+      revision,
+    };
+    const put = {
+      kind: 'service',
+      workspace_id,
+      key: service_id,
+      mark: reported,
+      owner: service_id,
+    } as const;
+    return { changes: [], records: [{ ...put, value }, ...note], result: { last_seen_at, revision } };
+  },
+};
+
+export const envelopeRules = {
+  note_seq: noteSeq,
+  use_nonce: useNonce,
+  forget_nonces: forgetNonces,
+  note_alias: noteAlias,
+  report_health: reportHealth,
+};
+
+/** Such as 2026-Q4. */
+export function quarterOf(now: number): string {
+  const at = new Date(now);
+  return `${at.getUTCFullYear()}-Q${Math.floor(at.getUTCMonth() / 3) + 1}`;
+}

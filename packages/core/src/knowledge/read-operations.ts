@@ -1,0 +1,133 @@
+import { LIMITS, ParleyError, TREE_ROOT } from '@parley/protocol';
+
+import { type Deps, operation } from '../operation.ts';
+import { treeId } from '../threads/access.ts';
+import { backlinksOf, linksOf } from './find-links.ts';
+import { type Branch, contentKey, isForgotten, isGone, type KeptDocument, revisionKey } from './kept.ts';
+import { bodiesOf, findDocument, someDocuments, toSummary } from './view.ts';
+
+export const getDocument = operation('get_document', {
+  authority: 'look',
+  async run(deps, { workspace_id }, { document_id, revision }) {
+    const kept = await findDocument(deps, workspace_id, document_id);
+    const document = revision === undefined ? kept : await asItWas(deps, workspace_id, kept, revision);
+    const key = contentKey(document_id, document.sha256);
+    const body = (await bodiesOf(deps, workspace_id, [key])).get(key);
+    if (body === undefined) throw new ParleyError('NOT_FOUND', `there is no document ${document_id}`);
+    const { mime_type } = document;
+    return {
+      document: { ...toSummary(document), content: { mime_type, body } },
+      thread_id: treeId(workspace_id),
+    };
+  },
+});
+
+/** A document with what a revision said of it. */
+async function asItWas(
+  deps: Deps,
+  workspace_id: string,
+  kept: KeptDocument,
+  number: number,
+): Promise<KeptDocument> {
+  const keys = [revisionKey(kept.document_id, number)];
+  const [old] = await deps.store.records({ kind: 'revision', workspace_id, keys, limit: 1 });
+  if (old === undefined)
+    throw new ParleyError('NOT_FOUND', `the document has no revision ${number}; it is at ${kept.revision}`);
+  const { revision, parent_id, metadata, is_human_readable, mime_type, bytes, sha256, at, by } = old;
+  const then = { revision, parent_id, metadata, is_human_readable, mime_type, bytes, sha256 };
+  return { ...kept, ...then, updated_at: at, updated_by: by };
+}
+
+export const listDocuments = operation('list_documents', {
+  authority: 'look',
+  async run(deps, { workspace_id }, { parent_id, deleted, limit, after }) {
+    if (parent_id !== TREE_ROOT) await findDocument(deps, workspace_id, parent_id.toLowerCase());
+    const now = deps.clock.now();
+    const prefix = `${parent_id === TREE_ROOT ? TREE_ROOT : parent_id.toLowerCase()} `;
+    const wanted: Branch[] = [];
+    let past = after === undefined ? undefined : `${prefix}${after}`;
+    for (let more = true; more && wanted.length <= limit;) {
+      const query = { kind: 'branch', workspace_id, prefix, limit: limit + 1 } as const;
+      const branches = await deps.store.records(past === undefined ? query : { ...query, past });
+      wanted.push(...branches.filter((one) => isGone(one, now) === deleted && !isForgotten(one, now)));
+      const last = branches.at(-1);
+      if (last !== undefined) past = `${prefix}${placeOf(last)}`;
+      more = branches.length > limit;
+    }
+    const page = wanted.slice(0, limit);
+    const documents = await someDocuments(
+      deps,
+      workspace_id,
+      page.map((one) => one.document_id),
+    );
+    const last = page.at(-1);
+    return {
+      documents: documents.map(toSummary),
+      next_after: wanted.length > limit && last !== undefined ? placeOf(last) : null,
+    };
+  },
+});
+
+function placeOf({ order, document_id }: Branch): string {
+  return `${order} ${document_id}`;
+}
+
+export const exportDocuments = operation('export_documents', {
+  authority: 'look',
+  async run(deps, { workspace_id }, { limit, after }) {
+    const now = deps.clock.now();
+    const query = { kind: 'document', workspace_id, limit: limit + 1 } as const;
+    const found = await deps.store.records(after === undefined ? query : { ...query, past: after });
+    const page: KeptDocument[] = [];
+    let bytes = 0;
+    for (const document of found.slice(0, limit)) {
+      bytes += document.bytes;
+      if (page.length > 0 && bytes > LIMITS.page_bytes) break;
+      page.push(document);
+    }
+    const there = page.filter((one) => one.purged_at === undefined && !isGone(one, now));
+    const keys = there.map(({ document_id, sha256 }) => contentKey(document_id, sha256));
+    const bodies = await bodiesOf(deps, workspace_id, keys);
+    return {
+      documents: there.flatMap((document, i) => {
+        const body = bodies.get(keys[i] ?? '');
+        if (body === undefined) return [];
+        return [{ ...toSummary(document), content: { mime_type: document.mime_type, body } }];
+      }),
+      next_after: page.length < found.length ? (page.at(-1)?.document_id ?? null) : null,
+    };
+  },
+});
+
+export const getDocumentHistory = operation('get_document_history', {
+  authority: 'look',
+  async run(deps, { workspace_id }, { document_id, limit, after }) {
+    await findDocument(deps, workspace_id, document_id, 'deleted too');
+    const prefix = `${document_id} `;
+    const query = { kind: 'revision', workspace_id, prefix, descending: true, limit: limit + 1 } as const;
+    const found = await deps.store.records(
+      after === undefined ? query : { ...query, past: revisionKey(document_id, Number(after) || 0) },
+    );
+    const revisions = found.slice(0, limit);
+    return {
+      revisions,
+      next_after: found.length > limit ? String(revisions.at(-1)?.revision ?? 0) : null,
+    };
+  },
+});
+
+export const getDocumentLinks = operation('get_document_links', {
+  authority: 'look',
+  async run(deps, { workspace_id }, { document_id, limit, after = '' }) {
+    const document = await findDocument(deps, workspace_id, document_id);
+    const links = await linksOf(deps, workspace_id, document);
+    const all = await backlinksOf(deps, workspace_id, document);
+    const rest = all.filter((one) => one.document_id > after);
+    const backlinks = rest.slice(0, limit);
+    return {
+      links,
+      backlinks,
+      next_after: rest.length > limit ? (backlinks.at(-1)?.document_id ?? null) : null,
+    };
+  },
+});

@@ -1,0 +1,50 @@
+import { type DocumentSummary, ParleyError } from '@parley/protocol';
+
+import type { Deps } from '../operation.ts';
+import { isForgotten, isGone, type KeptDocument, PURGE_AFTER_MS } from './kept.ts';
+
+/** A document as callers see it. */
+export function toSummary(kept: KeptDocument): DocumentSummary {
+  const { workspace_id: _workspace, links: _links, former: _former, purged_at: _purged, ...summary } = kept;
+  const { delete_at } = summary;
+  if (delete_at === undefined) return summary;
+  return { ...summary, purge_at: new Date(Date.parse(delete_at) + PURGE_AFTER_MS).toISOString() };
+}
+
+/** The document, if it is there; on demand also if it is deleted and could be restored. */
+export async function findDocument(
+  deps: Deps,
+  workspace_id: string,
+  id: string,
+  which: 'there' | 'deleted too' = 'there',
+): Promise<KeptDocument> {
+  const now = deps.clock.now();
+  const [kept] = await deps.store.records({ kind: 'document', workspace_id, keys: [id], limit: 1 });
+  const gone = kept === undefined || (which === 'there' ? isGone(kept, now) : isForgotten(kept, now));
+  if (gone || kept.purged_at !== undefined)
+    throw new ParleyError('NOT_FOUND', `there is no document ${id.slice(0, 64)}`, { document_id: id });
+  return kept;
+}
+
+/** Documents by their ids, in that order; those that are not there are left out. */
+export async function someDocuments(
+  deps: Deps,
+  workspace_id: string,
+  ids: readonly string[],
+): Promise<KeptDocument[]> {
+  if (ids.length === 0) return [];
+  const found = await deps.store.records({ kind: 'document', workspace_id, keys: ids, limit: ids.length });
+  const byId = new Map(found.map((document) => [document.document_id, document]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** The texts under these keys. */
+export async function bodiesOf(
+  deps: Deps,
+  workspace_id: string,
+  keys: readonly string[],
+): Promise<Map<string, string>> {
+  if (keys.length === 0) return new Map();
+  const found = await deps.store.records({ kind: 'content', workspace_id, keys, limit: keys.length });
+  return new Map(found.map(({ document_id, sha256, body }) => [`${document_id} ${sha256}`, body]));
+}

@@ -1,0 +1,68 @@
+import { randomInt } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+import type { Log } from '@parley/core';
+import { type Caller, ENTRY_SALT_BOUND, ParleyError } from '@parley/protocol';
+
+import { type Authenticate, bearerToken, type TokenCheck } from './authenticate.ts';
+import { TokenRefused, type Verifier } from './verifier.ts';
+
+/** Who sends an envelope: one of the platform, or one outside. */
+interface Sender {
+  caller: Caller;
+  external: boolean;
+}
+
+/** Finds out who sends an envelope. */
+export interface SenderCheck {
+  verify(request: IncomingMessage): Promise<Sender>;
+  /** Refuses an envelope for another workspace than its sender's. */
+  checkTenant(sender: Sender, tenant: string): void;
+}
+
+interface SenderDeps {
+  verifier: Verifier;
+  authenticate: Authenticate;
+  tokens: TokenCheck;
+  log: Log;
+  now: () => number;
+}
+
+const HUB_ROLE = { owner: 'operator', editor: 'orchestrator', agent: 'worker', viewer: 'observer' } as const;
+
+/** Takes tokens of the platform, and of outsiders a JWS whose nonce was never used before. */
+export function createSenderCheck({ verifier, authenticate, tokens, log, now }: SenderDeps): SenderCheck {
+  async function outsider(request: IncomingMessage): Promise<Caller | undefined> {
+    const found = await verifier.external(bearerToken(request));
+    if (found === undefined) return undefined;
+    const { kid, workspace_id, sub, role, nonce, until } = found;
+    const session_id = `jws:${kid.replaceAll(/[^\w.@-]/g, '-').slice(0, 120)}`;
+    const caller: Caller = { agent_id: sub, workspace_id, role: HUB_ROLE[role], session_id };
+    const head = { caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) };
+    try {
+      await log.append({ type: 'use_nonce', ...head, input: { kid, nonce, until } });
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === 'UNAUTHORIZED')
+        throw new TokenRefused('a used nonce');
+      throw error;
+    }
+    return caller;
+  }
+
+  return {
+    async verify(request) {
+      try {
+        const caller = await outsider(request);
+        if (caller !== undefined) return { caller, external: true };
+      } catch (error) {
+        throw tokens.refuse(error, request.socket.remoteAddress ?? '');
+      }
+      return { caller: await authenticate(request), external: false };
+    },
+    checkTenant({ caller, external }, tenant) {
+      if (caller.workspace_id === tenant) return;
+      if (external) throw new TokenRefused('an envelope for another workspace');
+      throw new ParleyError('OUT_OF_SCOPE_WORKSPACE', 'tenant_id: differs from the workspace of your token');
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { DocumentSummary } from '@parley/protocol';
+import type { Command } from 'commander';
+
+import { wholeNumber } from '../arguments.ts';
+import { addConnectOptions, connect } from '../connect.ts';
+import { harmlessLines, oneLine } from '../harmless.ts';
+import { localTime } from '../message-lines.ts';
+import { print, printLines, tell } from '../output.ts';
+import { painter } from '../style.ts';
+import { table } from '../table.ts';
+import { childrenOf, resolve } from './resolve.ts';
+
+/** `parley know ls`, `cat` and `history`: look at documents. */
+export function addReadCommands(know: Command): void {
+  addConnectOptions(know.command('ls [document]'))
+    .description('the documents under one, or at the top')
+    .option('--deleted', 'those that are deleted and can be restored')
+    .addHelpText('after', '\nExample:\n  parley know ls Guide')
+    .action(async (word: string | undefined, options: { deleted?: true }, command: Command) => {
+      const { client, json, typed } = await connect(command);
+      const paint = painter(command);
+      const parent = word === undefined ? 'root' : await resolve(client, word);
+      const documents: DocumentSummary[] = [];
+      for await (const child of childrenOf(client, parent, options.deleted)) documents.push(child);
+      print({ json }, { documents }, () =>
+        table(
+          documents.map((one) => [
+            one.document_id,
+            `r${one.revision}`,
+            localTime(one.updated_at),
+            one.updated_by,
+            paint('bold', oneLine(one.metadata.title)),
+          ]),
+        ),
+      );
+      if (!json && documents.length === 0)
+        tell(`Nothing is there. Write something with: ${typed('know put "A title" file.md')}`);
+    });
+  addConnectOptions(know.command('cat <document>'))
+    .description('the text of a document; in a pipe it comes out as it went in')
+    .option('--revision <number>', 'as it was in this revision', wholeNumber)
+    .addHelpText('after', '\nExample:\n  parley know cat Guide/Setup')
+    .action(async (word: string, options: { revision?: number }, command: Command) => {
+      const { client, json } = await connect(command);
+      const document_id = await resolve(client, word);
+      const { revision } = options;
+      const { document } = await client.get_document({
+        document_id,
+        ...(revision === undefined ? {} : { revision }),
+      });
+      const { body } = document.content;
+      if (json) print({ json }, document, () => []);
+      else if (process.stdout.isTTY) printLines(harmlessLines(body));
+      else process.stdout.write(body);
+    });
+  addConnectOptions(know.command('history <document>'))
+    .description('every change of a document, the newest first')
+    .option('-n, --limit <count>', 'how many', wholeNumber, 50)
+    .addHelpText('after', '\nExample:\n  parley know history Guide/Setup')
+    .action(async (word: string, { limit }: { limit: number }, command: Command) => {
+      const { client, json } = await connect(command);
+      const document_id = await resolve(client, word);
+      const page = await client.get_document_history({ document_id, limit: Math.min(limit, 200) });
+      print({ json }, page, () =>
+        table(
+          page.revisions.map((one) => [
+            `r${one.revision}`,
+            localTime(one.at),
+            one.by,
+            one.action,
+            oneLine([one.changed.join(', '), one.reason ?? ''].filter((part) => part !== '').join(': ')),
+          ]),
+        ),
+      );
+    });
+}

@@ -1,0 +1,81 @@
+import {
+  CONTRACTS,
+  decodeJson,
+  Envelope,
+  ENVELOPE_ACTIONS,
+  ENVELOPE_VERSIONS,
+  type EnvelopeAction,
+  ParleyError,
+} from '@parley/protocol';
+
+import { type BodyLimits, type Exchange, readJsonText } from '../../exchange.ts';
+import { EnvelopeRefusal } from './refusal.ts';
+
+/** An envelope whose action is known. */
+export type Known = Envelope & { action: EnvelopeAction };
+
+/** Reads an envelope; whatever is wrong with it is said in its own words. */
+export async function readEnvelope(exchange: Exchange, limits: BodyLimits): Promise<unknown> {
+  try {
+    return decodeJson(await readJsonText(exchange, limits.bytes), limits);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new EnvelopeRefusal('INVALID_ARGUMENT', error.message, error.details);
+  }
+}
+
+/** The envelope, if it is one of ours: version, fields, action and its version. */
+export function checkEnvelope(raw: unknown, maxPayloadBytes: number): Known {
+  const said = raw !== null && typeof raw === 'object' ? (raw as { envelope_version?: unknown }) : {};
+  const { envelope_version: version } = said;
+  if (typeof version === 'string' && !(ENVELOPE_VERSIONS as readonly string[]).includes(version))
+    throw new EnvelopeRefusal('INVALID_ARGUMENT', 'this envelope_version is not understood', {
+      hint: `use envelope_version ${ENVELOPE_VERSIONS.join(' or ')}`,
+      supported: ENVELOPE_VERSIONS,
+    });
+  const parsed = Envelope.safeParse(raw);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = issue?.path.map(String).join('.') || 'envelope';
+    const reason = `${field}: ${issue?.message ?? 'is not valid'}`;
+    throw new EnvelopeRefusal('INVALID_ARGUMENT', reason, { field });
+  }
+  const envelope = parsed.data;
+  if (!isAction(envelope.action))
+    throw new EnvelopeRefusal('INVALID_ARGUMENT', 'there is no such action', {
+      hint: `the actions are ${Object.keys(ENVELOPE_ACTIONS).join(', ')}`,
+    });
+  const supported = CONTRACTS[ENVELOPE_ACTIONS[envelope.action]].version;
+  if (envelope.action_version !== supported)
+    throw new EnvelopeRefusal('INVALID_ARGUMENT', 'this action_version is not supported', {
+      hint: `use action_version ${supported}`,
+      supported: [supported],
+    });
+  const bytes = Buffer.byteLength(JSON.stringify(envelope.payload));
+  if (bytes > maxPayloadBytes)
+    throw new EnvelopeRefusal(
+      'INVALID_ARGUMENT',
+      `payload: has ${bytes} bytes, at most ${maxPayloadBytes} are taken`,
+      {
+        field: 'payload',
+        hint: 'send less at once',
+      },
+    );
+  return { ...envelope, action: envelope.action };
+}
+
+/** Refuses what is too late, or from too far ahead. */
+export function checkTime({ timestamp, ttl_sec }: Envelope, now: number, skewMs: number): void {
+  const at = Date.parse(timestamp);
+  if (at > now + skewMs)
+    throw new EnvelopeRefusal('INVALID_ARGUMENT', 'timestamp: lies in the future', { field: 'timestamp' });
+  if (at + ttl_sec * 1_000 < now)
+    throw new EnvelopeRefusal(
+      'EXPIRED',
+      `the envelope was good until ${new Date(at + ttl_sec * 1_000).toISOString()}`,
+    );
+}
+
+function isAction(name: string): name is EnvelopeAction {
+  return Object.hasOwn(ENVELOPE_ACTIONS, name);
+}

@@ -1,0 +1,203 @@
+import { randomInt } from 'node:crypto';
+
+import type { CallContext, Hub, Log } from '@parley/core';
+import { hubCaller, quarterOf, treeId } from '@parley/core';
+import {
+  type Caller,
+  CONTRACTS,
+  ENTRY_SALT_BOUND,
+  ENVELOPE_ACTIONS,
+  type EnvelopeAction,
+  type ParleyError,
+} from '@parley/protocol';
+
+import { allow } from '../../allow.ts';
+import type { SenderCheck } from '../../auth/sender.ts';
+import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
+import { requestContext } from '../../request-context.ts';
+import type { Face } from '../../server.ts';
+import { actionSchema, capabilities } from './capabilities.ts';
+import { checkEnvelope, checkTime, type Known, readEnvelope } from './decode.ts';
+import { actAs, type Alias } from './principal.ts';
+import { type Allowance, createRateWindow } from './rate-window.ts';
+import { EnvelopeRefusal, toWire } from './refusal.ts';
+import { traceOf } from './trace.ts';
+import { createTurns } from './turns.ts';
+
+export interface EnvelopeOptions {
+  hub: Hub;
+  log: Log;
+  sender: SenderCheck;
+  limits: BodyLimits;
+  settings: {
+    requests_per_minute: number;
+    max_payload_bytes: number;
+    max_concurrent: number;
+    max_waiting: number;
+    max_wait_ms: number;
+  };
+  skewMs: number;
+  now: () => number;
+  monotonic: () => number;
+}
+
+/** What is known of an exchange when it is answered, well or not. */
+interface Standing {
+  trace: string;
+  allowance?: Allowance;
+}
+
+const PATHS = ['/mcp/envelope', '/v1/envelope'];
+const CAPABILITIES = ['/mcp/capabilities', '/v1/capabilities'];
+const SCHEMAS = '/schemas/mcp/';
+
+/** What an envelope has beside its payload. */
+const ENVELOPE_ROOM = 65_536;
+
+/** Envelope v2.2 over HTTP: services and agents of other houses call the same operations. */
+export function createEnvelopeFace(options: EnvelopeOptions): Face {
+  const { hub, log, sender, settings, now, monotonic } = options;
+  const limits = { ...options.limits, bytes: settings.max_payload_bytes + ENVELOPE_ROOM };
+  const spend = createRateWindow(settings.requests_per_minute, monotonic);
+  const inTurn = createTurns({
+    concurrent: settings.max_concurrent,
+    waiting: settings.max_waiting,
+    waitMs: settings.max_wait_ms,
+  });
+  const standings = new WeakMap<Exchange, Standing>();
+  const waiting = new Set<AbortController>();
+  const notedAliases = new Map<string, string>();
+  const told = JSON.stringify(
+    capabilities({ maxPayloadBytes: settings.max_payload_bytes, maxConcurrent: settings.max_concurrent }),
+  );
+
+  function grant(standing: Standing, name: string): void {
+    const allowance = spend(name);
+    standing.allowance = allowance;
+    if (allowance.waitMs > 0)
+      throw new EnvelopeRefusal('RATE_LIMIT_EXCEEDED', 'your calls of this minute are used up', {
+        retry_after_ms: allowance.waitMs,
+      });
+  }
+
+  async function handleEnvelope(exchange: Exchange, standing: Standing): Promise<void> {
+    const { request } = exchange;
+    const started = monotonic();
+    allow(request.method, ['POST']);
+    const address = request.socket.remoteAddress ?? '';
+    const verified = await sender.verify(request).catch((error: unknown) => {
+      grant(standing, `address ${address}`);
+      throw error;
+    });
+    grant(standing, `caller ${verified.caller.workspace_id} ${verified.caller.agent_id}`);
+    const raw = await readEnvelope(exchange, limits);
+    const said =
+      raw !== null && typeof raw === 'object' ? (raw as { trace_id?: unknown }).trace_id : undefined;
+    standing.trace = traceOf(said);
+    const envelope = checkEnvelope(raw, settings.max_payload_bytes);
+    sender.checkTenant(verified, envelope.tenant_id);
+    const { caller, aliases } = principalOf(verified.caller, envelope);
+    checkTime(envelope, now(), options.skewMs);
+    checkKey(request.headers['idempotency-key'], envelope);
+    const { workspace_id } = caller;
+    for (const alias of aliases) await noteAlias(workspace_id, alias);
+    const context = requestContext(exchange, waiting);
+    const data = await inTurn(`${workspace_id} ${envelope.action}`, () => perform(caller, envelope, context));
+    const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
+    sendJson(exchange, 200, JSON.stringify({ ok: true, data, usage }), headersOf(standing));
+  }
+
+  async function perform(caller: Caller, envelope: Known, context: CallContext): Promise<unknown> {
+    const { idempotency_key, context_id, seq, payload } = envelope;
+    const operation = ENVELOPE_ACTIONS[envelope.action];
+    const order = { context_id, seq };
+    if (CONTRACTS[operation].annotations.readOnlyHint) {
+      const { result } = await log.append({ type: 'note_seq', ...head(caller), input: order });
+      if (result['ignored'] === true) return result;
+      return hub.call(caller, operation, payload.args, context);
+    }
+    const { request_id, signal } = context;
+    return hub.call(caller, operation, { ...payload.args, idempotency_key }, { request_id, signal, order });
+  }
+
+  /** Once a quarter it stands in the log that an old name is in use; the rule sees to it, this spares the asking. */
+  async function noteAlias(workspace_id: string, { alias, role }: Alias): Promise<void> {
+    const quarter = quarterOf(now());
+    const name = `${workspace_id} ${alias}`;
+    if (notedAliases.get(name) === quarter) return;
+    const caller = hubCaller(workspace_id);
+    const thread_id = treeId(workspace_id);
+    await log.append({ type: 'note_alias', ...head(caller), thread_id, input: { alias, role } });
+    notedAliases.set(name, quarter);
+  }
+
+  const head = (caller: Caller) => ({ caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) });
+
+  return {
+    claims: (path) => PATHS.includes(path) || CAPABILITIES.includes(path) || path.startsWith(SCHEMAS),
+    async handle(exchange) {
+      const standing: Standing = { trace: traceOf(exchange.request.headers['traceparent']) };
+      standings.set(exchange, standing);
+      const { path, request } = exchange;
+      if (PATHS.includes(path)) return handleEnvelope(exchange, standing);
+      allow(request.method, ['GET', 'HEAD']);
+      const text = CAPABILITIES.includes(path) ? told : schemaText(path);
+      sendJson(exchange, 200, text, { 'cache-control': 'max-age=60' });
+    },
+    refuse(exchange, error) {
+      const standing = standings.get(exchange) ?? { trace: traceOf(undefined) };
+      standing.allowance ??= spend(`address ${exchange.request.socket.remoteAddress ?? ''}`);
+      refuse(exchange, error, standing);
+    },
+    async close() {
+      for (const ending of waiting) ending.abort();
+    },
+  };
+}
+
+function refuse(exchange: Exchange, error: ParleyError, standing: Standing): void {
+  const { status, body } = toWire(error, standing.trace);
+  const headers = headersOf(standing);
+  if (error instanceof HttpRefusal) Object.assign(headers, error.headers);
+  const wait = error.details?.['retry_after_ms'];
+  if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait / 1_000)));
+  if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
+  sendJson(exchange, status, JSON.stringify(body), headers);
+}
+
+function headersOf({ trace, allowance }: Standing): Record<string, string> {
+  return {
+    traceparent: trace,
+    ...(allowance === undefined
+      ? {}
+      : {
+          'x-ratelimit-limit': String(allowance.limit),
+          'x-ratelimit-remaining': String(allowance.remaining),
+        }),
+  };
+}
+
+function principalOf(verified: Caller, { principal }: Known): { caller: Caller; aliases: Alias[] } {
+  if (principal.sub !== verified.agent_id)
+    throw new EnvelopeRefusal('FORBIDDEN', 'principal.sub: differs from whom the token speaks for', {
+      field: 'principal.sub',
+    });
+  const { role, aliases } = actAs(verified, principal.roles);
+  return { caller: role === verified.role ? verified : { ...verified, role }, aliases };
+}
+
+function checkKey(header: string | string[] | undefined, { idempotency_key }: Known): void {
+  if (header === undefined || header === idempotency_key) return;
+  throw new EnvelopeRefusal('INVALID_ARGUMENT', 'the header Idempotency-Key differs from idempotency_key', {
+    field: 'idempotency_key',
+  });
+}
+
+function schemaText(path: string): string {
+  const action = /^([\w.]+)\.json$/.exec(path.slice(SCHEMAS.length))?.[1] ?? '';
+  if (!Object.hasOwn(ENVELOPE_ACTIONS, action))
+    throw new EnvelopeRefusal('NOT_FOUND', 'there is no such action', {
+      hint: 'GET /mcp/capabilities lists the actions',
+    });
+  return JSON.stringify(actionSchema(action as EnvelopeAction));
+}

@@ -1,0 +1,115 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { parley, parleyJson, type RunOptions, startHub, type TestHub } from './parley.ts';
+
+let hub: TestHub;
+const work = mkdtempSync(join(tmpdir(), 'parley-know-'));
+beforeAll(async () => {
+  hub = await startHub();
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+const run = (args: string[], options?: RunOptions) => parley(['know', ...args, '--data', hub.data], options);
+const json = <T>(args: string[], options?: RunOptions) =>
+  parleyJson<T>(['know', ...args, '--data', hub.data], options);
+
+interface Listed {
+  documents: { document_id: string; metadata: { title: string; tags?: string[] }; revision: number }[];
+}
+const titles = async (...args: string[]) =>
+  (await json<Listed>(['ls', ...args])).documents.map(({ metadata }) => metadata.title);
+
+test('[KNOW-13] a document is written, read, moved, deleted and restored by its path', async () => {
+  const guide = await json<{ id: string }>(['put', 'Guide'], { input: '# Guide\n' });
+  await json(['put', 'Guide/Setup', '--tags', 'a,b'], { input: 'first\n' });
+  await json(['put', 'Guide/Use'], { input: 'use\n' });
+  expect((await run(['cat', 'Guide/Setup'])).stdout).toBe('first\n');
+  await json(['put', 'Guide/Setup', '--revision', '1'], { input: 'second\n' });
+  expect((await run(['put', 'Guide/Setup', '--revision', '1'], { input: 'third\n' })).code).toBe(1);
+  expect((await run(['cat', 'Guide/Setup'])).stdout).toBe('second\n');
+  expect((await run(['cat', 'Guide/Setup', '--revision', '1'])).stdout).toBe('first\n');
+  await json(['mv', 'Guide/Use', 'Guide', '--before', 'Guide/Setup']);
+  expect(await titles('Guide')).toEqual(['Use', 'Setup']);
+  await json(['rm', 'Guide/Use', '--reason', 'old']);
+  expect(await titles(guide.id)).toEqual(['Setup']);
+  const { documents } = await json<Listed>(['ls', 'Guide', '--deleted']);
+  await json(['restore', documents[0]?.document_id ?? '']);
+  expect(await titles('Guide')).toEqual(['Use', 'Setup']);
+  const { stdout } = await run(['history', 'Guide/Use']);
+  expect(stdout.split('\n').map((line) => line.split(/\s{2,}/)[3])).toEqual([
+    'restored',
+    'deleted',
+    'moved',
+    'created',
+    undefined,
+  ]);
+  expect((await run(['cat', 'Guide/Nothing'])).code).toBe(3);
+  expect((await run(['put', 'No/Where'], { input: '' })).code).toBe(3);
+  expect((await run(['put', 'Guide/Other', '--role', 'observer'], { input: '' })).code).toBe(6);
+});
+
+test('[KNOW-13] a folder of Markdown comes in, only what changed comes in again, and goes out as it came', async () => {
+  const folder = join(work, 'in');
+  mkdirSync(join(folder, 'part', 'deeper'), { recursive: true });
+  writeFileSync(join(folder, 'readme.md'), '# Read me\n\nsee [it](part/one.md)\n');
+  writeFileSync(join(folder, 'part.md'), 'the part itself\n');
+  writeFileSync(join(folder, 'part', 'one.md'), '# One\r\ntext với dấu\n');
+  writeFileSync(join(folder, 'part', 'deeper', 'data.json'), '{"a":1}');
+  writeFileSync(join(folder, 'picture.png'), 'no text');
+  writeFileSync(join(folder, 'binary.md'), Buffer.from([0xff, 0xfe, 0x00]));
+  symlinkSync('/etc/hostname', join(folder, 'link.md'));
+  const first = await run(['import', folder, '--json']);
+  expect(JSON.parse(first.stdout)).toMatchObject({ created: 5, updated: 0, unchanged: 0 });
+  expect(
+    (JSON.parse(first.stdout) as { skipped: { path: string }[] }).skipped.map(({ path }) => path).toSorted(),
+  ).toEqual(['binary.md', 'link.md', 'picture.png']);
+  expect(first.code).toBe(1);
+  for (const name of ['binary.md', 'link.md', 'picture.png']) rmSync(join(folder, name));
+  expect((await run(['cat', 'part/One'])).stdout).toBe('# One\r\ntext với dấu\n');
+  expect(await titles('part/deeper')).toEqual(['data']);
+  writeFileSync(join(folder, 'part.md'), 'changed\n');
+  expect(await json(['import', folder])).toEqual({ created: 0, updated: 1, unchanged: 4, skipped: [] });
+
+  const out = join(work, 'out');
+  const exported = await json<{ documents: number }>(['export', out]);
+  expect((await run(['export', out])).code).toBe(1);
+  expect(readFileSync(join(out, 'part', 'One.md'), 'utf8')).toBe('# One\r\ntext với dấu\n');
+  expect(readFileSync(join(out, 'part.md'), 'utf8')).toBe('changed\n');
+
+  const there = ['--workspace', 'elsewhere'];
+  const again = await json<{ created: number }>(['import', out, ...there]);
+  expect(again).toMatchObject({ created: exported.documents, skipped: [] });
+  const copy = join(work, 'copy');
+  await json(['export', copy, ...there]);
+  const files = readdirSync(out, { recursive: true, encoding: 'utf8' }).toSorted();
+  expect(readdirSync(copy, { recursive: true, encoding: 'utf8' }).toSorted()).toEqual(files);
+  for (const name of files.filter((path) => /\.(md|json)$/.test(path)))
+    expect(readFileSync(join(copy, name), 'utf8')).toBe(readFileSync(join(out, name), 'utf8'));
+});
+
+test('a list that leads out of its folder is refused', async () => {
+  const folder = join(work, 'evil');
+  mkdirSync(folder);
+  const page = {
+    path: '../../etc/passwd',
+    document_id: '00000000-0000-4000-8000-000000000001',
+    mime_type: 'text/plain',
+    metadata: { title: 'x' },
+    is_human_readable: true,
+  };
+  writeFileSync(join(folder, '.parley.json'), JSON.stringify({ version: 1, pages: [page] }));
+  const ran = await run(['import', folder]);
+  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('leads out of the folder')]);
+});

@@ -1,0 +1,71 @@
+import { mkdirSync } from 'node:fs';
+
+import { treeId } from '@parley/core';
+import type { OutputOf } from '@parley/protocol';
+import { openSqliteStore } from '@parley/store-sqlite';
+import { beforeAll, expect, test } from 'vitest';
+
+import { freshFolder } from '../harness/start-hub.ts';
+import { useHub } from '../harness/use-hub.ts';
+
+const COUNT = 10_000;
+const data = freshFolder();
+
+/** Each hangs under the one before it. */
+const nth = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+
+// One call after another would take minutes; the store takes the same commands in batches.
+beforeAll(async () => {
+  mkdirSync(data, { mode: 0o700 });
+  const store = await openSqliteStore({
+    folder: data,
+    idempotencyWindowMs: 1,
+    maxQueue: 2 * COUNT,
+    onFault: () => {},
+  });
+  const caller = { agent_id: 'ed', workspace_id: 'w1', role: 'orchestrator', session_id: 's' } as const;
+  await Promise.all(
+    Array.from({ length: COUNT }, (_, n) =>
+      store.transact({
+        type: 'create_document',
+        caller,
+        now: Date.now(),
+        salt: n,
+        thread_id: treeId('w1'),
+        agents_create_under: [],
+        input: {
+          document_id: nth(n),
+          parent_id: n === 0 ? 'root' : nth(n - 1),
+          content: { mime_type: 'text/plain', body: `${n}` },
+          metadata: { title: `${n}` },
+          is_human_readable: true,
+        },
+      }),
+    ),
+  );
+  await store.close();
+}, 300_000);
+
+const scene = useHub({ data });
+
+test('[KNOW-16] [C-ENV-18] a chain of 10,000 documents is moved, deleted, restored and exported', async () => {
+  const ed = scene.as('ed', { role: 'orchestrator' });
+  const last = COUNT - 1;
+  await ed.refused('move_document', { document_id: nth(0), new_parent_id: nth(last) }, 'CONFLICT');
+  await ed.ok('move_document', { document_id: nth(5_000), new_parent_id: 'root' });
+  await ed.ok('move_document', { document_id: nth(5_000), new_parent_id: nth(4_999) });
+  await ed.ok('delete_document', { document_id: nth(0) });
+  await ed.refused('get_document', { document_id: nth(last) }, 'NOT_FOUND');
+  await ed.ok('restore_document', { document_id: nth(0) });
+  const found = new Map<string, string>();
+  for (let after: string | null = ''; after !== null;) {
+    const page: OutputOf<'export_documents'> = await ed.ok('export_documents', {
+      limit: 200,
+      ...(after === '' ? {} : { after }),
+    });
+    for (const { document_id, content } of page.documents) found.set(document_id, content.body);
+    after = page.next_after;
+  }
+  expect(found.size).toBe(COUNT);
+  expect(found.get(nth(last))).toBe(`${last}`);
+}, 300_000);
