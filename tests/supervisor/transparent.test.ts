@@ -28,7 +28,7 @@ async function bothWays(
   return screens as [string[], string[]];
 }
 
-describeWith(['vim', 'htop'], 'full-screen programs look the same', ({ vim, htop }) => {
+describeWith(['vim', 'less', 'htop'], 'full-screen programs look the same', ({ vim, less, htop }) => {
   test('vim: writing, a split window, a search, a resize', { timeout: 120_000 }, async () => {
     const folder = freshPath('work');
     mkdirSync(folder);
@@ -63,6 +63,19 @@ describeWith(['vim', 'htop'], 'full-screen programs look the same', ({ vim, htop
     );
     expect(seen).toEqual(expected);
     expect(seen.length).toBeGreaterThan(20);
+  });
+
+  test('less: pages, and a search that is marked', { timeout: 120_000 }, async () => {
+    const text = join(freshPath('.'), 'pages.txt');
+    writeFileSync(text, Array.from({ length: 200 }, (_, i) => `page line ${i}`).join('\n'));
+    const [seen, expected] = await bothWays([less, text], async (person) => {
+      await person.sees('page line 5');
+      person.type(' ');
+      await person.sees('page line 50');
+      person.type('/line 77\r');
+      await person.sees('page line 80');
+    });
+    expect(seen).toEqual(expected);
   });
 
   test('htop: its help', { timeout: 120_000 }, async () => {
@@ -105,19 +118,6 @@ describeWith(['vim', 'htop'], 'full-screen programs look the same', ({ vim, htop
 });
 
 describe('the way of a program', () => {
-  test('less: pages, and a search that is marked', { timeout: 120_000 }, async () => {
-    const text = join(freshPath('.'), 'pages.txt');
-    writeFileSync(text, Array.from({ length: 200 }, (_, i) => `page line ${i}`).join('\n'));
-    const [seen, expected] = await bothWays(['/usr/bin/less', text], async (person) => {
-      await person.sees('page line 5');
-      person.type(' ');
-      await person.sees('page line 50');
-      person.type('/line 77\r');
-      await person.sees('page line 80');
-    });
-    expect(seen).toEqual(expected);
-  });
-
   test('its bytes come through unchanged, and so do a person’s', { timeout: 60_000 }, async () => {
     const script = [
       String.raw`printf '\033[38;2;1;2;3mcolour\033[0m \033]8;;http://x\007link\033]8;;\007 \377\376\200 \033[?1003h\033[?2004h'`,

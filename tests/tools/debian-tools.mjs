@@ -10,6 +10,7 @@ export function debianTools() {
     { name: 'faketime', path: inPath('faketime'), packages: ['faketime'] },
     { name: 'libfaketime', path: libfaketime(), packages: ['faketime'] },
     { name: 'vim', path: inPath('vim'), packages: ['vim'] },
+    { name: 'less', path: inPath('less'), packages: ['less'] },
     { name: 'htop', path: inPath('htop'), packages: ['htop'] },
     fusePython(),
   ];

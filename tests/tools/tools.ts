@@ -12,6 +12,7 @@ export type ToolName =
   | 'faketime'
   | 'libfaketime'
   | 'vim'
+  | 'less'
   | 'htop'
   | 'fuse-python';
 
