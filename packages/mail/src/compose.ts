@@ -6,7 +6,7 @@ import type { Member } from './team-config.ts';
 import { isControlFrame, summaryOf } from './text.ts';
 
 /** Mail that is neither urgent nor low is normal. */
-export type Priority = 'urgent' | 'normal' | 'low';
+type Priority = 'urgent' | 'normal' | 'low';
 
 /** What a sender says. */
 export interface NewMail {

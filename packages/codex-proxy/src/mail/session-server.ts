@@ -17,7 +17,7 @@ import { MAIL_TOOLS, type MailToolDeps, type MailUser } from './mail-tools.ts';
 import { runMailTool } from './run-mail-tool.ts';
 
 /** How a Codex session reaches the mail tools. */
-export interface ToolAccess {
+interface ToolAccess {
   url: string;
   headers: Record<string, string>;
 }
