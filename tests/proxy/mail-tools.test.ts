@@ -85,7 +85,7 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
     expect(team.unread('bob')).toEqual(['all']);
   });
 
-  test('[AT tools/11] [FR-4.7] [C-MAIL-04] atm_pending_count counts and marks nothing; agent_status adds up', async () => {
+  test('[AT tools/11] [FR-4.7] [FR-8.7] [FR-10.2] [C-MAIL-04] atm_pending_count counts and marks nothing; agent_status adds up', async () => {
     team.deliver('codex', { text: 'one' }, { text: 'two' });
     const proxy = await start({ args: off });
     for (let again = 0; again < 2; again++)

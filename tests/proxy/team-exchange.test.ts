@@ -40,7 +40,7 @@ function teammate(request: ResponsesRequest): ResponsesStep[] {
 
 describeWith(['claude', 'codex'], 'a real Claude Code lead and a real Codex teammate', ({ claude }) => {
   test(
-    '[PROXY-X7] [FR-8.2] [FR-20.2] they write to each other through the proxy',
+    '[PROXY-X7] [FR-8.2] [FR-20.2] [NFR-4] they write to each other through the proxy',
     { timeout: 240_000 },
     async () => {
       const team = await startClaudeTeam(claude, lead);

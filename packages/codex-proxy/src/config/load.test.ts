@@ -100,12 +100,13 @@ test('[FR-2.5] [C-PROXY-08] the identity is the configured one, else codex', () 
   expect(load().settings.identity).toBe('own-name');
 });
 
-test('[core] gives team and identity, which the own section overrules; aliases come from both files', () => {
+test('[core] gives team and identity, which the own section overrules; aliases of a repository count where it is trusted', () => {
   const core = ['[core]', 'default_team = "blue"', 'identity = "arch"', '[aliases]', 'chief = "boss@blue"'];
   write(join(home, '.config/atm/config.toml'), core);
   expect(load().settings).toMatchObject({ team: 'blue', identity: 'arch' });
   write(join(repo, '.atm.toml'), ['[aliases]', 'chief = "lead"', 'qa = "tester"']);
-  expect(Object.fromEntries(load().aliases)).toEqual({ chief: 'lead', qa: 'tester' });
+  expect(Object.fromEntries(load().aliases)).toEqual({ chief: 'boss@blue' });
+  expect(Object.fromEntries(load({ trustRepo: true }).aliases)).toEqual({ chief: 'lead', qa: 'tester' });
   write(join(home, '.config/atm/config.toml'), [...core, '[plugins.atm-agent-mcp]', 'identity = "own-name"']);
   expect(load().settings.identity).toBe('own-name');
   write(join(repo, '.atm.toml'), ['[aliases]', 'chief = 5']);

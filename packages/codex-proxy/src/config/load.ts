@@ -77,8 +77,8 @@ export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): L
     origins,
     roles,
     roleOrigins,
-    // Whose mail goes where is the user's own affair.
-    aliases: new Map([...((trusted && repoFile?.aliases) || []), ...(user?.aliases ?? [])]),
+    // Whose mail goes where is the user's own affair, unless the repository is trusted.
+    aliases: new Map([...(user?.aliases ?? []), ...((trusted && repoFile?.aliases) || [])]),
     places,
     files: { user: user && places.userFile, repo: repo?.file },
     repoRoot: repo?.root,
