@@ -106,7 +106,9 @@ test('[core] gives team and identity, which the own section overrules; aliases o
   expect(load().settings).toMatchObject({ team: 'blue', identity: 'arch' });
   write(join(repo, '.atm.toml'), ['[aliases]', 'chief = "lead"', 'qa = "tester"']);
   expect(Object.fromEntries(load().aliases)).toEqual({ chief: 'boss@blue' });
-  expect(Object.fromEntries(load({ trustRepo: true }).aliases)).toEqual({ chief: 'lead', qa: 'tester' });
+  const trusting = ['[plugins.atm-agent-mcp]', `trusted_repos = [${JSON.stringify(repo)}]`];
+  write(join(home, '.config/atm/config.toml'), [...core, ...trusting]);
+  expect(Object.fromEntries(load().aliases)).toEqual({ chief: 'lead', qa: 'tester' });
   write(join(home, '.config/atm/config.toml'), [...core, '[plugins.atm-agent-mcp]', 'identity = "own-name"']);
   expect(load().settings.identity).toBe('own-name');
   write(join(repo, '.atm.toml'), ['[aliases]', 'chief = 5']);
