@@ -1,6 +1,9 @@
-/** Bundles each binary into its package's dist/. */
+/** Bundles each binary into its package's dist/, and the web app into the hub's. */
 import { build } from 'esbuild';
 
+import { buildDashboard } from './build-dashboard.mjs';
 import { bundles } from './bundles.mjs';
 
-for (const bundle of Object.values(bundles)) await build(bundle);
+const { dashboard: _app, ...binaries } = bundles;
+for (const bundle of Object.values(binaries)) await build(bundle);
+await buildDashboard();

@@ -43,6 +43,12 @@ export function everyCall(
     list_asks: {},
     answer_ask: { ask_id: 'ask_0', decision: 'approved' },
     withdraw_ask: { ask_id: 'ask_0' },
+    list_devices: {},
+    pair_device: {},
+    revoke_device: { device_id: 'nobody-0' },
+    preview_threads: { thread_ids: [thread_id] },
+    read_log: {},
+    describe_hub: {},
   };
 }
 
@@ -57,6 +63,10 @@ export const REFUSED: Partial<Record<OperationName, ErrorCode>> = {
   get_ask: 'NOT_FOUND',
   answer_ask: 'NOT_FOUND',
   withdraw_ask: 'NOT_FOUND',
+  list_devices: 'INSUFFICIENT_AUTHORITY',
+  pair_device: 'INSUFFICIENT_AUTHORITY',
+  revoke_device: 'INSUFFICIENT_AUTHORITY',
+  describe_hub: 'INSUFFICIENT_AUTHORITY',
 };
 
 /** The operations that speak of one thread. */

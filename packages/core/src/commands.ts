@@ -15,7 +15,7 @@ import type {
 } from '@parley/protocol';
 
 import type { Entry } from './entry.ts';
-import type { Offer, PutRecord, RecordKinds } from './records.ts';
+import type { KeptDevice, Offer, PutRecord, RecordKinds } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 
@@ -108,6 +108,11 @@ export type ExpireAsk = InThread<'expire_ask', Record<string, never>> & { ask_id
 
 export type NoteOffers = Base<'note_offers', { offers: Offer[] }>;
 
+export type AddDevice = Base<'add_device', { device: KeptDevice }>;
+/** A device was used: it stays for another while. */
+export type TouchDevice = Base<'touch_device', { device_id: string; expires_at: string }>;
+export type RevokeDevice = Base<'revoke_device', { device_id: string }>;
+
 /** Everything that changes the hub: plain data, so that it crosses to the store's thread as it is. */
 export type Command =
   | CreateThread
@@ -132,7 +137,10 @@ export type Command =
   | TakeAsk
   | WithdrawAsk
   | ExpireAsk
-  | NoteOffers;
+  | NoteOffers
+  | AddDevice
+  | TouchDevice
+  | RevokeDevice;
 
 export type ThreadCommand = Extract<Command, { thread_id: string }>;
 
@@ -146,7 +154,7 @@ export interface Needs {
   /** The caller's cursor in the thread. */
   cursor?: boolean;
   /** A value kept beside the log. */
-  record?: { kind: 'agent' | 'ask' | 'session'; key: string };
+  record?: { kind: 'agent' | 'ask' | 'session' | 'device'; key: string };
 }
 
 /** What a store hands to the rules. */
@@ -155,7 +163,7 @@ export interface Loaded {
   other?: Located;
   entry: Entry | undefined;
   cursor: Cursor | undefined;
-  record?: RecordKinds['agent' | 'ask' | 'session'];
+  record?: RecordKinds['agent' | 'ask' | 'session' | 'device'];
 }
 
 /** What a decision adds to one thread. */

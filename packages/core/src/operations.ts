@@ -17,8 +17,9 @@ import {
   waitForAsk,
   withdrawAsk,
 } from './asks/operations.ts';
+import { listDevices, pairDevice, revokeDevice } from './devices/operations.ts';
 import { getMessageEvidence } from './evidence/operations.ts';
-
+import { describeHub, readLog } from './hub-operations.ts';
 import {
   ackRead,
   getMessage,
@@ -43,6 +44,7 @@ import {
   createThread,
   getThread,
   listThreads,
+  previewThreads,
   renameThread,
   summarizeThread,
   updateThreadStatus,
@@ -87,4 +89,10 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   list_asks: listAsks,
   answer_ask: answerAsk,
   withdraw_ask: withdrawAsk,
+  list_devices: listDevices,
+  pair_device: pairDevice,
+  revoke_device: revokeDevice,
+  preview_threads: previewThreads,
+  read_log: readLog,
+  describe_hub: describeHub,
 };

@@ -1,4 +1,4 @@
-import type { Agent, Ask, Session } from '@parley/protocol';
+import type { Agent, Ask, Device, Session } from '@parley/protocol';
 
 /** The run of a thread's entries that was handed to an agent last, and by which way. */
 export interface Offer {
@@ -18,12 +18,19 @@ export interface KeptSession extends Session {
   since: string;
 }
 
+/** A device as it is kept: of the secret that it holds only the hash. */
+export interface KeptDevice extends Omit<Device, 'this_one'> {
+  workspace_id: string;
+  secret_hash: string;
+}
+
 /** What is kept beside the log, by kind: small things with one current value each. */
 export interface RecordKinds {
   session: KeptSession;
   agent: Agent;
   ask: Ask;
   offer: Offer;
+  device: KeptDevice;
 }
 
 export type RecordKind = keyof RecordKinds;

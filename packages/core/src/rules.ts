@@ -1,6 +1,7 @@
 import { agentRules } from './agents/rules.ts';
 import { askRules } from './asks/rules.ts';
 import type { Command, Decision, Loaded, Needs, Rule } from './commands.ts';
+import { deviceRules } from './devices/rules.ts';
 import { offerRules } from './evidence/rules.ts';
 import { messageRules } from './messages/rules.ts';
 import { participationRules } from './participation/rules.ts';
@@ -18,6 +19,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...agentRules,
   ...askRules,
   ...offerRules,
+  ...deviceRules,
 };
 
 /** What must be loaded before a command can be decided. */

@@ -1,6 +1,7 @@
 import type { Caller, OperationName } from '@parley/protocol';
 
 import { createAskKeeper } from './asks/keeper.ts';
+import { createInvitations } from './devices/invitations.ts';
 import { createOffers } from './evidence/offers.ts';
 import { createFeed } from './feed.ts';
 import { createHub } from './hub.ts';
@@ -41,6 +42,8 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     commander: { command: () => Promise.reject(new Error('nobody is connected')) },
     asks: createAskKeeper(store, () => deps.log, time, chance, onFault),
     offers: createOffers(store, time, chance, onFault),
+    invitations: createInvitations(time, chance),
+    about: () => ({ version: '0.0.0', started_at: new Date(0).toISOString(), keys: [] }),
     prose: undefined,
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,

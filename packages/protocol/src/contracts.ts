@@ -37,11 +37,13 @@ import {
   setPresence,
   shouldRespond,
 } from './contracts-participation.ts';
+import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
 import {
   createThread,
   getThread,
   listThreads,
+  previewThreads,
   renameThread,
   summarizeThread,
   updateThreadStatus,
@@ -86,6 +88,12 @@ export const CONTRACTS = {
   list_asks: listAsks,
   answer_ask: answerAsk,
   withdraw_ask: withdrawAsk,
+  list_devices: listDevices,
+  pair_device: pairDevice,
+  revoke_device: revokeDevice,
+  preview_threads: previewThreads,
+  read_log: readLog,
+  describe_hub: describeHub,
 } as const satisfies Record<string, Contract>;
 
 export type OperationName = keyof typeof CONTRACTS;

@@ -5,6 +5,7 @@ export * from './contract.ts';
 export * from './contracts.ts';
 export { type PresenceState } from './contracts-participation.ts';
 export * from './controls.ts';
+export * from './devices.ts';
 export * from './entities.ts';
 export * from './errors.ts';
 export * from './event-types.ts';
