@@ -1,5 +1,7 @@
 import type { AgentView, Ask, AskVerdict, ThreadStatus } from '@parley/protocol';
 
+import { clockTime } from './time.ts';
+
 /** The word for each state of an agent; colour alone says nothing. */
 export const STATE_WORDS: Record<AgentView['state'], string> = {
   needs_you: 'Needs you',
@@ -62,4 +64,9 @@ export function makeOf({ runtimes, metadata = {}, type }: AgentView): string {
   const parts = [runtimes[0]?.replaceAll('_', ' '), typeof model === 'string' ? model : undefined];
   const said = parts.filter((part) => part !== undefined).join(' · ');
   return said !== '' ? said : type;
+}
+
+/** Why an agent is in its state, with moments as people tell them. */
+export function plainReason(reason: string): string {
+  return reason.replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (moment) => clockTime(moment));
 }

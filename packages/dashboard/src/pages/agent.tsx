@@ -15,7 +15,7 @@ import { Empty, Section, useTitle } from '../parts/page.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { goBack } from '../router.ts';
 import { ago, fullTime } from '../time.ts';
-import { folderOf, makeOf } from '../words.ts';
+import { folderOf, makeOf, plainReason } from '../words.ts';
 
 type Session = OutputOf<'list_sessions'>['sessions'][number];
 
@@ -63,8 +63,8 @@ function Agent({ agent }: { agent: AgentView }) {
   return (
     <>
       <p class={`standing chip-${state}`}>
-        <span>{reason}</span>
-        <span class="meta">since {ago(since)}</span>
+        <span>{plainReason(reason)}</span>
+        <span class="meta">for {ago(since)}</span>
       </p>
       {maySteer() ? (
         <div class="button-row" data-agent={agent_id}>

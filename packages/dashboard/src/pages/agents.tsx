@@ -7,7 +7,7 @@ import { Empty, Page, Section } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { place } from '../router.ts';
 import { ago } from '../time.ts';
-import { folderOf, makeOf, STATE_WORDS, STATES } from '../words.ts';
+import { folderOf, makeOf, plainReason, STATE_WORDS, STATES } from '../words.ts';
 import { Skeleton } from './now.tsx';
 
 /** Every agent, by the folder it works in and then by name: a change of state recolours and never moves. */
@@ -21,7 +21,7 @@ export function AgentsPage() {
     a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1,
   );
   return (
-    <Page title="Agents">
+    <Page title="Agents" wide>
       <Segments
         path="/agents"
         value={filter}
@@ -70,7 +70,7 @@ function AgentCard({ agent }: { agent: AgentView }) {
         </span>
         <StateChip state={state} />
       </span>
-      <span class="card-reason">{reason}</span>
+      <span class="card-reason">{plainReason(reason)}</span>
       <span class="card-foot meta">
         <span>{ago(since)}</span>
         {unread > 0 ? <span>{unread} unread</span> : null}

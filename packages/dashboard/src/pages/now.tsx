@@ -9,7 +9,7 @@ import { FirstSteps } from '../parts/first-steps.tsx';
 import { Empty, Page, Section } from '../parts/page.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { ago } from '../time.ts';
-import { STATE_WORDS, STATES } from '../words.ts';
+import { plainReason, STATE_WORDS, STATES } from '../words.ts';
 
 const MANY = 8;
 
@@ -53,7 +53,7 @@ export function NowPage() {
         </Empty>
       ) : null}
       {trouble.length === 0 ? null : (
-        <Section title="Does not get on" count={trouble.length}>
+        <Section title="Stuck or failing" count={trouble.length}>
           <div class="list">
             {trouble.map((agent) => (
               <TroubleRow key={agent.agent_id} agent={agent} />
@@ -105,7 +105,7 @@ function Fleet() {
             <span class="row-text">
               <span class="row-title">{agent_id}</span>
               <span class="row-line">
-                {state === 'idle' || state === 'offline' ? STATE_WORDS[state] : reason}
+                {state === 'idle' || state === 'offline' ? STATE_WORDS[state] : plainReason(reason)}
               </span>
             </span>
             <span class="meta">{ago(since)}</span>

@@ -108,7 +108,9 @@ export function SystemPage() {
               <span class="row-main">
                 <Icon name="key" />
                 <span class="row-text">
-                  <span class="row-title mono">{key.kid}</span>
+                  <span class="row-title mono">
+                    <span>{key.kid}</span>
+                  </span>
                   <span class="row-line">
                     {key.own ? 'the hub signs with it' : 'accepted from elsewhere'} · made{' '}
                     {fullTime(key.created_at)}

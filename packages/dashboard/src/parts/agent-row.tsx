@@ -3,6 +3,7 @@ import type { AgentView } from '@parley/protocol';
 import { justProdded, maySteer, prod, threadOf } from '../data/actions.ts';
 import { tick } from '../data/state.ts';
 import { ago } from '../time.ts';
+import { plainReason } from '../words.ts';
 import { Avatar, StateChip } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 
@@ -16,7 +17,9 @@ export function TroubleRow({ agent }: { agent: AgentView }) {
         <span class="row-text">
           <span class="row-title">{agent_id}</span>
           <span class="row-line">
-            {[reason, unread > 0 ? `${unread} unread` : ''].filter((part) => part !== '').join(' · ')}
+            {[plainReason(reason), unread > 0 ? `${unread} unread` : '']
+              .filter((part) => part !== '')
+              .join(' · ')}
           </span>
         </span>
         <span class="row-end">

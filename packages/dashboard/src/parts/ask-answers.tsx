@@ -2,7 +2,6 @@ import type { Ask, AskAnswer } from '@parley/protocol';
 
 import { answer, maySteer } from '../data/actions.ts';
 import type { AskRow } from '../data/state.ts';
-import { TimeLeft } from './ask-card.tsx';
 import { Icon } from './icon.tsx';
 
 type Option = NonNullable<Ask['options']>[number];
@@ -20,7 +19,6 @@ export function AskAnswers({ row, onMore, onAnswerInThread }: AnswersProps) {
     return (
       <div class="ask-actions">
         <span class="meta">This device may only look.</span>
-        <TimeLeft ask={ask} />
       </div>
     );
   const say = (verdict: AskAnswer) => () => void answer(ask.ask_id, verdict);
@@ -44,13 +42,12 @@ export function AskAnswers({ row, onMore, onAnswerInThread }: AnswersProps) {
           </button>
         </>
       ) : (
-        choices.map((option, i) => (
+        choices.map((option) => (
           <button
             key={option.id}
             type="button"
-            class={i === 0 ? 'button-primary' : 'button'}
+            class="button"
             disabled={sending}
-            {...(i === 0 ? { 'data-key': 'y' } : {})}
             onClick={say(chosen(option))}
           >
             {option.label}
@@ -77,7 +74,6 @@ export function AskAnswers({ row, onMore, onAnswerInThread }: AnswersProps) {
       >
         <Icon name="more" />
       </button>
-      <TimeLeft ask={ask} />
     </div>
   );
 }

@@ -40,13 +40,18 @@ export function AskCard({
           </h3>
           <p class="meta">
             {cwd === undefined ? null : <span class="mono">{cwd}</span>}
+            <span>{ago(ask.created_at)}</span>
             {thread === undefined || thread.journal_of !== undefined ? null : (
               <a href={`/t/${ask.thread_id}`}>{thread.title}</a>
             )}
-            <span>{ago(ask.created_at)}</span>
           </p>
         </div>
-        {ask.risk === 'high' && !settled ? <span class="tag tag-risk">High risk</span> : null}
+        {settled ? null : (
+          <div class="ask-end">
+            {ask.risk === 'high' ? <span class="tag tag-risk">High risk</span> : null}
+            <TimeLeft ask={ask} />
+          </div>
+        )}
       </header>
       {ask.command === undefined ? null : (
         <pre class="command" tabIndex={0} aria-label="The exact command">

@@ -34,7 +34,7 @@ export function StateChip({ state }: { state: AgentView['state'] }) {
 
 function hueOf(name: string): number {
   let sum = 7;
-  for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 65_521;
+  for (const char of name) sum = (sum * 33 + (char.codePointAt(0) ?? 0)) % 99_991;
   return sum % HUES;
 }
 

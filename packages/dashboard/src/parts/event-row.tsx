@@ -112,9 +112,13 @@ function Quiet({ event }: { event: ThreadEvent }) {
   return (
     <p class={`quiet quiet-${tone}`}>
       <Icon name={icon} size={16} />
-      <span>{text}</span>
-      {side === undefined ? null : <a href={`/t/${side}`}>{threads.value?.get(side)?.title ?? 'open it'}</a>}
-      {open ? <a href={`/asks/${askId}`}>Answer</a> : null}
+      <span>
+        {text}{' '}
+        {side === undefined ? null : (
+          <a href={`/t/${side}`}>{threads.value?.get(side)?.title ?? 'open it'}</a>
+        )}
+        {open ? <a href={`/asks/${askId}`}>Answer</a> : null}
+      </span>
       <time class="meta" dateTime={event.ts} title={fullTime(event.ts)}>
         {clockTime(event.ts)}
       </time>

@@ -9,16 +9,19 @@ export function Page({
   actions,
   children,
   aside,
+  wide = false,
 }: {
   title: string;
   actions?: ComponentChildren;
   children: ComponentChildren;
   aside?: ComponentChildren;
+  /** For cards, which use the room that lines of text do not need. */
+  wide?: boolean;
 }) {
   useTitle(title);
   return (
     <div class="page scroll" tabIndex={-1}>
-      <div class={aside === undefined ? 'column' : 'column column-aside'}>
+      <div class={aside !== undefined ? 'column column-aside' : wide ? 'column column-wide' : 'column'}>
         <header class="page-head">
           <h1>{title}</h1>
           <LineSign />

@@ -19,7 +19,7 @@ export function ThreadRow({ thread, current = false }: { thread: Row; current?: 
       <span class="row-text">
         <span class="row-title">
           {side_of === undefined ? null : <Icon name="side" size={16} />}
-          {title}
+          <span>{title}</span>
         </span>
         <span class="row-line">
           {status === 'active' && paused !== true ? null : (
