@@ -19,10 +19,10 @@ export async function buildDashboard() {
     name: basename(path),
     ...output,
   }));
-  const entry = outputs.find(({ entryPoint }) => entryPoint === `${source}/src/main.tsx`);
+  const built = (path) => `/${outputs.find(({ entryPoint }) => entryPoint === `${source}/src/${path}`).name}`;
   const page = readFileSync(join(source, 'public', 'index.html'), 'utf8')
-    .replace('%STYLE%', `/${basename(entry.cssBundle)}`)
-    .replace('%SCRIPT%', `/${entry.name}`);
+    .replace('%STYLE%', built('styles/index.css'))
+    .replace('%SCRIPT%', built('main.tsx'));
   for (const name of readdirSync(join(source, 'public')))
     if (name !== 'index.html') copyFileSync(join(source, 'public', name), join(outdir, name));
   writeFileSync(join(outdir, 'index.html'), page);

@@ -41,7 +41,10 @@ export const bundles = {
     minify: true,
     legalComments: 'none',
     logLevel: 'warning',
-    entryPoints: { main: 'packages/dashboard/src/main.tsx' },
+    entryPoints: {
+      main: 'packages/dashboard/src/main.tsx',
+      style: 'packages/dashboard/src/styles/index.css',
+    },
     outdir: 'packages/hub/dist/dashboard',
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',

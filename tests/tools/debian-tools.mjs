@@ -10,6 +10,12 @@ export function debianTools() {
     { name: 'faketime', path: inPath('faketime'), packages: ['faketime'] },
     { name: 'libfaketime', path: libfaketime(), packages: ['faketime'] },
     fusePython(),
+    // The fonts decide how wide words are, and so what fits.
+    {
+      name: 'chromium',
+      path: inPath('chromium'),
+      packages: ['chromium', 'fonts-inter', 'fonts-dejavu-core'],
+    },
   ];
 }
 

@@ -11,7 +11,8 @@ export type ToolName =
   | 'strace'
   | 'faketime'
   | 'libfaketime'
-  | 'fuse-python';
+  | 'fuse-python'
+  | 'chromium';
 
 /** Why a tool is not on this machine. */
 export interface Missing {

@@ -43,8 +43,11 @@ export const describeHub = operation('describe_hub', {
   authority: 'look',
   async run(deps, caller) {
     requirePerson(caller);
+    const { version, started_at, keys } = deps.about();
     return {
-      ...deps.about(),
+      version,
+      started_at,
+      keys,
       writable: deps.store.health().writable,
       position: await deps.store.position(),
       connections: [...deps.links.of(caller.workspace_id).values()].flat().length,

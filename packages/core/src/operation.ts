@@ -44,6 +44,8 @@ export interface Deps {
 export interface About {
   version: string;
   started_at: string;
+  /** Where other devices find it. */
+  address: string;
   keys: { kid: string; own: boolean; created_at: string; retired_at?: string; workspace?: string }[];
 }
 

@@ -43,7 +43,12 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     asks: createAskKeeper(store, () => deps.log, time, chance, onFault),
     offers: createOffers(store, time, chance, onFault),
     invitations: createInvitations(time, chance),
-    about: () => ({ version: '0.0.0', started_at: new Date(0).toISOString(), keys: [] }),
+    about: () => ({
+      version: '0.0.0',
+      address: 'http://127.0.0.1',
+      started_at: new Date(0).toISOString(),
+      keys: [],
+    }),
     prose: undefined,
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,

@@ -99,6 +99,7 @@ function Current() {
     case 'system':
       return <SystemPage />;
     case 'missing':
+    default:
       return (
         <Page title="Not here">
           <Empty title="There is no such page.">

@@ -1,12 +1,3 @@
-import './styles/tokens.css';
-import './styles/base.css';
-import './styles/controls.css';
-import './styles/shell.css';
-import './styles/lists.css';
-import './styles/asks.css';
-import './styles/thread.css';
-import './styles/pages.css';
-
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 
@@ -18,7 +9,7 @@ import { me, openAsks, tick } from './data/state.ts';
 import { listenToKeys } from './keys.ts';
 import { followLinks } from './router.ts';
 import { installWorker } from './worker-install.ts';
-import './theme.ts';
+import { applyTheme } from './theme.ts';
 
 async function enter(): Promise<void> {
   const key = takeLinkKey();
@@ -32,13 +23,9 @@ async function enter(): Promise<void> {
   await whoAmI();
 }
 
-let live = false;
 effect(() => {
   if (me.value === null) disconnect();
-  else if (me.value !== undefined && !live) {
-    live = true;
-    goLive();
-  }
+  else if (me.value !== undefined) goLive();
 });
 
 effect(() => {
@@ -51,6 +38,7 @@ setInterval(() => {
   if (!document.hidden) tick.value = Date.now();
 }, 1_000);
 
+applyTheme();
 followLinks();
 listenToKeys();
 void enter();

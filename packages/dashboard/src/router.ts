@@ -13,7 +13,7 @@ const ROUTES = [
   ['system', /^\/system$/],
 ] as const;
 
-export type PageName = (typeof ROUTES)[number][0] | 'missing';
+type PageName = (typeof ROUTES)[number][0] | 'missing';
 
 /** Which page is shown, and of what. */
 export interface Place {

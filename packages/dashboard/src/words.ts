@@ -1,4 +1,4 @@
-import type { AgentView, Ask, AskVerdict, ThreadStatus } from '@parley/protocol';
+import type { AgentView, Ask, AskVerdict, ThreadEvent, ThreadStatus } from '@parley/protocol';
 
 import { clockTime } from './time.ts';
 
@@ -69,4 +69,10 @@ export function makeOf({ runtimes, metadata = {}, type }: AgentView): string {
 /** Why an agent is in its state, with moments as people tell them. */
 export function plainReason(reason: string): string {
   return reason.replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (moment) => clockTime(moment));
+}
+
+/** The kind of event that a message reports; empty for what is just said. */
+export function reportedAs({ meta }: ThreadEvent): string {
+  const kind = meta.metadata?.['event_type'];
+  return typeof kind === 'string' ? kind : '';
 }

@@ -40,5 +40,3 @@ async function kept(path: string, request?: Request): Promise<Response> {
   const found = await cache.match(path);
   return found ?? (request === undefined ? Response.error() : fetch(request));
 }
-
-export {};

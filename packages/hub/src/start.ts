@@ -99,7 +99,12 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
     offers: createOffers(store, clock, chance, onFault),
     invitations: createInvitations(clock, chance),
-    about: () => ({ version: VERSION, started_at, keys: describeKeys(config.data) }),
+    about: () => ({
+      version: VERSION,
+      started_at,
+      address: config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url,
+      keys: describeKeys(config.data),
+    }),
     prose: createProse(config.summary, log),
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,

@@ -31,6 +31,7 @@ export const pairDevice = contract({
   output: z.object({
     code: z.string().describe('to be typed'),
     key: z.string().describe('behind # in the link'),
+    address: z.string().describe('where other devices find the hub, as it is configured'),
     read_only: z.boolean(),
     expires_at: Timestamp,
   }),

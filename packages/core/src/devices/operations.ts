@@ -29,7 +29,8 @@ export const pairDevice = operation('pair_device', {
     const { agent_id, workspace_id } = caller;
     const person = { agent_id, workspace_id, name, read_only };
     const { code, key, until } = deps.invitations.issue(person, INVITATION_MS, idempotency_key);
-    return { code, key, read_only, expires_at: new Date(until).toISOString() };
+    const { address } = deps.about();
+    return { code, key, address, read_only, expires_at: new Date(until).toISOString() };
   },
 });
 

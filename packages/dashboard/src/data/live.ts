@@ -2,7 +2,7 @@ import type { ThreadEvent } from '@parley/protocol';
 import { batch } from '@preact/signals';
 
 import { apply, loadAgents, loadSnapshot } from './replica.ts';
-import { line, me } from './state.ts';
+import { line, me, presence } from './state.ts';
 import { whoAmI } from './session.ts';
 
 /** How long a tab that nobody looks at keeps its stream: browsers allow few connections to one host. */
@@ -20,11 +20,16 @@ let source: EventSource | undefined;
 let position: number | undefined;
 let queue: ThreadEvent[] = [];
 let drawing = false;
+let tries = 0;
 let hiding: ReturnType<typeof setTimeout> | undefined;
+
+let watching = false;
 
 /** Keeps one stream of all that happens, and the page in step with it. */
 export function goLive(): void {
   connect();
+  if (watching) return;
+  watching = true;
   setInterval(() => {
     if (!document.hidden && line.value === 'live') void loadAgents();
   }, LOOK_AGAIN_MS);
@@ -50,6 +55,9 @@ function connect(): void {
   source = stream;
   stream.addEventListener('hello', (hello) => {
     const fresh = position === undefined;
+    tries = 0;
+    // Who is present is told anew after each hello.
+    presence.value = new Map();
     position = (JSON.parse(hello.data as string) as { pos: number }).pos;
     // What came before the hello is in the snapshot, what comes after it on the stream: nothing is missed.
     void (fresh ? loadSnapshot() : loadAgents()).then(
@@ -83,8 +91,6 @@ function draw(): void {
   else requestAnimationFrame(flush);
 }
 
-let tries = 0;
-
 /** The browser comes back by itself from a lost connection; from a refusal it does not. */
 async function recover(stream: EventSource): Promise<void> {
   if (stream !== source) return;
@@ -92,9 +98,8 @@ async function recover(stream: EventSource): Promise<void> {
   if (stream.readyState !== EventSource.CLOSED) return;
   source = undefined;
   await whoAmI();
-  if (me.value === null || source !== undefined) return;
   // Another log than ours, or a hub that is not there: begin anew.
-  if (me.value !== undefined && ++tries % 3 === 0) position = undefined;
+  if (++tries % 3 === 0) position = undefined;
   setTimeout(
     () => (source === undefined && !document.hidden ? connect() : undefined),
     Math.min(10_000, 1_000 * tries),

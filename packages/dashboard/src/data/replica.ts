@@ -51,7 +51,9 @@ async function loadThreads(): Promise<void> {
 /** Fetches one thread that is new, or whose settings have changed. */
 export async function loadThread(threadId: string): Promise<void> {
   const thread = await read<Omit<ThreadRow, 'unread'>>(`/v1/threads/${encodeURIComponent(threadId)}`);
-  const unread = threads.value?.get(threadId)?.unread ?? 0;
+  // Nothing of a thread that was not known before has been read, but one's own first words.
+  const fresh = thread.created_by === me.value?.agent_id ? 0 : thread.last_seq;
+  const unread = threads.value?.get(threadId)?.unread ?? fresh;
   putThread({ ...thread, unread });
 }
 

@@ -23,7 +23,8 @@ export async function signIn(word: string): Promise<void> {
 export async function signOut(): Promise<void> {
   await send('/session', { method: 'DELETE' });
   localStorage.clear();
-  me.value = null;
+  // What this page holds of the hub goes with it.
+  location.replace('/');
 }
 
 /** The key of a sign-in link, taken out of the address so that it stays nowhere. */

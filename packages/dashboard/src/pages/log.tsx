@@ -10,6 +10,7 @@ import { Segments } from '../parts/segments.tsx';
 import { describe } from '../parts/system-words.ts';
 import { place } from '../router.ts';
 import { clockTime, fullTime } from '../time.ts';
+import { reportedAs } from '../words.ts';
 
 interface Row {
   pos: number;
@@ -21,8 +22,7 @@ const FILTERS: Record<string, (event: ThreadEvent) => boolean> = {
   asks: (event) => verbOf(event).startsWith('ask.'),
   steering: (event) =>
     event.type === 'control' && !verbOf(event).startsWith('ask.') && !verbOf(event).startsWith('agent.'),
-  agents: (event) =>
-    verbOf(event).startsWith('agent.') || typeof event.meta.metadata?.['event_type'] === 'string',
+  agents: (event) => verbOf(event).startsWith('agent.') || reportedAs(event) !== '',
 };
 
 /** All that happened, the newest first: who did what, where and when. */
@@ -121,8 +121,8 @@ function LogRow({ pos, event }: Row) {
 
 function toldOf(event: ThreadEvent): { icon: IconName; text: string; tone: string } {
   if (event.type === 'control' || event.type === 'presence') return describe(event, me.value?.agent_id ?? '');
-  const kind = event.meta.metadata?.['event_type'];
-  const label = typeof kind === 'string' ? `${kind.replaceAll('_', ' ')}: ` : '';
+  const kind = reportedAs(event);
+  const label = kind === '' ? '' : `${kind.replaceAll('_', ' ')}: `;
   return {
     icon: isFailure(event) ? 'warn' : label === '' ? 'threads' : 'flag',
     tone: isFailure(event) ? 'bad' : 'plain',
@@ -131,12 +131,11 @@ function toldOf(event: ThreadEvent): { icon: IconName; text: string; tone: strin
 }
 
 function verbOf({ type, content }: ThreadEvent): string {
-  return type === 'control' ? (Object.keys((content ?? {}) as object)[0] ?? '') : '';
+  return type === 'control' ? (Object.keys(content ?? {})[0] ?? '') : '';
 }
 
 function isFailure(event: ThreadEvent): boolean {
-  const kind = event.meta.metadata?.['event_type'];
-  if (kind === 'error' || kind === 'task_failed') return true;
+  if (['error', 'task_failed'].includes(reportedAs(event))) return true;
   const told = (
     (event.content ?? {}) as Record<string, { success?: boolean; verdict?: { by?: string } } | undefined>
   )[verbOf(event)];

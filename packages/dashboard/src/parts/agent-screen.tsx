@@ -46,19 +46,16 @@ export function AgentScreen({ agentId }: { agentId: string }) {
   );
 }
 
-/** Control characters would draw, and some would act in a terminal that a person pastes them into. */
+/** What is drawn and does nothing: neither control characters nor what hides or turns text around. */
+const HARMLESS = /[^\t\n\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]/gu;
+
 function toRows(result: unknown): string[] {
   const rows = (result as { rows?: unknown } | null)?.rows;
-  if (!Array.isArray(rows)) return [];
-  // oxlint-disable-next-line no-control-regex
-  return rows
-    .slice(0, 500)
-    .map((row) => textOf(row).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ''));
+  return Array.isArray(rows) ? rows.slice(0, 500).map((row) => textOf(row).replaceAll(HARMLESS, '')) : [];
 }
 
 /** A row is a text, or runs whose first part is the text. */
 function textOf(row: unknown): string {
   if (typeof row === 'string') return row;
-  if (Array.isArray(row)) return row.map((run) => String(Array.isArray(run) ? run[0] : run)).join('');
-  return String((row as { text?: unknown } | null)?.text ?? '');
+  return Array.isArray(row) ? row.map((run) => textOf(Array.isArray(run) ? run[0] : run)).join('') : '';
 }

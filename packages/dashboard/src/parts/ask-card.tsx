@@ -109,7 +109,7 @@ function Verdict({ ask }: { ask: Ask }) {
 }
 
 /** What is left of the time in which an answer counts. */
-export function TimeLeft({ ask }: { ask: Ask }) {
+function TimeLeft({ ask }: { ask: Ask }) {
   const { text, ms } = left(ask.expires_at);
   return (
     <span class={ms < 60_000 ? 'time-left time-short' : 'time-left'} title="Without an answer it is denied">

@@ -2,6 +2,7 @@ import type { ThreadEvent } from '@parley/protocol';
 
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
+import { reportedAs } from '../words.ts';
 import { Text } from './text.tsx';
 
 /** The face of each thing that agents report. */
@@ -25,7 +26,7 @@ const FACES: Record<string, { icon: IconName; label: string; tone: string }> = {
 /** Something reported rather than said: what kind, about what, and in which words. */
 export function EventCard({ event }: { event: ThreadEvent }) {
   const metadata = event.meta.metadata ?? {};
-  const name = event.type === 'message' ? String(metadata['event_type'] ?? '') : event.type;
+  const name = event.type === 'message' ? reportedAs(event) : event.type;
   const { icon, label, tone } = FACES[name] ?? {
     icon: 'info',
     label: name.replaceAll('_', ' '),

@@ -3,6 +3,7 @@ import type { ThreadEvent } from '@parley/protocol';
 import { asks, me, threads } from '../data/state.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
 import { clockTime, dayName, fullTime } from '../time.ts';
+import { reportedAs } from '../words.ts';
 import { Avatar } from './avatar.tsx';
 import { EventCard } from './event-card.tsx';
 import { Icon } from './icon.tsx';
@@ -59,7 +60,6 @@ function Spoken({
 }) {
   const { from, to, ts, meta, content, type } = event;
   const answered = meta.reply_to === undefined ? undefined : log.byId(meta.reply_to);
-  const reported = meta.metadata?.['event_type'];
   return (
     <article
       class={together ? 'message message-together' : 'message'}
@@ -84,10 +84,10 @@ function Spoken({
         {answered === undefined ? null : (
           <a class="quoted-line" href={`/t/${event.thread}/${answered.meta.seq ?? 0}`}>
             <Icon name="reply" size={16} /> <b>{answered.from}</b>{' '}
-            <span>{String(typeof answered.content === 'string' ? answered.content : '').slice(0, 140)}</span>
+            <span>{typeof answered.content === 'string' ? answered.content.slice(0, 140) : ''}</span>
           </a>
         )}
-        {type === 'message' && typeof reported !== 'string' ? (
+        {type === 'message' && reportedAs(event) === '' ? (
           <Text text={String(content)} />
         ) : (
           <EventCard event={event} />
@@ -126,7 +126,7 @@ function Quiet({ event }: { event: ThreadEvent }) {
   );
 }
 
-export function isSpoken({ type }: ThreadEvent): boolean {
+function isSpoken({ type }: ThreadEvent): boolean {
   return type === 'message' || type === 'task' || type === 'result';
 }
 

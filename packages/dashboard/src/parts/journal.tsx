@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { read } from '../data/api.ts';
 import { agentById, me, threads } from '../data/state.ts';
 import { clockTime, fullTime } from '../time.ts';
+import { reportedAs } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { describe } from './system-words.ts';
@@ -48,7 +49,7 @@ export function Journal({ agentId }: { agentId: string }) {
 
 function wordsFor(event: ThreadEvent): Pick<ReturnType<typeof describe>, 'icon' | 'text' | 'tone'> {
   if (event.type !== 'message') return describe(event, me.value?.agent_id ?? '');
-  const kind = String(event.meta.metadata?.['event_type'] ?? 'said');
+  const kind = reportedAs(event) || 'said';
   const bad = kind === 'error' || kind === 'task_failed';
   return {
     icon: bad ? 'warn' : kind === 'task_completed' ? 'check' : 'info',

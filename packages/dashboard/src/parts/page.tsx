@@ -44,7 +44,7 @@ export function useTitle(title: string): void {
 const LINE_WORDS = { connecting: 'Connecting', live: 'Live', lost: 'No connection' } as const;
 
 /** Says whether what is shown is the present. */
-export function LineSign() {
+function LineSign() {
   return (
     <span class={`line-sign line-${line.value}`} role="status">
       <span class="line-dot" aria-hidden="true" />

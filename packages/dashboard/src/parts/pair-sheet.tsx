@@ -22,7 +22,7 @@ export function PairSheet({ onClose }: { onClose: () => void }) {
         if (gone) return;
         set(answer);
         const { encode } = await import('uqr');
-        draw(toPath(encode(`${location.origin}/#k=${answer.key}`, { border: 0 }).data));
+        draw(toPath(encode(`${addressOf(answer)}/#k=${answer.key}`, { border: 0 }).data));
       },
       (error: unknown) => fail(wordsOf(error)),
     );
@@ -37,7 +37,7 @@ export function PairSheet({ onClose }: { onClose: () => void }) {
         <div class="pair-picture">{picture === undefined ? null : <Picture path={picture} />}</div>
         <div class="pair-words">
           <p>Point its camera at the picture, or open</p>
-          <p class="mono pair-address">{location.origin}</p>
+          <p class="mono pair-address">{addressOf(paired)}</p>
           <p>and type</p>
           <p class="pair-code">{paired?.code ?? '····-····'}</p>
           <p class="meta">
@@ -52,7 +52,7 @@ export function PairSheet({ onClose }: { onClose: () => void }) {
           <span class="meta">For a tablet on the wall: it shows everything and decides nothing.</span>
         </span>
       </label>
-      {isLoopback() ? (
+      {isLoopback(new URL(addressOf(paired)).hostname) ? (
         <p class="note">
           This address leads to this machine alone. For a tablet, put TLS before the hub (a tunnel such as
           Tailscale or Cloudflare will do) and name it in <code>http.allowed_hosts</code> and{' '}
@@ -83,6 +83,11 @@ function toPath(rows: boolean[][]): string {
   return `${rows.length}|${d}`;
 }
 
-function isLoopback(): boolean {
-  return /^(localhost|127\.|\[::1\])/.test(location.hostname);
+/** Where the other device finds the hub: where this one does, unless that is this machine alone. */
+function addressOf(paired: Paired | undefined): string {
+  return isLoopback(location.hostname) ? (paired?.address ?? location.origin) : location.origin;
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|127\.|\[::1\])/.test(hostname);
 }

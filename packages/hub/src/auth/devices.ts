@@ -36,7 +36,7 @@ interface Held {
   looked: number;
 }
 
-/** How long a look into the store holds: a device that was revoked is out after that, whoever revoked it. */
+/** How long a look into the store holds for an open stream; each request has its own. */
 const LOOK_AGAIN_MS = 1_000;
 
 /** How often the use of a device is put on record. */
@@ -52,7 +52,7 @@ export interface DevicesOptions {
   onFault: (error: unknown) => void;
 }
 
-/** Keeps devices as records beside the log; what was looked up is remembered for a moment. */
+/** Keeps devices as records beside the log. */
 export function createDevices({ store, log, clock, chance, onFault }: DevicesOptions): Devices {
   const heldById = new Map<string, Held>();
   const own = new WeakSet<Claims>();
@@ -70,11 +70,6 @@ export function createDevices({ store, log, clock, chance, onFault }: DevicesOpt
     return held;
   }
 
-  async function current(deviceId: string): Promise<Held | undefined> {
-    const held = heldById.get(deviceId);
-    return held !== undefined && clock.monotonic() - held.looked < LOOK_AGAIN_MS ? held : look(deviceId);
-  }
-
   function check({ device }: Held): void {
     if (device.revoked_at !== undefined) throw new TokenRefused('the device was revoked');
     if (Date.parse(device.expires_at) <= clock.now()) throw new TokenRefused('the device was away too long');
@@ -82,7 +77,7 @@ export function createDevices({ store, log, clock, chance, onFault }: DevicesOpt
 
   async function verify(cookie: string): Promise<Claims> {
     const [deviceId = '', secret = ''] = cookie.split('.');
-    const held = /^[a-z0-9-]{3,128}$/.test(deviceId) ? await current(deviceId) : undefined;
+    const held = /^[a-z0-9-]{3,128}$/.test(deviceId) ? await look(deviceId) : undefined;
     if (held === undefined || !isSecret(held.device, secret)) throw new TokenRefused('no such device');
     check(held);
     touch(held.device);

@@ -1,7 +1,6 @@
 import type { OutputOf } from '@parley/protocol';
 import type { Command } from 'commander';
 
-import type { Config } from '../config/schema.ts';
 import { addConnectOptions, connect } from './connect.ts';
 import { print, printLines } from './output.ts';
 import { painter } from './style.ts';
@@ -18,9 +17,9 @@ export function addLinkCommand(program: Command): void {
   )
     .addHelpText('after', '\nGood once, and for 10 minutes.\n\nExample:\n  parley link')
     .action(async (_options: unknown, command: Command) => {
-      const { client, url, json, loaded } = await connect(command);
-      const { key, expires_at } = await client.pair_device();
-      const link = dashboardLink(publicAddress(loaded.config, url), key);
+      const { client, json } = await connect(command);
+      const { key, address, expires_at } = await client.pair_device();
+      const link = dashboardLink(address, key);
       print({ json }, { link, expires_at }, () => [link]);
     });
 }
@@ -39,12 +38,12 @@ export function addPairCommand(program: Command): void {
     .option('--read-only', 'the device may look and change nothing')
     .addHelpText('after', '\nExample:\n  parley pair --name "Wall tablet" --read-only')
     .action(async ({ name, readOnly }: PairOptions, command: Command) => {
-      const { client, url, json, loaded } = await connect(command);
-      const address = publicAddress(loaded.config, url);
+      const { client, json } = await connect(command);
       const paired = await client.pair_device({
         read_only: readOnly === true,
         ...(name === undefined ? {} : { name }),
       });
+      const { address } = paired;
       const link = dashboardLink(address, paired.key);
       if (json) return print({ json }, { ...paired, link }, () => []);
       const { renderUnicodeCompact } = await import('uqr');
@@ -57,11 +56,6 @@ export function addPairCommand(program: Command): void {
         ...reachable(address),
       ]);
     });
-}
-
-/** Where other devices find the hub: the first https origin that the configuration allows, else its own address. */
-function publicAddress(config: Config, url: string): string {
-  return config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? url;
 }
 
 function clockTime({ expires_at }: OutputOf<'pair_device'>): string {

@@ -94,9 +94,10 @@ function calmLevel({ config, origins }: LoadedConfig): string {
   return process.stderr.isTTY && origins.get('log.level') === 'default' ? 'warn' : config.log.level;
 }
 
-function greet({ url, invite }: RunningHub, settings: LoadedConfig, command: Command): void {
+function greet(hub: RunningHub, settings: LoadedConfig, command: Command): void {
   const { config } = settings;
-  const { key } = invite({ agent_id: personName(), workspace_id: config.workspace });
+  const { url } = hub;
+  const { key } = hub.invite({ agent_id: personName(), workspace_id: config.workspace });
   const paint = painter(command);
   const typed = ownCommand(settings);
   const next = [

@@ -32,7 +32,7 @@ export const SAFE_HEADERS = {
 
 /** Sends a file of the web app, packed where the browser takes it, or says that it has not changed. */
 export function sendFile({ request, response, request_id }: Exchange, file: WebFile): void {
-  const accepts = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  const accepts = /\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '');
   const bytes = accepts && file.gzip !== undefined ? file.gzip : file.bytes;
   const head: Record<string, string | number> = {
     ...SAFE_HEADERS,

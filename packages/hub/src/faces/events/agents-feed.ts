@@ -10,19 +10,16 @@ const GATHER_MS = 1_000;
 const FRAME = 'event: agents\ndata: {}\n\n';
 
 /** Puts a hint between the events of a stream when the state of some agent may have changed: ask `list_agents`. */
-export async function tellOfAgents(
-  feed: Feed,
-  workspaceId: string,
-  { stop, write, blocked }: EventStream,
-): Promise<void> {
+export async function tellOfAgents(feed: Feed, workspaceId: string, stream: EventStream): Promise<void> {
   const subscription = feed.subscribe(agentsTopic(workspaceId));
+  const { stop } = stream;
   let heard = 0;
   try {
     for (;;) {
       await subscription.next(heard, stop);
       if (stop.aborted) return;
       heard = subscription.head;
-      if (!blocked()) await write(FRAME);
+      if (!stream.blocked()) await stream.write(FRAME);
       await pause(GATHER_MS, undefined, { signal: stop, ref: false });
     }
   } catch {

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+
+import { type Client, createClient } from '@parley/client';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll } from 'vitest';
+
+import { runJson } from '../harness/run-cli.ts';
+import { type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
+import { registerSigner, type Signer } from '../harness/tokens.ts';
+import { requireTool } from '../tools/tools.ts';
+
+export const WORKSPACE = 'w1';
+
+/** The screens that people use. */
+export const SCREENS = {
+  tablet: { viewport: { width: 834, height: 1194 }, hasTouch: true, isMobile: true },
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  desktop: { viewport: { width: 1440, height: 900 }, hasTouch: false, isMobile: false },
+} as const;
+
+export type Screen = keyof typeof SCREENS;
+
+/** A hub, agents that a test scripts, and browsers that are signed in to it. */
+export interface Desk {
+  hub: HubProcess;
+  signer: Signer;
+  agent(name: string, role?: string): Client;
+  /** A link that signs one browser in. */
+  link(): Promise<string>;
+  /** A page of a device that is signed in. */
+  signedIn(screen: Screen, options?: Parameters<Browser['newContext']>[0]): Promise<Page>;
+  context(screen: Screen, options?: Parameters<Browser['newContext']>[0]): Promise<BrowserContext>;
+  close(): Promise<void>;
+}
+
+let browser: Promise<Browser> | undefined;
+afterAll(async () => {
+  await (await browser)?.close();
+  browser = undefined;
+});
+
+/** One browser for all tests of a file. */
+export function openBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({
+    executablePath: requireTool('chromium'),
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    timeout: 60_000,
+  });
+  return browser;
+}
+
+/** Starts a hub to look at. */
+export async function openDesk(options: HubOptions = {}): Promise<Desk> {
+  const hub = await startHub(options);
+  const signer = await registerSigner('desk', { data: hub.data });
+  const contexts: BrowserContext[] = [];
+  const desk: Desk = {
+    hub,
+    signer,
+    agent: (name, role = 'worker') =>
+      createClient({
+        url: hub.url,
+        token: signer.token({
+          agent: name,
+          workspace: WORKSPACE,
+          role,
+          session: `${name}-${randomUUID().slice(0, 8)}`,
+        }),
+      }),
+    async link() {
+      const { link } = await runJson<{ link: string }>(['link', '--workspace', WORKSPACE], {
+        data: hub.data,
+      });
+      return link;
+    },
+    async context(screen, more = {}) {
+      const context = await (
+        await openBrowser()
+      ).newContext({ ...SCREENS[screen], locale: 'en-GB', ...more });
+      context.setDefaultTimeout(30_000);
+      contexts.push(context);
+      return context;
+    },
+    async signedIn(screen, more) {
+      const page = await (await desk.context(screen, more)).newPage();
+      await page.goto(await desk.link());
+      await page.locator('.line-sign.line-live').waitFor();
+      return page;
+    },
+    async close() {
+      await Promise.all(contexts.map((context) => context.close()));
+      await hub.stop();
+    },
+  };
+  return desk;
+}
+
+/** The name under which the person at the terminal is known. */
+export async function personOf(page: Page): Promise<string> {
+  const { agent_id } = await page.evaluate(
+    async () => (await fetch('/session')).json() as Promise<{ agent_id: string }>,
+  );
+  return agent_id;
+}
