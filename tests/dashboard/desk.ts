@@ -4,12 +4,14 @@ import { type Client, createClient } from '@parley/client';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll } from 'vitest';
 
-import { runJson } from '../harness/run-cli.ts';
 import { type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { registerSigner, type Signer } from '../harness/tokens.ts';
 import { requireTool } from '../tools/tools.ts';
 
-export const WORKSPACE = 'w1';
+const WORKSPACE = 'w1';
+
+/** The person whose devices these are. */
+export const PERSON = 'kim';
 
 /** The screens that people use. */
 export const SCREENS = {
@@ -68,10 +70,8 @@ export async function openDesk(options: HubOptions = {}): Promise<Desk> {
         }),
       }),
     async link() {
-      const { link } = await runJson<{ link: string }>(['link', '--workspace', WORKSPACE], {
-        data: hub.data,
-      });
-      return link;
+      const { key } = await desk.agent(PERSON, 'operator').pair_device();
+      return `${hub.url}/#k=${key}`;
     },
     async context(screen, more = {}) {
       const context = await (
@@ -93,12 +93,4 @@ export async function openDesk(options: HubOptions = {}): Promise<Desk> {
     },
   };
   return desk;
-}
-
-/** The name under which the person at the terminal is known. */
-export async function personOf(page: Page): Promise<string> {
-  const { agent_id } = await page.evaluate(
-    async () => (await fetch('/session')).json() as Promise<{ agent_id: string }>,
-  );
-  return agent_id;
 }

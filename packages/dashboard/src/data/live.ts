@@ -20,6 +20,7 @@ let source: EventSource | undefined;
 let position: number | undefined;
 let queue: ThreadEvent[] = [];
 let drawing = false;
+let holding = false;
 let tries = 0;
 let hiding: ReturnType<typeof setTimeout> | undefined;
 
@@ -59,11 +60,18 @@ function connect(): void {
     // Who is present is told anew after each hello.
     presence.value = new Map();
     position = (JSON.parse(hello.data as string) as { pos: number }).pos;
-    // What came before the hello is in the snapshot, what comes after it on the stream: nothing is missed.
-    void (fresh ? loadSnapshot() : loadAgents()).then(
-      () => (line.value = 'live'),
-      () => (line.value = 'lost'),
-    );
+    // What came before the hello is in the snapshot, what comes after it on the stream. Events wait for the snapshot:
+    // one that is applied before would be lost when an older picture arrives after it.
+    holding = fresh;
+    void (fresh ? loadSnapshot() : loadAgents())
+      .then(
+        () => (line.value = 'live'),
+        () => (line.value = 'lost'),
+      )
+      .finally(() => {
+        holding = false;
+        if (queue.length > 0) draw();
+      });
   });
   stream.addEventListener('message', (message) => {
     const { pos, event } = JSON.parse(message.data as string) as Frame;
@@ -72,7 +80,7 @@ function connect(): void {
       position = pos;
     }
     queue.push(event);
-    if (!drawing) draw();
+    if (!drawing && !holding) draw();
   });
   stream.addEventListener('agents', () => void loadAgents());
   stream.addEventListener('error', () => void recover(stream));

@@ -54,6 +54,8 @@ export async function loadThread(threadId: string): Promise<void> {
   // Nothing of a thread that was not known before has been read, but one's own first words.
   const fresh = thread.created_by === me.value?.agent_id ? 0 : thread.last_seq;
   const unread = threads.value?.get(threadId)?.unread ?? fresh;
+  // The stream may have told of more than this answer knows.
+  if ((threads.value?.get(threadId)?.last_seq ?? 0) > thread.last_seq) return loadThread(threadId);
   putThread({ ...thread, unread });
 }
 

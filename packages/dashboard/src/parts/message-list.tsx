@@ -75,7 +75,7 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
     if (atEnd.current || pending.some(({ seq, failed }) => seq === undefined && failed === undefined))
       list.current?.scrollToIndex(total - 1, { align: 'end' });
     look(list.current?.scrollOffset ?? 0);
-  }, [total, ready]);
+  }, [total, last, ready]);
 
   /** Fetches what is in sight, and notes how far the person has come. */
   function look(offset: number): void {
