@@ -52,9 +52,9 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /** Starts a hub to look at. */
-export async function openDesk(options: HubOptions = {}): Promise<Desk> {
+export async function openDesk(options: HubOptions & { signer?: Signer } = {}): Promise<Desk> {
   const hub = await startHub(options);
-  const signer = await registerSigner('desk', { data: hub.data });
+  const signer = options.signer ?? (await registerSigner('desk', { data: hub.data }));
   const contexts: BrowserContext[] = [];
   const desk: Desk = {
     hub,

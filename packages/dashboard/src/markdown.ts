@@ -1,10 +1,24 @@
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 
-/** Longer texts are shown as they are: to parse them could hold up the page. */
-const PARSED_CHARS = 40_000;
+/** Longer texts, and those with more marks than anyone writes by hand, are shown as they are: to parse them takes time
+ * that grows with the square of their number, and would hold up the page. */
+const PARSED_CHARS = 20_000;
+const PARSED_MARKS = 600;
+const TOO_DEEP = /(?:>[ \t]*){20}/;
 
 const marked = new Marked({ gfm: true, breaks: true, async: false });
+
+const escape = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+// HTML is shown, not obeyed, and a picture becomes a link to it: nothing is loaded because somebody mentions it.
+marked.use({
+  renderer: {
+    html: ({ text }) => escape(text),
+    image: ({ href, text }) => `<a href="${escape(href)}">${escape(text === '' ? href : text)}</a>`,
+  },
+});
 
 const ALLOWED = {
   ALLOWED_TAGS: [
@@ -40,7 +54,7 @@ const ALLOWED = {
   RETURN_TRUSTED_TYPE: true,
 };
 
-// Nothing is loaded from elsewhere, links leave the app behind, and headings stay below those of the page.
+// Links leave the app behind, and nobody can tick a box in what another has said.
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   if (node.nodeName === 'A') {
     node.setAttribute('target', '_blank');
@@ -54,7 +68,15 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
 
 /** Words of others as markup that can do nothing; undefined where they are better shown as plain text. */
 export function toMarkup(text: string): string | undefined {
-  if (!DOMPurify.isSupported || text.length > PARSED_CHARS || !/[*_`#[\]|>\-\n~<:]/.test(text))
+  if (!DOMPurify.isSupported || !isParsed(text)) return undefined;
+  try {
+    return DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED);
+  } catch {
     return undefined;
-  return DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED);
+  }
+}
+
+function isParsed(text: string): boolean {
+  if (text.length > PARSED_CHARS || !/[*_`#[\]|>\-\n~<:]/.test(text)) return false;
+  return (text.match(/[*_[\]~`]/g)?.length ?? 0) <= PARSED_MARKS && !TOO_DEEP.test(text);
 }

@@ -4,8 +4,9 @@ import { call, read } from './api.ts';
 import { openLog } from './thread-log.ts';
 import { agents, asks, me, presence, type Preview, previews, threads, type ThreadRow } from './state.ts';
 
-/** How long a settled request stays in sight. */
+/** How long a request stays in sight once the agent has the verdict, and while it has not taken it yet. */
 const SETTLED_MS = 6_000;
+const UNTAKEN_MS = 60_000;
 
 /** How many threads the lists hold. */
 const MAX_THREADS = 200;
@@ -171,22 +172,22 @@ function pick({ status, verdict, resolved_at }: AskNews): Partial<Ask> {
   };
 }
 
-/** Shows an ask as the hub says it stands; a settled one leaves after a while. */
+/** Shows an ask as the hub says it stands; a settled one leaves after a while, and sooner once the agent has it. */
 export function settle(ask: Ask): void {
   const before = asks.value.get(ask.ask_id);
   if (before === undefined) return;
   // An older word must not undo a newer one.
   const steps = ['open', 'answering', 'resolved'];
   const newest = steps.indexOf(ask.status) >= steps.indexOf(before.ask.status) ? ask : before.ask;
-  const settledAt = newest.status === 'open' ? undefined : (before.settledAt ?? Date.now());
-  asks.value = new Map(asks.value).set(ask.ask_id, {
-    ask: newest,
-    ...(settledAt === undefined ? {} : { settledAt }),
-  });
-  if (settledAt !== undefined && before.settledAt === undefined)
-    setTimeout(() => {
-      const rest = new Map(asks.value);
-      rest.delete(ask.ask_id);
-      asks.value = rest;
-    }, SETTLED_MS);
+  asks.value = new Map(asks.value).set(ask.ask_id, { ask: newest });
+  if (newest.status !== 'open')
+    setTimeout(() => leave(newest), newest.status === 'resolved' ? SETTLED_MS : UNTAKEN_MS);
+}
+
+/** Takes an ask out of sight, unless it has moved on since. */
+function leave({ ask_id, status }: Ask): void {
+  if (asks.value.get(ask_id)?.ask.status !== status) return;
+  const rest = new Map(asks.value);
+  rest.delete(ask_id);
+  asks.value = rest;
 }

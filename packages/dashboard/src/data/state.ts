@@ -24,8 +24,6 @@ export interface AskRow {
   sending?: boolean;
   /** What went wrong with it. */
   failed?: string;
-  /** When it was settled, by this clock: it stays in sight for a while. */
-  settledAt?: number;
 }
 
 /** undefined: not known yet; null: nobody. */

@@ -26,6 +26,9 @@ const VList = ReactVList as unknown as ComponentType<VListProps>;
 /** Nearer to the end than this, the list follows what comes. */
 const AT_END_PX = 120;
 
+/** So much that is new is read from where it begins; of more, the end is of interest. */
+const BACKLOG = 200;
+
 /** Rows that are fetched beyond those in sight. */
 const MARGIN = 40;
 
@@ -50,9 +53,10 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
   const pending = log.pending.value;
   const total = useComputed(() => log.last.value + 1 + log.pending.value.length).value;
   const firstNew = readUpTo < last ? readUpTo + 1 : undefined;
+  const [firstUnread] = useState(last - readUpTo <= BACKLOG ? firstNew : undefined);
 
   useEffect(() => {
-    const start = wanted ?? (readUpTo > 0 && readUpTo < last ? readUpTo + 1 : last);
+    const start = wanted ?? firstUnread ?? last;
     let gone = false;
     void log.ensure(start - MARGIN, Math.min(last, start + MARGIN)).finally(() => {
       if (!gone) begin(true);
@@ -64,7 +68,7 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
 
   useLayoutEffect(() => {
     if (!ready) return;
-    const start = wanted ?? (readUpTo > 0 && readUpTo < last ? readUpTo + 1 : undefined);
+    const start = wanted ?? firstUnread;
     atEnd.current = start === undefined;
     list.current?.scrollToIndex(start ?? total - 1, { align: start === undefined ? 'end' : 'center' });
     requestAnimationFrame(() => look(list.current?.scrollOffset ?? 0));
