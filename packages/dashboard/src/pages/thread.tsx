@@ -88,16 +88,16 @@ function Thread({ thread, seq }: { thread: ThreadRow; seq: number | undefined })
               )}
             </p>
           </div>
-          <button
-            type="button"
-            class="people-button"
-            aria-label={`${plural(participants.length, 'participant')}: show them`}
-            onClick={() => show('people')}
-          >
+          <button type="button" class="people-button" onClick={() => show('people')}>
+            <span class="sr">{plural(participants.length, 'participant')}: show them</span>
             {participants.slice(0, 3).map((name) => (
               <Avatar key={name} name={name} size="s" state={agentById.value.get(name)?.state} />
             ))}
-            {participants.length > 3 ? <span class="meta">+{participants.length - 3}</span> : null}
+            {participants.length > 3 ? (
+              <span class="meta" aria-hidden="true">
+                +{participants.length - 3}
+              </span>
+            ) : null}
           </button>
           {maySteer() && status !== 'closed' ? (
             <button
