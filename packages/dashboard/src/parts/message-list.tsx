@@ -111,6 +111,7 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
         class="message-scroll"
         data={{ length: total }}
         onScroll={look}
+        onResize={() => look(list.current?.scrollOffset ?? 0)}
         tabIndex={0}
         role="log"
         aria-label="Messages"
