@@ -161,7 +161,7 @@ test('[C-LOCAL-06] a cookie counts only for requests of the hub’s own pages', 
       cookie,
       'create_thread',
       { title: 'forged' },
-      headers as unknown as Record<string, string>,
+      { ...headers },
     );
     expect([headers, reply.status]).toEqual([headers, 403]);
     expect(

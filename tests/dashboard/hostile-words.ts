@@ -9,9 +9,9 @@ export function hostileWords(canary: string): string[] {
     `<div style="background:url(${canary}/css);position:fixed;inset:0">cover</div> <base href="${canary}/"> <meta http-equiv=refresh content="0;url=${canary}/meta">`,
     `[a]: ${canary}/ref "t"\n[a] <link rel=stylesheet href=${canary}/link> <video src=${canary}/video autoplay></video>`,
     `| a | b |\n| --- | --- |\n${'| x | y |\n'.repeat(6_000)}`,
-    `${'['.repeat(20_000)}`,
+    '['.repeat(20_000),
     `${'> '.repeat(5_000)}deep`,
-    `${'*a **b '.repeat(5_000)}`,
-    `The last of them.`,
+    '*a **b '.repeat(5_000),
+    'The last of them.',
   ];
 }
