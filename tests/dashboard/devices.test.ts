@@ -157,12 +157,7 @@ test('[C-LOCAL-06] a cookie counts only for requests of the hub’s own pages', 
     { origin: ORIGIN },
     { origin: 'null' },
   ]) {
-    const reply = await callAs(
-      cookie,
-      'create_thread',
-      { title: 'forged' },
-      { ...headers },
-    );
+    const reply = await callAs(cookie, 'create_thread', { title: 'forged' }, { ...headers });
     expect([headers, reply.status]).toEqual([headers, 403]);
     expect(
       (await send(`${hub.url}/session`, { method: 'DELETE', headers: { cookie, ...own(), ...headers } }))

@@ -148,7 +148,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     });
   });
 
-  test('flows 4 and 5: who is in trouble is shown with the reason, and is prodded with one tap', async () => {
+  test('[LIVE-7] flows 4 and 5: who is in trouble is shown with the reason, and is prodded with one tap', async () => {
     const page = pages.tablet;
     await page.goto(`${desk.hub.url}/now`);
     const { agent, thread_id } = await scene(desk, 'sisyphus');
@@ -329,7 +329,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await page.getByText('Read by reader').waitFor();
   });
 
-  test('the state of an agent changes on the page without a reload, and its place in the list stays', async () => {
+  test('[LIVE-4] the state of an agent changes on the page without a reload, and its place in the list stays', async () => {
     const page = pages.tablet;
     const { agent } = await scene(desk, 'aaron');
     await page.goto(`${desk.hub.url}/agents`);
