@@ -2,13 +2,17 @@ import { randomUUID } from 'node:crypto';
 
 import { type Client, createClient } from '@parley/client';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 
 import { type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { registerSigner, type Signer } from '../harness/tokens.ts';
 import { requireTool } from '../tools/tools.ts';
 
 const WORKSPACE = 'w1';
+
+/** A browser on a busy machine is slow; what is waited for comes, or the test is right to fail. */
+export const PATIENCE_MS = 120_000;
+vi.setConfig({ testTimeout: 5 * PATIENCE_MS, hookTimeout: 5 * PATIENCE_MS });
 
 /** The person whose devices these are. */
 export const PERSON = 'kim';
@@ -77,7 +81,7 @@ export async function openDesk(options: HubOptions & { signer?: Signer } = {}): 
       const context = await (
         await openBrowser()
       ).newContext({ ...SCREENS[screen], locale: 'en-GB', ...more });
-      context.setDefaultTimeout(30_000);
+      context.setDefaultTimeout(PATIENCE_MS);
       contexts.push(context);
       return context;
     },

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
-import { type Desk, openDesk, PERSON, type Screen, SCREENS } from './desk.ts';
+import { type Desk, openDesk, PATIENCE_MS, PERSON, type Screen, SCREENS } from './desk.ts';
 
 /** A thread with an agent, both made for one test. */
 async function scene(desk: Desk, name: string): Promise<{ agent: Client; thread_id: string; title: string }> {
@@ -57,7 +57,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     // Nothing is settled before the hub says so; then it waits for the agent.
     await one.getByText('Approved by you').waitFor();
     expect(await one.innerText()).toContain('the agent has yet to take it');
-    const { ask: taken } = await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 5_000 });
+    const { ask: taken } = await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 });
     expect(taken.verdict).toMatchObject({ decision: 'approved', scope: 'once', by: PERSON });
     expect(taken.verdict?.device).toMatch(/^linux-chrome-[0-9a-f]{8}$/);
     await one.getByText('the agent has it').waitFor();
@@ -77,7 +77,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await one.getByRole('button', { name: 'More ways to answer' }).tap();
     await page.getByRole('button', { name: /Approve for this session/ }).tap();
     expect(
-      (await agent.wait_for_ask({ ask_id: first.ask.ask_id, timeout_ms: 5_000 })).ask.verdict,
+      (await agent.wait_for_ask({ ask_id: first.ask.ask_id, timeout_ms: 60_000 })).ask.verdict,
     ).toMatchObject({ decision: 'approved', scope: 'session' });
     await one.waitFor({ state: 'detached' });
     const second = await agent.raise_ask({
@@ -89,7 +89,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await page.getByLabel('Tell it why not').fill('Not on a Friday.');
     await page.getByRole('button', { name: 'Deny and say why' }).tap();
     expect(
-      (await agent.wait_for_ask({ ask_id: second.ask.ask_id, timeout_ms: 5_000 })).ask.verdict,
+      (await agent.wait_for_ask({ ask_id: second.ask.ask_id, timeout_ms: 60_000 })).ask.verdict,
     ).toMatchObject({ decision: 'denied', reason: 'Not on a Friday.' });
     await one.getByText('Denied by you: Not on a Friday.').waitFor();
   });
@@ -108,7 +108,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
       ],
     });
     await card(page, 'planner').getByRole('button', { name: 'Open TASK-220' }).click();
-    const { ask: taken } = await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 5_000 });
+    const { ask: taken } = await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 });
     expect(taken.verdict).toMatchObject({ decision: 'answered', option: 'task' });
   });
 
@@ -142,7 +142,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await one.getByRole('button', { name: 'Approve once' }).tap();
     await one.getByText('Denied by lee').waitFor();
     await pages.tablet.unroute('**/v1/answer_ask');
-    expect((await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 5_000 })).ask.verdict).toMatchObject({
+    expect((await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 })).ask.verdict).toMatchObject({
       decision: 'denied',
       by: 'lee',
     });
@@ -160,7 +160,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await row.getByRole('button', { name: 'Prodded' }).waitFor();
     await vi.waitFor(
       async () => expect((await agent.get_thread({ thread_id })).prodded).toEqual(['sisyphus']),
-      10_000,
+      PATIENCE_MS,
     );
     await agent.update_agent_status({ status: 'online' });
     await row.waitFor({ state: 'detached' });
@@ -223,14 +223,14 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
       .waitFor();
     await vi.waitFor(
       async () => expect((await bodies(agent, thread_id)).at(-1)).toBe('Thank you @talker'),
-      10_000,
+      PATIENCE_MS,
     );
     expect((await bodies(agent, thread_id)).filter((body) => body.startsWith('Thank you'))).toHaveLength(1);
     // What was read is read on every device.
     await vi.waitFor(async () => {
       const { threads } = await desk.agent(PERSON, 'operator').list_threads({ unread: true });
       expect(threads.map((thread) => thread.thread_id)).not.toContain(thread_id);
-    }, 10_000);
+    }, PATIENCE_MS);
   });
 
   test('a message that the hub refuses stays, with the reason, and goes when it is sent again', async () => {
@@ -251,7 +251,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
         expect((await bodies(agent, thread_id)).filter((body) => body === 'Over a broken line')).toHaveLength(
           1,
         ),
-      10_000,
+      PATIENCE_MS,
     );
   });
 
@@ -279,7 +279,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
           status: 'resolved',
           participants: expect.arrayContaining(['newcomer']),
         }),
-      10_000,
+      PATIENCE_MS,
     );
   });
 
@@ -310,7 +310,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
       await page.getByRole('searchbox').fill('');
       await page.getByRole('searchbox').fill('kingfisher');
       await page.locator('mark', { hasText: 'kingfisher' }).waitFor({ timeout: 1_000 });
-    }, 20_000);
+    }, PATIENCE_MS);
     await page.locator('a.row', { hasText: 'kingfisher' }).tap();
     await page.locator('.entry-marked', { hasText: 'kingfisher' }).waitFor();
   });
@@ -357,7 +357,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     const focused = `document.activeElement?.getAttribute('data-ask') === '${ask.ask_id}'`;
     for (let i = 0; i < 20 && !(await page.evaluate<boolean>(focused)); i++) await page.keyboard.press('j');
     await page.keyboard.press('y');
-    expect((await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 10_000 })).ask.verdict).toMatchObject({
+    expect((await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 })).ask.verdict).toMatchObject({
       decision: 'approved',
     });
     await page.keyboard.press('Control+k');

@@ -118,7 +118,6 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     ['desktop', 'light'],
   ] as const)(
     'on a %s in %s: nothing that axe finds, no sideways scrolling, all targets large enough',
-    { timeout: 300_000 },
     async (screen: Screen, colorScheme) => {
       // The examiner is brought in as a script of its own, which the page's policy would refuse.
       const page = await desk.signedIn(screen, { colorScheme, bypassCSP: true, reducedMotion: 'reduce' });

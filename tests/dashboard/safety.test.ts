@@ -5,7 +5,7 @@ import { hostileWords } from './hostile-words.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
-import { type Desk, openDesk, PERSON } from './desk.ts';
+import { type Desk, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
 
 /** A web server that is not ours, and what it was asked for. */
 interface Stranger {
@@ -59,7 +59,7 @@ describeWith(['chromium'], 'the dashboard and those who mean it ill', () => {
       new Promise((resolve) => { const s = new WebSocket('${url.replace('http', 'ws')}/ws?version=1.0'); s.onopen = () => resolve('open'); s.onerror = () => resolve('blocked'); }),
     ])`);
     expect(tried).toEqual(['blocked', 'opaque', 'blocked', 'blocked']);
-    await vi.waitFor(() => expect(refused).toContain('403 /v1/create_thread'), 10_000);
+    await vi.waitFor(() => expect(refused).toContain('403 /v1/create_thread'), PATIENCE_MS);
     expect(refused.every((line) => line.startsWith('403'))).toBe(true);
     expect(await page.frameLocator('#framed').locator('#app').count()).toBe(0);
     const { threads } = await desk.agent(PERSON, 'operator').list_threads();

@@ -7,7 +7,7 @@ import { Nav } from './parts/nav.tsx';
 import { Empty, Page } from './parts/page.tsx';
 import { Palette } from './parts/palette.tsx';
 import { Toasts } from './parts/toast.tsx';
-import { overlay } from './keys.ts';
+import { dismiss, overlay } from './keys.ts';
 import { AgentsPage } from './pages/agents.tsx';
 import { AskPage } from './pages/ask.tsx';
 import { NowPage } from './pages/now.tsx';
@@ -67,8 +67,8 @@ function Frame({ children }: { children: ComponentChildren }) {
         ) : null}
         {children}
       </main>
-      {overlay.value === 'palette' ? <Palette onClose={() => (overlay.value = undefined)} /> : null}
-      {overlay.value === 'keys' ? <KeyHelp onClose={() => (overlay.value = undefined)} /> : null}
+      {overlay.value === 'palette' ? <Palette onClose={() => dismiss('palette')} /> : null}
+      {overlay.value === 'keys' ? <KeyHelp onClose={() => dismiss('keys')} /> : null}
       <Toasts />
     </div>
   );

@@ -5,6 +5,11 @@ import { go, goBack, place } from './router.ts';
 /** What lies above the page. */
 export const overlay = signal<'palette' | 'keys' | undefined>(undefined);
 
+/** Takes away what lies above the page; what has been called in its place meanwhile stays. */
+export function dismiss(what: 'palette' | 'keys'): void {
+  if (overlay.value === what) overlay.value = undefined;
+}
+
 /** How long the second key of a pair may take. */
 const PAIR_MS = 900;
 
