@@ -11,6 +11,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'specs/**/*.test.ts'],
+          // A busy machine may be ten times slower than a free one.
+          testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },

@@ -1,15 +1,18 @@
-/** Bundles each binary into its package's dist/. */
+/** Bundles each binary into its package's dist/, and the web app into the hub's. */
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { build } from 'esbuild';
 
+import { buildDashboard } from './build-dashboard.mjs';
 import { bundles } from './bundles.mjs';
 
-for (const bundle of Object.values(bundles)) {
+const { dashboard: _app, ...binaries } = bundles;
+for (const bundle of Object.values(binaries)) {
   const { metafile } = await build({ ...bundle, metafile: true });
   // Parts are named by their content: those of earlier builds would stay for ever.
   const built = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
   for (const name of readdirSync(bundle.outdir))
     if (name.startsWith('part-') && !built.has(name)) rmSync(join(bundle.outdir, name));
 }
+await buildDashboard();

@@ -35,4 +35,29 @@ export const bundles = {
     chunkNames: 'part-[hash]',
     outdir: 'packages/codex-proxy/dist',
   },
+  dashboard: {
+    bundle: true,
+    platform: 'browser',
+    target: ['chrome111', 'firefox115', 'safari16.4'],
+    format: 'esm',
+    splitting: true,
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    entryPoints: {
+      main: 'packages/dashboard/src/main.tsx',
+      style: 'packages/dashboard/src/styles/index.css',
+    },
+    outdir: 'packages/hub/dist/dashboard',
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    // The one library that is written for React runs on Preact.
+    alias: {
+      react: 'preact/compat',
+      'react-dom': 'preact/compat',
+      'react/jsx-runtime': 'preact/jsx-runtime',
+    },
+  },
 };

@@ -9,13 +9,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packages;
 const hub = JSON.parse(readFileSync(`${root}packages/hub/package.json`, 'utf8'));
 
-const { metafile, outputFiles } = await build({
-  ...bundles.hub,
-  absWorkingDir: root,
-  write: false,
-  metafile: true,
-});
-const bundled = Object.keys(metafile.inputs).flatMap((path) => {
+const built = await Promise.all(
+  [bundles.hub, bundles.dashboard].map((bundle) =>
+    build({ ...bundle, absWorkingDir: root, write: false, metafile: true }),
+  ),
+);
+const outputFiles = built.flatMap((result) => result.outputFiles);
+const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+const bundled = inputs.flatMap((path) => {
   const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path);
   return match === null ? [] : [match[1]];
 });

@@ -80,7 +80,7 @@ export function logged(reader: StreamReader): Event[] {
 export function presences(reader: StreamReader): [string, string][] {
   return reader
     .frames()
-    .filter(({ id }) => id === undefined)
+    .filter(({ id, name }) => id === undefined && name !== 'agents')
     .map(({ data }) => (data['event'] ?? data) as unknown as Event)
     .map(({ from, content }) => [from, (content as { state: string }).state]);
 }

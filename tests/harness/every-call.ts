@@ -70,6 +70,12 @@ export function everyCall(
     get_document_links: { document_id: NOWHERE },
     report_health: { status: 'healthy' },
     list_services: {},
+    list_devices: {},
+    pair_device: {},
+    revoke_device: { device_id: 'nobody-0' },
+    preview_threads: { thread_ids: [thread_id] },
+    read_log: {},
+    describe_hub: {},
   };
 }
 
@@ -92,6 +98,10 @@ export const REFUSED: Partial<Record<OperationName, ErrorCode>> = {
   get_document_history: 'NOT_FOUND',
   revert_document: 'FORBIDDEN',
   get_document_links: 'NOT_FOUND',
+  list_devices: 'INSUFFICIENT_AUTHORITY',
+  pair_device: 'INSUFFICIENT_AUTHORITY',
+  revoke_device: 'INSUFFICIENT_AUTHORITY',
+  describe_hub: 'INSUFFICIENT_AUTHORITY',
 };
 
 /** The operations that speak of one thread. */

@@ -13,6 +13,12 @@ export function debianTools() {
     { name: 'less', path: inPath('less'), packages: ['less'] },
     { name: 'htop', path: inPath('htop'), packages: ['htop'] },
     fusePython(),
+    // The fonts decide how wide words are, and so what fits.
+    {
+      name: 'chromium',
+      path: inPath('chromium'),
+      packages: ['chromium', 'fonts-inter', 'fonts-dejavu-core'],
+    },
   ];
 }
 

@@ -14,7 +14,8 @@ export type ToolName =
   | 'vim'
   | 'less'
   | 'htop'
-  | 'fuse-python';
+  | 'fuse-python'
+  | 'chromium';
 
 /** Why a tool is not on this machine. */
 export interface Missing {

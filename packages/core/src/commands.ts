@@ -17,7 +17,7 @@ import type {
 } from '@parley/protocol';
 
 import type { Entry } from './entry.ts';
-import type { Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
+import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 import type { Wake } from './wake/wake.ts';
@@ -193,6 +193,11 @@ export type ReportHealth = Base<'report_health', { status: 'healthy' | 'degraded
   order?: Order;
 };
 
+export type AddDevice = Base<'add_device', { device: KeptDevice }>;
+/** A device was used: it stays for another while. */
+export type TouchDevice = Base<'touch_device', { device_id: string; expires_at: string }>;
+export type RevokeDevice = Base<'revoke_device', { device_id: string }>;
+
 /** Everything that changes the hub: plain data, so that it crosses to the store's thread as it is. */
 export type Command =
   | CreateThread
@@ -232,7 +237,10 @@ export type Command =
   | UseNonce
   | ForgetNonces
   | NoteAlias
-  | ReportHealth;
+  | ReportHealth
+  | AddDevice
+  | TouchDevice
+  | RevokeDevice;
 
 export type ThreadCommand = Extract<Command, { thread_id: string }>;
 
@@ -246,7 +254,7 @@ export interface Needs {
   /** The caller's cursor in the thread. */
   cursor?: boolean;
   /** A value kept beside the log. */
-  record?: { kind: 'agent' | 'ask' | 'session'; key: string };
+  record?: { kind: 'agent' | 'ask' | 'session' | 'device'; key: string };
   /** Whatever the rule finds that it must know. */
   records?: true;
 }
@@ -257,7 +265,7 @@ export interface Loaded {
   other?: Located;
   entry: Entry | undefined;
   cursor: Cursor | undefined;
-  record?: RecordKinds['agent' | 'ask' | 'session'];
+  record?: RecordKinds['agent' | 'ask' | 'session' | 'device'];
   records?: RecordReader;
 }
 

@@ -76,6 +76,8 @@ function admitCall(caller: Caller, name: OperationName, raw: unknown) {
   if (operation.authority === 'act' && caller.role === 'observer') {
     throw new ParleyError('FORBIDDEN', `an observer may not call ${name}`);
   }
+  if (caller.read_only === true && !CONTRACTS[name].annotations.readOnlyHint)
+    throw new ParleyError('FORBIDDEN', `this device may only look: ${name} changes something`);
   return { operation, parsed: parsed.data };
 }
 

@@ -6,6 +6,7 @@ import type { Command, Order } from './commands.ts';
 import type { Log } from './log.ts';
 import type { Commander, Links } from './agents/ports.ts';
 import type { Patience } from './agents/state.ts';
+import type { Invitations } from './devices/invitations.ts';
 import type { AskKeeper } from './asks/keeper.ts';
 import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
@@ -31,6 +32,9 @@ export interface Deps {
   asks: AskKeeper;
   offers: Offers;
   waker: Pick<Waker, 'wake'>;
+  invitations: Invitations;
+  /** What the hub tells of itself. */
+  about: () => About;
   /** Writes a summary's prose when a model is configured. */
   prose: Prose | undefined;
   idempotencyWindowMs: number;
@@ -38,6 +42,15 @@ export interface Deps {
   patience: Patience;
   /** The documents under which agents may make others; root is all of them. */
   agentsCreateUnder: readonly string[];
+}
+
+/** What only the one who built the hub knows of it. */
+export interface About {
+  version: string;
+  started_at: string;
+  /** Where other devices find it. */
+  address: string;
+  keys: { kid: string; own: boolean; created_at: string; retired_at?: string; workspace?: string }[];
 }
 
 /** What one call brings beside its input. */

@@ -17,6 +17,7 @@ import {
   waitForAsk,
   withdrawAsk,
 } from './asks/operations.ts';
+import { listDevices, pairDevice, revokeDevice } from './devices/operations.ts';
 import { getMessageEvidence } from './evidence/operations.ts';
 
 import { listServices, reportHealth } from './envelope/operations.ts';
@@ -35,6 +36,7 @@ import {
   getDocumentLinks,
   listDocuments,
 } from './knowledge/read-operations.ts';
+import { describeHub, readLog } from './hub-operations.ts';
 import {
   ackRead,
   getMessage,
@@ -59,6 +61,7 @@ import {
   createThread,
   getThread,
   listThreads,
+  previewThreads,
   renameThread,
   summarizeThread,
   updateThreadStatus,
@@ -117,4 +120,10 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   get_document_links: getDocumentLinks,
   report_health: reportHealth,
   list_services: listServices,
+  list_devices: listDevices,
+  pair_device: pairDevice,
+  revoke_device: revokeDevice,
+  preview_threads: previewThreads,
+  read_log: readLog,
+  describe_hub: describeHub,
 };

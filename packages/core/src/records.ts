@@ -1,4 +1,4 @@
-import type { Agent, Ask, Session } from '@parley/protocol';
+import type { Agent, Ask, Device, Session } from '@parley/protocol';
 
 import type { Wake } from './wake/wake.ts';
 import type { LastSeq, Service, UsedAlias, UsedNonce } from './envelope/kept.ts';
@@ -35,6 +35,12 @@ export interface Follower {
   pos: number;
 }
 
+/** A device as it is kept: of the secret that it holds only the hash. */
+export interface KeptDevice extends Omit<Device, 'this_one'> {
+  workspace_id: string;
+  secret_hash: string;
+}
+
 /** What is kept beside the log, by kind: small things with one current value each. */
 export interface RecordKinds {
   session: KeptSession;
@@ -53,6 +59,7 @@ export interface RecordKinds {
   nonce: UsedNonce;
   alias: UsedAlias;
   service: Service;
+  device: KeptDevice;
 }
 
 export type RecordKind = keyof RecordKinds;

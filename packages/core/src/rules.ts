@@ -2,6 +2,7 @@ import { agentRules } from './agents/rules.ts';
 import { askRules } from './asks/rules.ts';
 import type { Command, Decision, Loaded, Needs, Rule } from './commands.ts';
 import { envelopeRules } from './envelope/rules.ts';
+import { deviceRules } from './devices/rules.ts';
 import { offerRules } from './evidence/rules.ts';
 import { treeRules } from './knowledge/rules.ts';
 import { messageRules } from './messages/rules.ts';
@@ -24,6 +25,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...wakeRules,
   ...treeRules,
   ...envelopeRules,
+  ...deviceRules,
 };
 
 /** What must be loaded before a command can be decided. */

@@ -1,6 +1,7 @@
 import type { Caller, OperationName } from '@parley/protocol';
 
 import { createAskKeeper } from './asks/keeper.ts';
+import { createInvitations } from './devices/invitations.ts';
 import { createOffers } from './evidence/offers.ts';
 import { createFeed } from './feed.ts';
 import { createHub } from './hub.ts';
@@ -46,6 +47,13 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
         throw new Error('nobody is woken here');
       },
     },
+    invitations: createInvitations(time, chance),
+    about: () => ({
+      version: '0.0.0',
+      address: 'http://127.0.0.1',
+      started_at: new Date(0).toISOString(),
+      keys: [],
+    }),
     prose: undefined,
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,

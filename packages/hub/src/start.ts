@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
 import {
+  type About,
   type CallRecord,
   type Chance,
   type Clock,
@@ -10,6 +11,7 @@ import {
   createCallFollower,
   createFeed,
   createHub,
+  createInvitations,
   createLive,
   createLog,
   createMessageQuota,
@@ -20,19 +22,23 @@ import {
   createTreeKeeper,
   createWaker,
   type Deps,
+  type Invitation,
   isRecorded,
   type WakeSettings,
 } from '@parley/core';
-import { HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
+import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
+import { createDevices } from './auth/devices.ts';
 import { issueToken } from './auth/issue-token.ts';
-import { signingKey } from './auth/key-file.ts';
+import { readKeyFile, signingKey } from './auth/key-file.ts';
 import { createSenderCheck } from './auth/sender.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
+import { createDashboardFace } from './faces/dashboard/face.ts';
+import { readWebFiles } from './faces/dashboard/files.ts';
 import { createEnvelopeFace } from './faces/envelope/face.ts';
 import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
@@ -43,6 +49,7 @@ import { createLiveFace } from './faces/ws/face.ts';
 import { type Logger, redact } from './logger.ts';
 import { readRegistry } from './profile-file.ts';
 import { createProse } from './prose.ts';
+import { requestContext } from './request-context.ts';
 import { type Refused, startServer } from './server.ts';
 import { VERSION } from './version.ts';
 import { createDoors } from './wake/doors.ts';
@@ -51,11 +58,16 @@ import { runtimeProfiles } from './wake/profile.ts';
 /** A hub that listens. */
 export interface RunningHub {
   url: string;
+  /** Invites a device of a person to sign in at the dashboard, once and soon. */
+  invite(person: Pick<Invitation, 'agent_id' | 'workspace_id'>): Invitation;
   close(): Promise<void>;
 }
 
 const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const chance: Chance = { bytes: (count) => randomBytes(count), below: (bound) => randomInt(bound) };
+
+/** How long the link that a starting hub prints is good. */
+const LINK_MS = 1_800_000;
 
 /** The signal of what ends only by itself. */
 const never = new AbortController().signal;
@@ -75,6 +87,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     maxQueue: config.limits.queue,
     onFault: (message) => log.error({ fault: message }, 'storage fault'),
   });
+  const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();
   const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
   const deps: Deps = {
@@ -101,6 +114,13 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
     offers: createOffers(store, clock, chance, onFault),
     waker: { wake: (...call) => waker.wake(...call) },
+    invitations: createInvitations(clock, chance),
+    about: () => ({
+      version: VERSION,
+      started_at,
+      address: config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url,
+      keys: describeKeys(config.data),
+    }),
     prose: createProse(config.summary, log),
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
@@ -148,19 +168,23 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     clock,
   );
   const tokens = createTokenCheck(verifier, badTokens);
-  const authenticate = createAuthenticate(tokens);
+  const devices = createDevices({ ...deps, onFault });
+  const authenticate = createAuthenticate(tokens, devices);
   const limits = {
     bytes: config.limits.request_bytes,
     depth: config.limits.json_depth,
     items: config.limits.json_items,
   };
-  const streams = { recheck: verifier.recheck, recheckMs: config.auth.recheck_ms };
+  const recheck = (claims: Claims): void =>
+    devices.owns(claims) ? devices.recheck(claims) : verifier.recheck(claims);
+  const streams = { recheck, recheckMs: config.auth.recheck_ms };
   const { profile, conformance, session_idle_ms, max_sessions } = config.mcp;
   const mcp = await openMcpFace({
     hub,
     log: deps.log,
     offers: deps.offers,
-    authenticate,
+    // Agents bring tokens; what a browser sends along by itself does not count here.
+    authenticate: createAuthenticate(tokens),
     limits,
     version: VERSION,
     streams,
@@ -179,6 +203,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         live,
         authenticate,
         tokens,
+        device: (request) => devices.identify(request),
         limits,
         quota: createQuota(
           { per_minute: config.live.messages_per_minute, burst: config.live.messages_burst },
@@ -220,6 +245,16 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         limits,
       }),
       createHealthFace(store),
+      createDashboardFace({
+        files: readWebFiles(),
+        devices,
+        invitations: deps.invitations,
+        badTokens,
+        limits,
+        version: VERSION,
+        revoke: (claims, device_id, exchange) =>
+          hub.call(claims, 'revoke_device', { device_id }, requestContext(exchange)),
+      }),
     ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
   });
@@ -229,6 +264,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   if (config.wake.on_call) await callFollower.start();
   return {
     url: server.url,
+    invite: (person) => deps.invitations.issue({ ...person, name: undefined, read_only: false }, LINK_MS),
     async close() {
       await server.close();
       await callFollower.close();
@@ -255,6 +291,16 @@ function wakeSettings(wake: Config['wake']): WakeSettings {
     pairPerHour: wake.pair_per_hour,
     targetPerHour: wake.target_per_hour,
   };
+}
+
+function describeKeys(folder: string): About['keys'] {
+  return readKeyFile(folder).keys.map(({ kid, created_at, retired_at, workspace, private: secret }) => ({
+    kid,
+    own: secret !== undefined,
+    created_at,
+    ...(retired_at === undefined ? {} : { retired_at }),
+    ...(workspace === undefined ? {} : { workspace }),
+  }));
 }
 
 function recordCall(log: Logger, { request_id, operation, caller, ms, error, cause }: CallRecord): void {

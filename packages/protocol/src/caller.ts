@@ -14,8 +14,10 @@ export const Claims = z.object({
   iat: Seconds,
   exp: Seconds,
   jti: z.string().min(1).max(256),
+  /** May look and change nothing, whatever the role says. */
+  read_only: z.literal(true).optional(),
 });
 export type Claims = z.infer<typeof Claims>;
 
 /** Who calls, taken from verified claims and from nowhere else. */
-export type Caller = Pick<Claims, 'agent_id' | 'workspace_id' | 'role' | 'session_id'>;
+export type Caller = Pick<Claims, 'agent_id' | 'workspace_id' | 'role' | 'session_id' | 'read_only'>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
-import { IdempotencyKey, Thread, ThreadId, ThreadStatus, ThreadType, Timestamp } from './entities.ts';
+import { IdempotencyKey, Seq, Thread, ThreadId, ThreadStatus, ThreadType, Timestamp } from './entities.ts';
 import { Participant } from './controls.ts';
 import { LIMITS } from './limits.ts';
-import { storableText } from './text.ts';
+import { Name, storableText } from './text.ts';
 
 export const createThread = contract({
   name: 'create_thread',
@@ -123,5 +123,21 @@ export const renameThread = contract({
   }),
   output: z.object({ thread_id: ThreadId, title: z.string(), updated_at: Timestamp }),
   annotations: WRITES,
+  essential: false,
+});
+
+export const previewThreads = contract({
+  name: 'preview_threads',
+  version: '1.0.0',
+  title: 'The last word in each thread',
+  description:
+    'The beginning of the last thing that somebody said in each of these threads, where you may read it.',
+  input: z.object({ thread_ids: z.array(ThreadId).max(LIMITS.page_max) }),
+  output: z.object({
+    previews: z.array(
+      z.object({ thread_id: ThreadId, seq: Seq, agent_id: Name, text: z.string(), at: Timestamp }),
+    ),
+  }),
+  annotations: READS,
   essential: false,
 });

@@ -51,11 +51,13 @@ import {
   shouldRespond,
 } from './contracts-participation.ts';
 import { listServices, reportHealth } from './contracts-registry.ts';
+import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
 import {
   createThread,
   getThread,
   listThreads,
+  previewThreads,
   renameThread,
   summarizeThread,
   updateThreadStatus,
@@ -113,6 +115,12 @@ export const CONTRACTS = {
   get_document_links: getDocumentLinks,
   report_health: reportHealth,
   list_services: listServices,
+  list_devices: listDevices,
+  pair_device: pairDevice,
+  revoke_device: revokeDevice,
+  preview_threads: previewThreads,
+  read_log: readLog,
+  describe_hub: describeHub,
 } as const satisfies Record<string, Contract>;
 
 export type OperationName = keyof typeof CONTRACTS;

@@ -8,6 +8,7 @@ export { type PresenceState } from './contracts-participation.ts';
 export * from './controls.ts';
 export * from './document-words.ts';
 export * from './documents.ts';
+export * from './devices.ts';
 export * from './entities.ts';
 export * from './envelope.ts';
 export * from './errors.ts';

@@ -64,6 +64,6 @@ export const commandAgent = operation('command_agent', {
 
 /** Refuses commands from those who only work. */
 export function requireCommander(caller: Caller): void {
-  if (!mayOverride(caller))
+  if (!mayOverride(caller) || caller.read_only === true)
     throw new ParleyError('INSUFFICIENT_AUTHORITY', 'only an operator or orchestrator may command an agent');
 }

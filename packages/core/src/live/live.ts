@@ -48,6 +48,25 @@ export interface Live {
   close(): void;
 }
 
+/** What an agent tells of itself, so that its state may be another one. */
+const TELLING = new Set<string>([
+  'register_agent',
+  'update_agent_status',
+  'report_event',
+  'heartbeat_session',
+  'raise_ask',
+  'ask_human',
+  'answer_ask',
+  'withdraw_ask',
+  'wait_for_ask',
+  'set_presence',
+]);
+
+/** The feed's name for how the agents of a workspace are: rung when one may have changed. */
+export function agentsTopic(workspaceId: string): string {
+  return `agents ${workspaceId}`;
+}
+
 /** Builds the live side over the gate and the log. */
 export function createLive(options: LiveOptions): Live {
   const { hub, clock, onFault } = options;
@@ -86,6 +105,11 @@ export function createLive(options: LiveOptions): Live {
 
   const commander = createCommander(broker, outgoing);
 
+  let rung = 0;
+  function ring(workspaceId: string): void {
+    options.feed.announce(agentsTopic(workspaceId), ++rung);
+  }
+
   function notice(caller: Caller, name: string, input: Record<string, unknown>): void {
     const { agent_id, workspace_id } = caller;
     if (name === 'update_agent_status')
@@ -106,12 +130,20 @@ export function createLive(options: LiveOptions): Live {
   }
 
   return {
-    join: (link) => broker.join(link),
+    join(link) {
+      broker.join(link);
+      ring(link.caller.workspace_id);
+    },
     leave(link) {
       fanOut.unfollow(link);
       broker.leave(link);
+      ring(link.caller.workspace_id);
     },
-    receive: (speaker, message) => broker.receive(speaker, message),
+    async receive(speaker, message) {
+      await broker.receive(speaker, message);
+      if (message.type !== 'command' && message.type !== 'command_response')
+        ring(speaker.caller.workspace_id);
+    },
     isAnswer: (caller, message) => broker.isAnswer(caller, message),
     refusal: (caller, error, requestId) => outgoing.error(toLiveError(error), caller.agent_id, requestId),
     links: (workspaceId) => roster.of(workspaceId),
@@ -121,6 +153,7 @@ export function createLive(options: LiveOptions): Live {
       async call(caller, name, input, context) {
         const result = await gate.call(caller, name, input, context);
         notice(caller, name, input as Record<string, unknown>);
+        if (TELLING.has(name)) ring(caller.workspace_id);
         return result;
       },
     }),

@@ -3,6 +3,7 @@ import { LIMITS, ParleyError, threadId, ulid } from '@parley/protocol';
 import { operation, stamp } from '../operation.ts';
 import { admitReader, checkThreadScope, workspaceTag } from './access.ts';
 import { findThread } from './find-thread.ts';
+import { preview } from './preview.ts';
 import { toThread } from './state.ts';
 import { mayOverride } from './status.ts';
 import { summarize } from './summary.ts';
@@ -51,6 +52,14 @@ export const listThreads = operation('list_threads', {
       })),
       next_before: has_more && last !== undefined ? `${last.updated_at}~${last.thread_id}` : null,
     };
+  },
+});
+
+export const previewThreads = operation('preview_threads', {
+  authority: 'look',
+  async run(deps, caller, { thread_ids }) {
+    const found = await Promise.all([...new Set(thread_ids)].map((id) => preview(deps, caller, id)));
+    return { previews: found.filter((one) => one !== undefined) };
   },
 });
 

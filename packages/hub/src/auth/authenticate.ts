@@ -3,9 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { type Quota, rateLimited } from '@parley/core';
 import type { Claims } from '@parley/protocol';
 
+import type { Devices } from './devices.ts';
 import { TokenRefused, type Verifier } from './verifier.ts';
 
-/** Finds out who sends a request, by its one Authorization header and nothing else. */
+/** Finds out who sends a request, by its one Authorization header or by the cookie of its device. */
 export type Authenticate = (request: IncomingMessage) => Claims | Promise<Claims>;
 
 /** Finds out who a token speaks for, wherever in a request it was found. */
@@ -34,10 +35,13 @@ export function createTokenCheck(verifier: Verifier, badTokens: Quota): TokenChe
   return { check: (token, address) => verifier.known(token) ?? verify(token, address), refuse };
 }
 
-/** Verifies the bearer tokens of requests. */
-export function createAuthenticate({ check, refuse }: TokenCheck): Authenticate {
+/** Verifies the bearer tokens of requests, and where devices are given the cookies of those that bring no token. */
+export function createAuthenticate({ check, refuse }: TokenCheck, devices?: Devices): Authenticate {
   return (request) => {
     const address = request.socket.remoteAddress ?? '';
+    const { authorization } = request.headers;
+    const device = authorization === undefined ? devices?.identify(request) : undefined;
+    if (device !== undefined) return device.catch((error: unknown) => Promise.reject(refuse(error, address)));
     let token: string;
     try {
       token = bearerToken(request);

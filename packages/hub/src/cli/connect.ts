@@ -120,7 +120,7 @@ async function mint(
 }
 
 /** The name under which the person at this terminal speaks. */
-function personName(): string {
+export function personName(): string {
   const name = userInfo()
     .username.replaceAll(/[^A-Za-z0-9._:@-]/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '');

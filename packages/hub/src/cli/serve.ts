@@ -4,7 +4,9 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { RunningHub } from '../start.ts';
 import { VERSION } from '../version.ts';
 import { EXIT, printLines, tell } from './output.ts';
+import { personName } from './connect.ts';
 import { ownCommand } from './own-command.ts';
+import { dashboardLink } from './pair.ts';
 import { settingsOf } from './settings.ts';
 import { painter } from './style.ts';
 import { table } from './table.ts';
@@ -14,6 +16,7 @@ interface ServeOptions {
   host?: string;
   logLevel?: string;
   set?: string[];
+  demo?: boolean;
 }
 
 /** `parley serve`: runs the hub until it is told to stop. */
@@ -34,6 +37,7 @@ export function addServeCommand(program: Command): void {
       ]),
     )
     .option('--set <key=value...>', 'set any configuration value')
+    .option('--demo', 'a hub to look at: filled with a recorded day, gone when it stops')
     .addHelpText('after', '\nExample:\n  parley serve --port 8621 --set quota.messages_per_minute=600')
     .action((options: ServeOptions, command: Command) => serve(options, command));
 }
@@ -46,11 +50,14 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     'log.level': options.logLevel,
     ...further,
   });
-  const { config, json } = settings;
+  const { json } = settings;
+  const demo = options.demo === true ? await import('./serve-demo.ts') : undefined;
+  const config = demo?.demoConfig(settings.config) ?? settings.config;
   const { createLogger } = await import('../logger.ts');
   const { start } = await import('../start.ts');
   const { log, flush } = createLogger(json ? config.log.level : calmLevel(settings));
   const hub = await start(config, log);
+  await demo?.fillDemo(hub, config);
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) process.exit(EXIT.failure);
@@ -70,7 +77,11 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   // Whoever reads the ready line may stop the hub at once.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal));
   if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid })]);
-  else greet(hub, settings, command);
+  else {
+    // The commands it prints must lead to the passing folder.
+    if (demo !== undefined) settings.origins.set('data', 'flag');
+    greet(hub, { ...settings, config }, command);
+  }
 }
 
 function splitSetting(text: string): [string, string] {
@@ -83,7 +94,10 @@ function calmLevel({ config, origins }: LoadedConfig): string {
   return process.stderr.isTTY && origins.get('log.level') === 'default' ? 'warn' : config.log.level;
 }
 
-function greet({ url }: RunningHub, settings: LoadedConfig, command: Command): void {
+function greet(hub: RunningHub, settings: LoadedConfig, command: Command): void {
+  const { config } = settings;
+  const { url } = hub;
+  const { key } = hub.invite({ agent_id: personName(), workspace_id: config.workspace });
   const paint = painter(command);
   const typed = ownCommand(settings);
   const next = [
@@ -94,6 +108,11 @@ function greet({ url }: RunningHub, settings: LoadedConfig, command: Command): v
   ];
   printLines([
     `${paint('bold', `parley ${VERSION}`)}  ·  data ${settings.config.data}  ·  SQLite WAL ok`,
+    `  Open    ${paint('bold', dashboardLink(url, key))}`,
+    paint(
+      'dim',
+      `          (good once, for 30 minutes; another one: ${typed} link; a tablet: ${typed} pair)`,
+    ),
     `  HTTP    ${url}/v1   (described at ${url}/v1/openapi.json)`,
     `  MCP     ${url}/mcp  (or on stdio: ${typed} mcp)`,
     `  Next, in another terminal${typed.startsWith('npx') ? ' in this folder' : ''}:`,

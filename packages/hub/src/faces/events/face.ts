@@ -1,6 +1,7 @@
 import {
   admitReader,
   checkThreadScope,
+  type Feed,
   type Hub,
   type Log,
   type Offers,
@@ -25,6 +26,7 @@ import { streamWorkspace } from './stream-workspace.ts';
 export interface EventsOptions {
   hub: Hub;
   log: Log;
+  feed: Feed;
   presence: PresenceBoard;
   offers: Offers;
   authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;

@@ -8,6 +8,7 @@ import { readQuery } from '../../query.ts';
 import type { EventsOptions } from './face.ts';
 import { parse } from './parse.ts';
 import { feedPresence } from './presence-feed.ts';
+import { tellOfAgents } from './agents-feed.ts';
 
 const Input = z.strictObject({ after: Seq.optional() });
 
@@ -42,6 +43,7 @@ export async function streamWorkspace(
         : { admit: (threads: readonly string[]) => readable(options, claims, threads) }),
       toFrame: (event) => `data: ${JSON.stringify({ event })}\n\n`,
     });
+    void tellOfAgents(options.feed, workspace_id, stream);
     try {
       for await (const { rows } of log.followWorkspace(claims, after, stream.stop)) {
         const frames = rows.map(

@@ -9,7 +9,7 @@ import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exc
 import type { Face } from '../../server.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 import { createFallback } from './fallback.ts';
-import { checkHandshake, identify, SUBPROTOCOL } from './handshake.ts';
+import { checkHandshake, type Credentials, identify, SUBPROTOCOL } from './handshake.ts';
 import { createPulse } from './pulse.ts';
 import { SocketLink, type SocketContext } from './socket-link.ts';
 import { createTickets } from './tickets.ts';
@@ -31,6 +31,7 @@ export interface LiveFaceOptions {
   live: Live;
   authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
   tokens: TokenCheck;
+  device: Credentials['device'];
   limits: BodyLimits;
   quota: Quota;
   settings: LiveSettings;
@@ -140,7 +141,7 @@ export function createLiveFace(options: LiveFaceOptions): Face {
     async upgrade({ request, socket, rest, query }) {
       const words = new URLSearchParams(query);
       checkHandshake(request, words);
-      const claims = await identify(request, words, { tokens: options.tokens, tickets, now });
+      const claims = await identify(request, words, { ...options, tickets });
       server.handleUpgrade(request, socket, rest, (ws) => open(ws, socket, claims));
     },
     async close() {

@@ -35,13 +35,15 @@ export interface Credentials {
   tokens: TokenCheck;
   tickets: Tickets;
   now: () => number;
+  /** Who connects from a page of the hub's own; undefined for all others. */
+  device: (request: IncomingMessage) => Promise<Claims> | undefined;
 }
 
-/** Who connects: by header, by subprotocol or by a ticket in the URL, and by exactly one of them. */
+/** Who connects: by header, by subprotocol or by a ticket in the URL, and by exactly one of them; else by its device. */
 export async function identify(
   request: IncomingMessage,
   query: URLSearchParams,
-  { tokens, tickets, now }: Credentials,
+  { tokens, tickets, now, device }: Credentials,
 ): Promise<Claims> {
   const address = request.socket.remoteAddress ?? '';
   const counted = <T>(find: () => T): T => {
@@ -51,7 +53,14 @@ export async function identify(
       throw tokens.refuse(error, address);
     }
   };
-  const { place, token } = counted(() => theToken(request, query));
+  const found = counted(() => theToken(request, query));
+  if (found === undefined) {
+    const claims = await device(request)?.catch((error: unknown) =>
+      Promise.reject(tokens.refuse(error, address)),
+    );
+    return claims ?? counted(() => noToken());
+  }
+  const { place, token } = found;
   if (place !== 'url') return tokens.check(token, address);
   const invited = counted(() => tickets.redeem(token));
   if (invited !== undefined) return invited;
@@ -67,7 +76,11 @@ interface Found {
   token: string;
 }
 
-function theToken(request: IncomingMessage, query: URLSearchParams): Found {
+function noToken(): never {
+  throw new TokenRefused('no token');
+}
+
+function theToken(request: IncomingMessage, query: URLSearchParams): Found | undefined {
   const header = authorizationOf(request);
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   const bearers = offered.filter((name) => name.startsWith(BEARER));
@@ -78,8 +91,6 @@ function theToken(request: IncomingMessage, query: URLSearchParams): Found {
     ...bearers.map((name) => ({ place: 'subprotocol' as const, token: name.slice(BEARER.length) })),
     ...query.getAll('token').map((token) => ({ place: 'url' as const, token })),
   ];
-  const [only] = found;
-  if (only === undefined) throw new TokenRefused('no token');
   if (found.length > 1) throw new TokenRefused('more than one token');
-  return only;
+  return found[0];
 }

@@ -1,0 +1,46 @@
+import { ParleyError } from '@parley/protocol';
+
+import type { AddDevice, Loaded, RevokeDevice, Rule, TouchDevice } from '../commands.ts';
+import type { KeptDevice, PutRecord } from '../records.ts';
+
+const addDevice: Rule<AddDevice> = {
+  needs: () => ({}),
+  decide: (_loaded, { input: { device } }) => ({
+    changes: [],
+    records: [putDevice(device)],
+    result: { device },
+  }),
+};
+
+const touchDevice: Rule<TouchDevice> = {
+  needs: ({ input }) => ({ record: { kind: 'device', key: input.device_id } }),
+  decide(loaded, { now, input: { expires_at } }) {
+    const known = requireDevice(loaded);
+    // One that was revoked meanwhile does not come back.
+    if (known.revoked_at !== undefined) return { changes: [], result: { device: known } };
+    const device: KeptDevice = { ...known, last_seen_at: new Date(now).toISOString(), expires_at };
+    return { changes: [], records: [putDevice(device)], result: { device } };
+  },
+};
+
+const revokeDevice: Rule<RevokeDevice> = {
+  needs: ({ input }) => ({ record: { kind: 'device', key: input.device_id } }),
+  decide(loaded, { now }) {
+    const known = requireDevice(loaded);
+    const device: KeptDevice = { ...known, revoked_at: known.revoked_at ?? new Date(now).toISOString() };
+    return { changes: [], records: [putDevice(device)], result: { device } };
+  },
+};
+
+export const deviceRules = { add_device: addDevice, touch_device: touchDevice, revoke_device: revokeDevice };
+
+function requireDevice({ record }: Loaded): KeptDevice {
+  if (record === undefined) throw new ParleyError('NOT_FOUND', 'no such device');
+  return record as KeptDevice;
+}
+
+function putDevice(value: KeptDevice): PutRecord {
+  const { workspace_id, device_id: key, agent_id: owner, revoked_at } = value;
+  const mark = revoked_at === undefined ? 'active' : 'revoked';
+  return { kind: 'device', workspace_id, key, mark, owner, value };
+}

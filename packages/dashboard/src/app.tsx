@@ -1,0 +1,116 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren, ComponentType } from 'preact';
+
+import { me, line } from './data/state.ts';
+import { KeyHelp } from './parts/key-help.tsx';
+import { Nav } from './parts/nav.tsx';
+import { Empty, Page } from './parts/page.tsx';
+import { Palette } from './parts/palette.tsx';
+import { Toasts } from './parts/toast.tsx';
+import { dismiss, overlay } from './keys.ts';
+import { AgentsPage } from './pages/agents.tsx';
+import { AskPage } from './pages/ask.tsx';
+import { NowPage } from './pages/now.tsx';
+import { SignInPage } from './pages/sign-in.tsx';
+import { ThreadsPage } from './pages/threads.tsx';
+import { place } from './router.ts';
+
+/** Why the link that was followed did not sign this device in. */
+export const linkFault = signal<string | undefined>(undefined);
+
+/** Pages that come when they are first looked at. */
+function later<P extends object>(load: () => Promise<ComponentType<P>>): (props: P) => preact.VNode {
+  const loaded = signal<ComponentType<P> | undefined>(undefined);
+  let asked = false;
+  return (props) => {
+    if (!asked) {
+      asked = true;
+      load().then(
+        (component) => (loaded.value = component),
+        () => (asked = false),
+      );
+    }
+    const Component = loaded.value;
+    return Component === undefined ? <div class="page" aria-busy="true" /> : <Component {...props} />;
+  };
+}
+
+const ThreadPage = later(async () => (await import('./pages/thread.tsx')).ThreadPage);
+const AgentPage = later(async () => (await import('./pages/later.ts')).AgentPage);
+const SearchPage = later(async () => (await import('./pages/later.ts')).SearchPage);
+const LogPage = later(async () => (await import('./pages/later.ts')).LogPage);
+const SystemPage = later(async () => (await import('./pages/later.ts')).SystemPage);
+
+/** The app: a way between pages, the page, and what lies above it. */
+export function App() {
+  if (me.value === undefined) return <div class="start" aria-busy="true" aria-label="Loading" />;
+  if (me.value === null) return <SignInPage failed={linkFault.value} />;
+  return (
+    <Frame>
+      <Current />
+    </Frame>
+  );
+}
+
+function Frame({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="app">
+      <a class="skip" href="#main" onClick={skipToMain}>
+        Skip to the content
+      </a>
+      <Nav />
+      <main id="main" class="main" tabIndex={-1}>
+        {line.value === 'lost' ? (
+          <p class="banner banner-lost" role="status">
+            No connection to the hub. What you see may be old; what you write is kept here.
+          </p>
+        ) : null}
+        {children}
+      </main>
+      {overlay.value === 'palette' ? <Palette onClose={() => dismiss('palette')} /> : null}
+      {overlay.value === 'keys' ? <KeyHelp onClose={() => dismiss('keys')} /> : null}
+      <Toasts />
+    </div>
+  );
+}
+
+function Current() {
+  const { page, params } = place.value;
+  const [first = '', second] = params;
+  switch (page) {
+    case 'now':
+      return <NowPage />;
+    case 'threads':
+      return <ThreadsPage />;
+    case 'thread':
+      return (
+        <ThreadPage id={first} seq={second === undefined || second === '' ? undefined : Number(second)} />
+      );
+    case 'agents':
+      return <AgentsPage />;
+    case 'agent':
+      return <AgentPage key={first} id={first} />;
+    case 'ask':
+      return <AskPage key={first} id={first} />;
+    case 'search':
+      return <SearchPage />;
+    case 'log':
+      return <LogPage />;
+    case 'system':
+      return <SystemPage />;
+    case 'missing':
+    default:
+      return (
+        <Page title="Not here">
+          <Empty title="There is no such page.">
+            <a href="/now">To what needs you</a>
+          </Empty>
+        </Page>
+      );
+  }
+}
+
+function skipToMain(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('#main')?.focus();
+}

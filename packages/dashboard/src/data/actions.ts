@@ -1,0 +1,95 @@
+import type { AskAnswer, Control, ThreadStatus } from '@parley/protocol';
+
+import { say } from '../parts/toast.tsx';
+import { ApiError, call, newKey, wordsOf } from './api.ts';
+import { loadThread, settle } from './replica.ts';
+import { type AskRow, asks, conversations, me } from './state.ts';
+
+/** Gives a verdict. Nothing is taken for settled before the hub says so; who comes second is shown what stands. */
+export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
+  const row = asks.value.get(askId);
+  if (row === undefined || row.sending === true || row.ask.status !== 'open') return;
+  put(askId, { ask: row.ask, sending: true });
+  try {
+    settle((await call('answer_ask', { ask_id: askId, ...verdict, idempotency_key: newKey() })).ask);
+  } catch (error) {
+    const standing =
+      error instanceof ApiError ? (error.details['ask'] as AskRow['ask'] | undefined) : undefined;
+    if (standing === undefined)
+      put(askId, { ask: asks.value.get(askId)?.ask ?? row.ask, failed: wordsOf(error) });
+    else settle(standing);
+  }
+}
+
+function put(askId: string, row: AskRow): void {
+  // It may have been settled meanwhile by word of the stream.
+  if (asks.value.has(askId)) asks.value = new Map(asks.value).set(askId, row);
+}
+
+/** Steers a thread and says what came of it. */
+export async function control(threadId: string, verb: Control, done: string): Promise<boolean> {
+  return attempt(async () => {
+    await call('control_thread', { thread_id: threadId, control: verb, idempotency_key: newKey() });
+    await loadThread(threadId);
+  }, done);
+}
+
+/** Moves a thread to another status. */
+export function setStatus(threadId: string, status: ThreadStatus, reason: string): Promise<boolean> {
+  return attempt(async () => {
+    await call('update_thread_status', { thread_id: threadId, status, reason, idempotency_key: newKey() });
+    await loadThread(threadId);
+  }, `Thread ${status}.`);
+}
+
+/** Does something and tells the person that it is done, or why not. */
+export async function attempt(run: () => Promise<unknown>, done?: string): Promise<boolean> {
+  try {
+    await run();
+    if (done !== undefined) say(done);
+    return true;
+  } catch (error) {
+    say(wordsOf(error), 'bad');
+    return false;
+  }
+}
+
+/** The thread in which an agent is to be called: the newest open one that it takes part in. */
+export function threadOf(agentId: string) {
+  return conversations.value.find(
+    ({ participants, status }) =>
+      participants.includes(agentId) && (status === 'active' || status === 'blocked'),
+  );
+}
+
+/** When an agent was last called from here, so that nobody is called twice in a breath. */
+const proddedAt = new Map<string, number>();
+const PROD_PAUSE_MS = 30_000;
+
+/** True while an agent that was called has not had time to react. */
+export function justProdded(agentId: string, now: number): boolean {
+  return now - (proddedAt.get(agentId) ?? -Infinity) < PROD_PAUSE_MS;
+}
+
+/** Calls upon an agent in its newest thread. */
+export async function prod(agentId: string, threadId = threadOf(agentId)?.thread_id): Promise<void> {
+  if (threadId === undefined) return say(`${agentId} takes part in no open thread.`, 'bad');
+  if (justProdded(agentId, Date.now())) return;
+  proddedAt.set(agentId, Date.now());
+  if (!(await control(threadId, { prod: [agentId] }, `Prodded ${agentId}.`))) proddedAt.delete(agentId);
+}
+
+/** Wakes an agent that sleeps, and tells what was done. */
+export function wake(agentId: string, threadId = threadOf(agentId)?.thread_id): Promise<boolean> {
+  return attempt(async () => {
+    if (threadId === undefined) throw new Error(`${agentId} takes part in no open thread.`);
+    const input = { thread_id: threadId, target_agent_id: agentId, idempotency_key: newKey() };
+    const { action, result } = await call('trigger_participant', input);
+    say(`${agentId}: ${action.replaceAll('_', ' ')}, ${result.replaceAll('_', ' ')}.`);
+  });
+}
+
+/** True when this device may change things. */
+export function maySteer(): boolean {
+  return me.value?.read_only !== true;
+}

@@ -1,0 +1,193 @@
+import type { Ask, AskVerdict, ThreadEvent, ThreadStatus } from '@parley/protocol';
+
+import { call, read } from './api.ts';
+import { openLog } from './thread-log.ts';
+import { agents, asks, me, presence, type Preview, previews, threads, type ThreadRow } from './state.ts';
+
+/** How long a request stays in sight once the agent has the verdict, and while it has not taken it yet. */
+const SETTLED_MS = 6_000;
+const UNTAKEN_MS = 60_000;
+
+/** How many threads the lists hold. */
+const MAX_THREADS = 200;
+
+/** Fetches all that the lists show, as it stands now. */
+export async function loadSnapshot(): Promise<void> {
+  const [, open] = await Promise.all([loadThreads(), call('list_asks', { limit: 200 }), loadAgents()]);
+  asks.value = new Map(open.asks.map((ask) => [ask.ask_id, { ask }]));
+}
+
+let loading: Promise<void> | undefined;
+let again = false;
+
+/** Fetches the agents; while that is under way a further wish waits for its end. */
+export function loadAgents(): Promise<void> {
+  if (loading !== undefined) {
+    again = true;
+    return loading;
+  }
+  loading = call('list_agents', {})
+    .then((answer) => {
+      agents.value = answer.agents;
+    })
+    .finally(() => {
+      loading = undefined;
+      if (!again) return;
+      again = false;
+      void loadAgents().catch(() => {});
+    });
+  return loading;
+}
+
+async function loadThreads(): Promise<void> {
+  const page = await call('list_threads', { limit: MAX_THREADS });
+  threads.value = new Map(page.threads.map((thread) => [thread.thread_id, thread]));
+  const ids = page.threads
+    .filter(({ journal_of }) => journal_of === undefined)
+    .map(({ thread_id }) => thread_id);
+  const found = await call('preview_threads', { thread_ids: ids });
+  previews.value = new Map(found.previews.map(({ thread_id, ...last }) => [thread_id, last]));
+}
+
+/** Fetches one thread that is new, or whose settings have changed. */
+export async function loadThread(threadId: string): Promise<void> {
+  const thread = await read<Omit<ThreadRow, 'unread'>>(`/v1/threads/${encodeURIComponent(threadId)}`);
+  // Nothing of a thread that was not known before has been read, but one's own first words.
+  const fresh = thread.created_by === me.value?.agent_id ? 0 : thread.last_seq;
+  const unread = threads.value?.get(threadId)?.unread ?? fresh;
+  // The stream may have told of more than this answer knows.
+  if ((threads.value?.get(threadId)?.last_seq ?? 0) > thread.last_seq) return loadThread(threadId);
+  putThread({ ...thread, unread });
+}
+
+function putThread(thread: ThreadRow): void {
+  threads.value = new Map(threads.value).set(thread.thread_id, thread);
+}
+
+/** The person has taken in all up to a message. */
+export function markRead(threadId: string, seq: number): void {
+  const thread = threads.value?.get(threadId);
+  if (thread === undefined || me.value?.read_only === true) return;
+  putThread({ ...thread, unread: Math.max(0, thread.last_seq - seq) });
+  call('ack_read', { thread_id: threadId, last_read_seq: seq }).catch(() => {});
+}
+
+/** Brings the page up to date with what happened, in the order it happened. */
+export function apply(events: readonly ThreadEvent[]): void {
+  let anyPresence = false;
+  const nextPreviews = new Map(previews.value);
+  const nextThreads = new Map(threads.value);
+  const stale = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'presence' && event.meta.seq === undefined) {
+      applyPresence(event);
+      anyPresence = true;
+      continue;
+    }
+    openLog(event.thread)?.add(event);
+    applyAsk(event);
+    const thread = nextThreads.get(event.thread);
+    const seq = event.meta.seq ?? 0;
+    if (thread === undefined) stale.add(event.thread);
+    else if (seq > thread.last_seq) {
+      nextThreads.set(event.thread, {
+        ...thread,
+        last_seq: seq,
+        updated_at: event.ts,
+        unread: thread.unread + (event.from === me.value?.agent_id ? 0 : seq - thread.last_seq),
+        ...changed(event),
+      });
+      if (event.type === 'control') stale.add(event.thread);
+    }
+    const words = previewOf(event);
+    if (words !== undefined) nextPreviews.set(event.thread, words);
+  }
+  if (threads.value !== undefined) threads.value = nextThreads;
+  previews.value = nextPreviews;
+  for (const id of stale) void loadThread(id).catch(() => {});
+  if (anyPresence) void loadAgents().catch(() => {});
+}
+
+function changed({ content }: ThreadEvent): Partial<ThreadRow> {
+  const control = content as {
+    'thread.status'?: { to?: ThreadStatus };
+    'thread.renamed'?: { title?: string };
+  } | null;
+  if (control === null || typeof control !== 'object') return {};
+  const status = control['thread.status']?.to;
+  const title = control['thread.renamed']?.title;
+  return { ...(status === undefined ? {} : { status }), ...(title === undefined ? {} : { title }) };
+}
+
+function previewOf({ type, from, content, ts, meta }: ThreadEvent): Preview | undefined {
+  if (type !== 'message' && type !== 'task' && type !== 'result') return undefined;
+  return { seq: meta.seq ?? 0, agent_id: from, text: String(content).slice(0, 200), at: ts };
+}
+
+function applyPresence({ thread, from, content }: ThreadEvent): void {
+  const { state } = content as { state: string };
+  const there = new Map(presence.value.get(thread));
+  if (state === 'offline') there.delete(from);
+  else there.set(from, state);
+  presence.value = new Map(presence.value).set(thread, there);
+}
+
+interface AskNews {
+  ask_id: string;
+  status: Ask['status'];
+  expires_at: string;
+  ask: Partial<Ask>;
+  verdict?: AskVerdict;
+  resolved_at?: string;
+}
+
+function applyAsk({ type, content, from, thread, ts, id = '' }: ThreadEvent): void {
+  if (type !== 'control') return;
+  const [[verb, told] = ['', undefined]] = Object.entries(content as Record<string, unknown>);
+  if (!verb.startsWith('ask.')) return;
+  const news = told as AskNews;
+  const row = asks.value.get(news.ask_id);
+  if (verb === 'ask.raised') {
+    const ask = {
+      ...news.ask,
+      ask_id: news.ask_id,
+      agent_id: from,
+      thread_id: thread,
+      message_id: `msg_${id}`,
+      status: 'open',
+      created_at: ts,
+      expires_at: news.expires_at,
+    } as Ask;
+    if (row === undefined) asks.value = new Map(asks.value).set(news.ask_id, { ask });
+    return;
+  }
+  if (row !== undefined) settle({ ...row.ask, ...pick(news) });
+}
+
+function pick({ status, verdict, resolved_at }: AskNews): Partial<Ask> {
+  return {
+    status,
+    ...(verdict === undefined ? {} : { verdict }),
+    ...(resolved_at === undefined ? {} : { resolved_at }),
+  };
+}
+
+/** Shows an ask as the hub says it stands; a settled one leaves after a while, and sooner once the agent has it. */
+export function settle(ask: Ask): void {
+  const before = asks.value.get(ask.ask_id);
+  if (before === undefined) return;
+  // An older word must not undo a newer one.
+  const steps = ['open', 'answering', 'resolved'];
+  const newest = steps.indexOf(ask.status) >= steps.indexOf(before.ask.status) ? ask : before.ask;
+  asks.value = new Map(asks.value).set(ask.ask_id, { ask: newest });
+  if (newest.status !== 'open')
+    setTimeout(() => leave(newest), newest.status === 'resolved' ? SETTLED_MS : UNTAKEN_MS);
+}
+
+/** Takes an ask out of sight, unless it has moved on since. */
+function leave({ ask_id, status }: Ask): void {
+  if (asks.value.get(ask_id)?.ask.status !== status) return;
+  const rest = new Map(asks.value);
+  rest.delete(ask_id);
+  asks.value = rest;
+}

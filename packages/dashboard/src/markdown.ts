@@ -1,0 +1,82 @@
+import DOMPurify from 'dompurify';
+import { Marked } from 'marked';
+
+/** Longer texts, and those with more marks than anyone writes by hand, are shown as they are: to parse them takes time
+ * that grows with the square of their number, and would hold up the page. */
+const PARSED_CHARS = 20_000;
+const PARSED_MARKS = 600;
+const TOO_DEEP = /(?:>[ \t]*){20}/;
+
+const marked = new Marked({ gfm: true, breaks: true, async: false });
+
+const escape = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+// HTML is shown, not obeyed, and a picture becomes a link to it: nothing is loaded because somebody mentions it.
+marked.use({
+  renderer: {
+    html: ({ text }) => escape(text),
+    image: ({ href, text }) => `<a href="${escape(href)}">${escape(text === '' ? href : text)}</a>`,
+  },
+});
+
+const ALLOWED = {
+  ALLOWED_TAGS: [
+    'p',
+    'br',
+    'strong',
+    'em',
+    'del',
+    'code',
+    'pre',
+    'blockquote',
+    'ul',
+    'ol',
+    'li',
+    'a',
+    'h1',
+    'h2',
+    'h3',
+    'h4',
+    'h5',
+    'h6',
+    'hr',
+    'table',
+    'thead',
+    'tbody',
+    'tr',
+    'th',
+    'td',
+    'input',
+  ],
+  ALLOWED_ATTR: ['href', 'title', 'start', 'type', 'checked', 'disabled', 'align'],
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+  RETURN_TRUSTED_TYPE: true,
+};
+
+// Links leave the app behind, and nobody can tick a box in what another has said.
+DOMPurify.addHook('afterSanitizeAttributes', (node) => {
+  if (node.nodeName === 'A') {
+    node.setAttribute('target', '_blank');
+    node.setAttribute('rel', 'noopener noreferrer nofollow');
+  }
+  if (node.nodeName === 'INPUT') {
+    if (node.getAttribute('type') === 'checkbox') node.setAttribute('disabled', '');
+    else node.remove();
+  }
+});
+
+/** Words of others as markup that can do nothing; undefined where they are better shown as plain text. */
+export function toMarkup(text: string): string | undefined {
+  if (!DOMPurify.isSupported || !isParsed(text)) return undefined;
+  try {
+    return DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED);
+  } catch {
+    return undefined;
+  }
+}
+
+function isParsed(text: string): boolean {
+  if (text.length > PARSED_CHARS || !/[*_`#[\]|>\-\n~<:]/.test(text)) return false;
+  return (text.match(/[*_[\]~`]/g)?.length ?? 0) <= PARSED_MARKS && !TOO_DEEP.test(text);
+}

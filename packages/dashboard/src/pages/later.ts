@@ -1,0 +1,5 @@
+/** The smaller pages that nobody needs at once: they come together. */
+export { AgentPage } from './agent.tsx';
+export { LogPage } from './log.tsx';
+export { SearchPage } from './search.tsx';
+export { SystemPage } from './system.tsx';

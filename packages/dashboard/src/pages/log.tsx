@@ -1,0 +1,143 @@
+import type { ThreadEvent } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { read, wordsOf } from '../data/api.ts';
+import { me, threads } from '../data/state.ts';
+import { copy } from '../parts/code-line.tsx';
+import { Icon, type IconName } from '../parts/icon.tsx';
+import { Empty, Page } from '../parts/page.tsx';
+import { Segments } from '../parts/segments.tsx';
+import { describe } from '../parts/system-words.ts';
+import { place } from '../router.ts';
+import { clockTime, fullTime } from '../time.ts';
+import { reportedAs } from '../words.ts';
+
+interface Row {
+  pos: number;
+  event: ThreadEvent;
+}
+
+const FILTERS: Record<string, (event: ThreadEvent) => boolean> = {
+  failed: (event) => isFailure(event),
+  asks: (event) => verbOf(event).startsWith('ask.'),
+  steering: (event) =>
+    event.type === 'control' && !verbOf(event).startsWith('ask.') && !verbOf(event).startsWith('agent.'),
+  agents: (event) => verbOf(event).startsWith('agent.') || reportedAs(event) !== '',
+};
+
+/** All that happened, the newest first: who did what, where and when. */
+export function LogPage() {
+  const filter = place.value.query.get('f') ?? '';
+  const [rows, set] = useState<readonly Row[]>([]);
+  const [next, go] = useState<number | null | undefined>();
+  const [failed, fail] = useState<string | undefined>();
+  const load = async (before?: number): Promise<void> => {
+    try {
+      const page = await read<{ entries: Row[]; next_before: number | null }>(
+        `/v1/log?limit=100${before === undefined ? '' : `&before=${before}`}`,
+      );
+      set((known) => (before === undefined ? page.entries : [...known, ...page.entries]));
+      go(page.next_before);
+    } catch (error) {
+      fail(wordsOf(error));
+    }
+  };
+  const newest = Math.max(
+    0,
+    ...[...(threads.value?.values() ?? [])].map(({ updated_at }) => Date.parse(updated_at)),
+  );
+  useEffect(() => {
+    const timer = setTimeout(() => void load(), 300);
+    return () => clearTimeout(timer);
+  }, [newest]);
+  const shown = rows.filter(({ event }) => FILTERS[filter]?.(event) ?? true);
+  return (
+    <Page title="Log">
+      <Segments
+        path="/log"
+        value={filter}
+        label="Which entries"
+        options={[
+          ['', 'All'],
+          ['failed', 'Failures'],
+          ['asks', 'Requests'],
+          ['steering', 'Steering'],
+          ['agents', 'Reports'],
+        ]}
+      />
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      {next !== undefined && shown.length === 0 ? (
+        <Empty
+          title={
+            filter === 'failed'
+              ? 'Nothing failed in what is shown.'
+              : 'Nothing of that kind in what is shown.'
+          }
+        />
+      ) : null}
+      <div class="log">
+        {shown.map(({ pos, event }) => (
+          <LogRow key={pos} pos={pos} event={event} />
+        ))}
+      </div>
+      {typeof next === 'number' ? (
+        <button type="button" class="button button-wide" onClick={() => void load(next)}>
+          Older entries
+        </button>
+      ) : null}
+    </Page>
+  );
+}
+
+function LogRow({ pos, event }: Row) {
+  const { icon, text, tone } = toldOf(event);
+  const thread = threads.value?.get(event.thread);
+  return (
+    <details class="log-row">
+      <summary data-row>
+        <span class={`log-icon quiet-${tone}`}>
+          <Icon name={icon} size={16} />
+        </span>
+        <span class="log-text">{text}</span>
+        <span class="log-where">{thread?.title ?? ''}</span>
+        <time class="meta" dateTime={event.ts} title={fullTime(event.ts)}>
+          {clockTime(event.ts)}
+        </time>
+      </summary>
+      <pre class="command" tabIndex={0}>
+        {JSON.stringify({ pos, ...event }, null, 2)}
+      </pre>
+      <div class="button-row">
+        <button type="button" class="button" onClick={() => void copy(JSON.stringify({ pos, ...event }))}>
+          <Icon name="copy" /> Copy as JSON
+        </button>
+        <a class="button" href={`/t/${event.thread}/${event.meta.seq ?? 0}`}>
+          Show it in its thread
+        </a>
+      </div>
+    </details>
+  );
+}
+
+function toldOf(event: ThreadEvent): { icon: IconName; text: string; tone: string } {
+  if (event.type === 'control' || event.type === 'presence') return describe(event, me.value?.agent_id ?? '');
+  const kind = reportedAs(event);
+  const label = kind === '' ? '' : `${kind.replaceAll('_', ' ')}: `;
+  return {
+    icon: isFailure(event) ? 'warn' : label === '' ? 'threads' : 'flag',
+    tone: isFailure(event) ? 'bad' : 'plain',
+    text: `${event.from}: ${label}${String(event.content).slice(0, 200)}`,
+  };
+}
+
+function verbOf({ type, content }: ThreadEvent): string {
+  return type === 'control' ? (Object.keys(content ?? {})[0] ?? '') : '';
+}
+
+function isFailure(event: ThreadEvent): boolean {
+  if (['error', 'task_failed'].includes(reportedAs(event))) return true;
+  const told = (
+    (event.content ?? {}) as Record<string, { success?: boolean; verdict?: { by?: string } } | undefined>
+  )[verbOf(event)];
+  return told?.success === false || (verbOf(event) === 'ask.resolved' && told?.verdict?.by === 'parley');
+}

@@ -1,0 +1,141 @@
+import type { OutputOf } from '@parley/protocol';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { call, wordsOf } from '../data/api.ts';
+import { conversations, fleet, threads } from '../data/state.ts';
+import { Avatar, StateChip } from '../parts/avatar.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Empty, Page, Section } from '../parts/page.tsx';
+import { ThreadRow } from '../parts/thread-row.tsx';
+import { go, place } from '../router.ts';
+import { ago } from '../time.ts';
+import { makeOf } from '../words.ts';
+
+type Found = OutputOf<'search_messages'>;
+
+/** Searches what was said, and who and what there is. */
+export function SearchPage() {
+  const query = place.value.query.get('q') ?? '';
+  const field = useRef<HTMLInputElement>(null);
+  const [found, set] = useState<Found | undefined>();
+  const [failed, fail] = useState<string | undefined>();
+  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    let gone = false;
+    if (query.trim() === '') return set(undefined);
+    const timer = setTimeout(() => {
+      call('search_messages', { query, limit: 30 }).then(
+        (answer) => {
+          if (gone) return;
+          set(answer);
+          fail(undefined);
+        },
+        (error: unknown) => (gone ? undefined : fail(wordsOf(error))),
+      );
+    }, 180);
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [query]);
+  const low = query.trim().toLowerCase();
+  const agents =
+    low === ''
+      ? []
+      : fleet.value
+          .filter(({ agent_id, name }) => `${agent_id} ${name}`.toLowerCase().includes(low))
+          .slice(0, 8);
+  const titles =
+    low === ''
+      ? []
+      : conversations.value.filter(({ title }) => title.toLowerCase().includes(low)).slice(0, 8);
+  return (
+    <Page title="Search">
+      <label class="search">
+        <Icon name="search" />
+        <span class="sr">Search for</span>
+        <input
+          ref={field}
+          type="search"
+          value={query}
+          placeholder="Words, “phrases”, a thread, an agent"
+          autocomplete="off"
+          onInput={(event) => go(`/search?q=${encodeURIComponent(event.currentTarget.value)}`, 'replace')}
+        />
+      </label>
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      {low === '' ? (
+        <Empty title="Everything that was said, in one place.">
+          <p>
+            Try a word, a <code>"whole phrase"</code>, or the name of an agent.
+          </p>
+        </Empty>
+      ) : null}
+      {agents.length === 0 ? null : (
+        <Section title="Agents" count={agents.length}>
+          <div class="list">
+            {agents.map((agent) => (
+              <a
+                key={agent.agent_id}
+                class="row row-main"
+                href={`/agents/${encodeURIComponent(agent.agent_id)}`}
+                data-row
+              >
+                <Avatar name={agent.agent_id} size="s" />
+                <span class="row-text">
+                  <span class="row-title">{agent.agent_id}</span>
+                  <span class="row-line">{makeOf(agent)}</span>
+                </span>
+                <StateChip state={agent.state} />
+              </a>
+            ))}
+          </div>
+        </Section>
+      )}
+      {titles.length === 0 ? null : (
+        <Section title="Threads" count={titles.length}>
+          <div class="list">
+            {titles.map((thread) => (
+              <ThreadRow key={thread.thread_id} thread={thread} />
+            ))}
+          </div>
+        </Section>
+      )}
+      {found === undefined || low === '' ? null : (
+        <Section title="Messages" count={found.hits.length}>
+          {found.hits.length === 0 ? <Empty title="No message has these words." /> : null}
+          <div class="list">
+            {found.hits.map(({ message, snippet }) => (
+              <a
+                key={message.message_id}
+                class="row row-main"
+                href={`/t/${message.thread_id}/${message.seq}`}
+                data-row
+              >
+                <Avatar name={message.sender_agent_id} size="s" />
+                <span class="row-text">
+                  <span class="row-title">
+                    {message.sender_agent_id}{' '}
+                    <span class="meta">in {threads.value?.get(message.thread_id)?.title ?? 'a thread'}</span>
+                  </span>
+                  <span class="row-line row-lines">
+                    <Snippet text={snippet} query={query} />
+                  </span>
+                </span>
+                <span class="meta">{ago(message.created_at)}</span>
+              </a>
+            ))}
+          </div>
+          {found.complete ? null : <p class="meta">The index is still catching up with the log.</p>}
+        </Section>
+      )}
+    </Page>
+  );
+}
+
+/** A piece of a message with the words that were looked for made plain. */
+function Snippet({ text, query }: { text: string; query: string }) {
+  const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const parts = words.length === 0 ? [text] : text.split(new RegExp(`(${words.join('|')})`, 'giu'));
+  return <>{parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}</>;
+}

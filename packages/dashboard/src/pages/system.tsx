@@ -1,0 +1,192 @@
+import type { OutputOf } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { attempt, maySteer } from '../data/actions.ts';
+import { call, newKey, read, wordsOf } from '../data/api.ts';
+import { signOut } from '../data/session.ts';
+import { me } from '../data/state.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Page, Section } from '../parts/page.tsx';
+import { PairSheet } from '../parts/pair-sheet.tsx';
+import { Sheet } from '../parts/sheet.tsx';
+import { setTheme, theme, type Theme } from '../theme.ts';
+import { ago, fullTime } from '../time.ts';
+
+type Hub = OutputOf<'describe_hub'>;
+type Device = OutputOf<'list_devices'>['devices'][number];
+
+const THEMES: readonly [Theme, string][] = [
+  ['auto', 'As the device'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+/** The hub itself: how it is, who is signed in, its keys, and how this device looks. */
+export function SystemPage() {
+  const [hub, set] = useState<Hub | undefined>();
+  const [devices, list] = useState<readonly Device[] | undefined>();
+  const [failed, fail] = useState<string | undefined>();
+  const [open, show] = useState<'pair' | 'out' | Device | undefined>();
+  const load = (): void => {
+    Promise.all([read<Hub>('/v1/hub'), call('list_devices', {})]).then(
+      ([about, { devices: found }]) => {
+        set(about);
+        list(found);
+        fail(undefined);
+      },
+      (error: unknown) => fail(wordsOf(error)),
+    );
+  };
+  useEffect(() => {
+    load();
+    const timer = setInterval(load, 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <Page title="System">
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      <Section title="Hub">
+        <dl class="facts">
+          <Fact name="Health">
+            {hub === undefined ? (
+              ''
+            ) : (
+              <span class={`chip ${hub.writable ? 'chip-working' : 'chip-error'}`}>
+                {hub.writable ? 'Takes writes' : 'Takes no writes'}
+              </span>
+            )}
+          </Fact>
+          <Fact name="Version">{hub?.version ?? ''}</Fact>
+          <Fact name="Running for">{hub === undefined ? '' : ago(hub.started_at)}</Fact>
+          <Fact name="Entries in the log">{hub?.position.toLocaleString() ?? ''}</Fact>
+          <Fact name="Connected agents">{hub?.connections ?? ''}</Fact>
+          <Fact name="Workspace">{me.value?.workspace_id ?? ''}</Fact>
+        </dl>
+        <p class="section-links">
+          <a href="/log">The log</a>
+        </p>
+      </Section>
+      <Section
+        title="Devices"
+        count={devices?.length}
+        action={
+          maySteer() ? (
+            <button type="button" class="button" onClick={() => show('pair')}>
+              <Icon name="plus" /> Sign one in
+            </button>
+          ) : null
+        }
+      >
+        <div class="list">
+          {(devices ?? []).map((device) => (
+            <div key={device.device_id} class="row">
+              <span class="row-main">
+                <Icon name="device" />
+                <span class="row-text">
+                  <span class="row-title">
+                    {device.name} {device.this_one === true ? <span class="tag">this one</span> : null}
+                    {device.read_only ? <span class="tag">may only look</span> : null}
+                  </span>
+                  <span class="row-line">
+                    {device.agent_id} · seen {ago(device.last_seen_at)}
+                  </span>
+                </span>
+              </span>
+              {maySteer() && device.this_one !== true ? (
+                <button type="button" class="button-danger" onClick={() => show(device)}>
+                  Revoke
+                </button>
+              ) : null}
+            </div>
+          ))}
+        </div>
+      </Section>
+      <Section title="Keys" count={hub?.keys.length}>
+        <div class="list">
+          {(hub?.keys ?? []).map((key) => (
+            <div key={key.kid} class="row">
+              <span class="row-main">
+                <Icon name="key" />
+                <span class="row-text">
+                  <span class="row-title mono">
+                    <span>{key.kid}</span>
+                  </span>
+                  <span class="row-line">
+                    {key.own ? 'the hub signs with it' : 'accepted from elsewhere'} · made{' '}
+                    {fullTime(key.created_at)}
+                    {key.retired_at === undefined ? '' : ' · retired'}
+                  </span>
+                </span>
+              </span>
+            </div>
+          ))}
+        </div>
+      </Section>
+      <Section title="This device">
+        <div class="segments" role="group" aria-label="Appearance">
+          {THEMES.map(([value, word]) => (
+            <button
+              key={value}
+              type="button"
+              aria-pressed={theme.value === value}
+              onClick={() => setTheme(value)}
+            >
+              {word}
+            </button>
+          ))}
+        </div>
+        <div class="button-row">
+          <button type="button" class="button-danger" onClick={() => show('out')}>
+            Sign out of {me.value?.device_name ?? 'this device'}
+          </button>
+        </div>
+      </Section>
+      {open === 'pair' ? (
+        <PairSheet
+          onClose={() => {
+            show(undefined);
+            load();
+          }}
+        />
+      ) : null}
+      {open === 'out' ? (
+        <Sheet title="Sign this device out?" onClose={() => show(undefined)}>
+          <p>
+            Drafts and all else that this browser has kept of the hub are removed. To come back you need a new
+            link.
+          </p>
+          <button type="button" class="button-danger button-wide" onClick={() => void attempt(signOut)}>
+            Sign out
+          </button>
+        </Sheet>
+      ) : null}
+      {typeof open === 'object' ? (
+        <Sheet title={`Revoke ${open.name}?`} onClose={() => show(undefined)}>
+          <p>It is signed out at once. To come back it needs a new link or code.</p>
+          <button
+            type="button"
+            class="button-danger button-wide"
+            onClick={() => {
+              show(undefined);
+              void attempt(
+                () => call('revoke_device', { device_id: open.device_id, idempotency_key: newKey() }),
+                `${open.name} is signed out.`,
+              ).then(load);
+            }}
+          >
+            Revoke
+          </button>
+        </Sheet>
+      ) : null}
+    </Page>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Ask, AskAnswer } from '@parley/protocol';
+import { useState } from 'preact/hooks';
+
+import { wishOf } from '../words.ts';
+import { chosen, no, yes } from './ask-answers.tsx';
+import { Sheet } from './sheet.tsx';
+
+/** All ways to answer a request: more widely, by the agent's own options, in words, or with a reason against it. */
+export function AskSheet({
+  ask,
+  onClose,
+  onAnswer,
+}: {
+  ask: Ask;
+  onClose: () => void;
+  onAnswer: (verdict: AskAnswer) => void;
+}) {
+  const [reason, write] = useState('');
+  const approval = ask.kind === 'approval' || ask.kind === 'budget';
+  const scoped = new Set<string>(['allow_once', 'allow_session', 'deny']);
+  const own = (ask.options ?? []).filter(({ kind }) => !(approval && scoped.has(kind)));
+  return (
+    <Sheet title={`${ask.agent_id} ${wishOf(ask)}`} onClose={onClose}>
+      {ask.command === undefined ? (
+        <p class="ask-prompt">{ask.prompt}</p>
+      ) : (
+        <pre class="command">{ask.command}</pre>
+      )}
+      <div class="choices">
+        {approval ? (
+          <>
+            <button type="button" class="choice" onClick={() => onAnswer(yes(ask))}>
+              <strong>Approve once</strong>
+              <span>This time only</span>
+            </button>
+            <button type="button" class="choice" onClick={() => onAnswer(yes(ask, 'session'))}>
+              <strong>Approve for this session</strong>
+              <span>{ask.agent_id} does not ask for the like again until its session ends</span>
+            </button>
+          </>
+        ) : null}
+        {own.map((option) => (
+          <button key={option.id} type="button" class="choice" onClick={() => onAnswer(chosen(option))}>
+            <strong>{option.label}</strong>
+          </button>
+        ))}
+      </div>
+      <form
+        class="reason"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (approval) onAnswer(no(ask, reason.trim()));
+          else if (reason.trim() !== '') onAnswer({ decision: 'answered', text: reason.trim() });
+        }}
+      >
+        <label class="field">
+          <span>{approval ? 'Tell it why not' : 'Answer in your own words'}</span>
+          <textarea
+            rows={2}
+            value={reason}
+            maxLength={1_500}
+            onInput={(event) => write(event.currentTarget.value)}
+          />
+        </label>
+        <div class="reason-buttons">
+          <button
+            type="submit"
+            class={approval ? 'button-danger' : 'button-primary'}
+            disabled={!approval && reason.trim() === ''}
+          >
+            {approval ? (reason.trim() === '' ? 'Deny' : 'Deny and say why') : 'Send answer'}
+          </button>
+          {approval ? null : (
+            <button type="button" class="button-danger" onClick={() => onAnswer(no(ask, reason.trim()))}>
+              Decline
+            </button>
+          )}
+        </div>
+      </form>
+    </Sheet>
+  );
+}

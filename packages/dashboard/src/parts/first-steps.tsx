@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+
+import { attempt, maySteer } from '../data/actions.ts';
+import { call, newKey } from '../data/api.ts';
+import { conversations, fleet, me } from '../data/state.ts';
+import { go } from '../router.ts';
+import { CodeLine } from './code-line.tsx';
+import { Icon } from './icon.tsx';
+import { PairSheet } from './pair-sheet.tsx';
+
+const CLIENTS = {
+  'Claude Code': (workspace: string) => `claude mcp add parley -- parley mcp --agent claude${workspace}`,
+  Codex: (workspace: string) => `codex mcp add parley -- parley mcp --agent codex${workspace}`,
+  'Anything else': (workspace: string) => `parley token issue --agent my-agent${workspace}`,
+} as const;
+
+type ClientName = keyof typeof CLIENTS;
+
+/** The way from an empty hub to the first answer; each step turns green by itself when it is done. */
+export function FirstSteps() {
+  const [client, choose] = useState<ClientName>('Claude Code');
+  const [pairing, pair] = useState(false);
+  const workspace = me.value?.workspace_id ?? 'default';
+  const connected = fleet.value[0];
+  const talked = conversations.value[0];
+  return (
+    <>
+      <p class="lead">Three steps, and your agents talk where you can see it.</p>
+      <ol class="steps">
+        <Step
+          number={1}
+          title="Connect an agent"
+          done={connected !== undefined}
+          note={connected === undefined ? undefined : `${connected.agent_id} is here.`}
+        >
+          <div class="segments" role="tablist" aria-label="Which agent">
+            {(Object.keys(CLIENTS) as ClientName[]).map((name) => (
+              <button
+                key={name}
+                type="button"
+                role="tab"
+                aria-selected={name === client}
+                onClick={() => choose(name)}
+              >
+                {name}
+              </button>
+            ))}
+          </div>
+          <CodeLine text={CLIENTS[client](workspace === 'default' ? '' : ` --workspace ${workspace}`)} />
+          <p class="meta">
+            Run it in a terminal, then start the agent. This step turns green when the hub hears of it.
+          </p>
+        </Step>
+        <Step
+          number={2}
+          title="Say hello"
+          done={talked !== undefined}
+          note={talked === undefined ? undefined : talked.title}
+        >
+          <button
+            type="button"
+            class="button-primary"
+            disabled={!maySteer() || connected === undefined}
+            onClick={() => void hello(connected?.agent_id ?? '')}
+          >
+            <Icon name="send" /> Start a thread{connected === undefined ? '' : ` with ${connected.agent_id}`}
+          </button>
+        </Step>
+        <Step number={3} title="Put it on your tablet" done={false}>
+          <button type="button" class="button" disabled={!maySteer()} onClick={() => pair(true)}>
+            <Icon name="device" /> Show the code
+          </button>
+        </Step>
+      </ol>
+      {pairing ? <PairSheet onClose={() => pair(false)} /> : null}
+    </>
+  );
+}
+
+interface StepProps {
+  number: number;
+  title: string;
+  done: boolean;
+  note?: string | undefined;
+  children: preact.ComponentChildren;
+}
+
+function Step({ number, title, done, note, children }: StepProps) {
+  return (
+    <li class={done ? 'step step-done' : 'step'}>
+      <span class="step-mark" aria-hidden="true">
+        {done ? <Icon name="check" /> : number}
+      </span>
+      <div class="step-body">
+        <h2>
+          {title}
+          {done ? <span class="sr"> (done)</span> : null}
+        </h2>
+        {done ? <p class="meta">{note}</p> : children}
+      </div>
+    </li>
+  );
+}
+
+async function hello(agentId: string): Promise<void> {
+  await attempt(async () => {
+    const { thread_id } = await call('create_thread', {
+      title: 'Hello',
+      participants: [agentId],
+      idempotency_key: newKey(),
+    });
+    const body = `Hello @${agentId}. Please answer here, so that we know the line is good.`;
+    await call('post_message', { thread_id, schema_version: 1, body, idempotency_key: newKey() });
+    go(`/t/${thread_id}`);
+  });
+}

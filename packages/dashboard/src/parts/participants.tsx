@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+
+import { control, maySteer, wake } from '../data/actions.ts';
+import { agentById, fleet, me, presence, type ThreadRow } from '../data/state.ts';
+import { STATE_WORDS } from '../words.ts';
+import { ProdButton } from './agent-row.tsx';
+import { Avatar } from './avatar.tsx';
+import { Icon } from './icon.tsx';
+
+/** Who takes part in a thread, how they are, and what a person can do about it. */
+export function Participants({ thread }: { thread: ThreadRow }) {
+  const { thread_id, participants, muted = [], status } = thread;
+  const there = presence.value.get(thread_id);
+  const steer = maySteer() && status !== 'closed';
+  return (
+    <ul class="people">
+      {participants.map((name) => {
+        const agent = agentById.value.get(name);
+        const isMuted = muted.includes(name);
+        const self = name === me.value?.agent_id;
+        const how =
+          there?.get(name) ?? (agent === undefined ? undefined : STATE_WORDS[agent.state].toLowerCase());
+        return (
+          <li key={name} class="person">
+            <a class="person-name" href={`/agents/${encodeURIComponent(name)}`}>
+              <Avatar name={name} size="s" state={agent?.state} />
+              <span>
+                {name}
+                <span class="meta">
+                  {[self ? 'you' : how, isMuted ? 'muted' : undefined]
+                    .filter((part) => part !== undefined)
+                    .join(' · ')}
+                </span>
+              </span>
+            </a>
+            {steer && !self && agent !== undefined ? (
+              <span class="person-actions">
+                {agent.state === 'offline' ? (
+                  <button type="button" class="button" onClick={() => void wake(name, thread_id)}>
+                    <Icon name="bell" /> Wake
+                  </button>
+                ) : (
+                  <ProdButton agentId={name} threadId={thread_id} />
+                )}
+                <button
+                  type="button"
+                  class="button icon-button"
+                  aria-label={isMuted ? `Let ${name} speak again` : `Mute ${name}`}
+                  aria-pressed={isMuted}
+                  onClick={() =>
+                    void control(
+                      thread_id,
+                      isMuted ? { unmute: { targets: [name] } } : { mute: { targets: [name], mode: 'hard' } },
+                      isMuted ? `${name} may speak again.` : `${name} is muted here.`,
+                    )
+                  }
+                >
+                  <Icon name={isMuted ? 'unmute' : 'mute'} />
+                </button>
+              </span>
+            ) : null}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Makes one more agent a participant. */
+export function Invite({ thread }: { thread: ThreadRow }) {
+  const [name, write] = useState('');
+  const others = fleet.value
+    .map(({ agent_id }) => agent_id)
+    .filter((id) => !thread.participants.includes(id));
+  return (
+    <form
+      class="invite"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void control(thread.thread_id, { invite: { participant_id: name } }, `${name} was invited.`).then(
+          (done) => (done ? write('') : undefined),
+        );
+      }}
+    >
+      <label class="field">
+        <span>Invite</span>
+        <input
+          list="invitees"
+          value={name}
+          placeholder="agent name"
+          pattern="[A-Za-z0-9][A-Za-z0-9._:@\-]*"
+          onInput={(event) => write(event.currentTarget.value)}
+        />
+      </label>
+      <datalist id="invitees">
+        {others.map((id) => (
+          <option key={id} value={id} />
+        ))}
+      </datalist>
+      <button type="submit" class="button" disabled={name === ''}>
+        <Icon name="plus" /> Invite
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,30 @@
+import { go } from '../router.ts';
+
+/** Filters of a list, kept in the address so that going back finds them again. */
+export function Segments({
+  path,
+  value,
+  options,
+  label,
+}: {
+  path: string;
+  value: string;
+  options: readonly (readonly [string, string, number?])[];
+  label: string;
+}) {
+  return (
+    <div class="segments" role="group" aria-label={label}>
+      {options.map(([key, word, count]) => (
+        <button
+          key={key}
+          type="button"
+          aria-pressed={key === value}
+          onClick={() => go(key === '' ? path : `${path}?f=${key}`, 'replace')}
+        >
+          {word}
+          {count === undefined || count === 0 ? null : <span class="segment-count">{count}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}

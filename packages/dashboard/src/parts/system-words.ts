@@ -1,0 +1,90 @@
+import type { ThreadEvent } from '@parley/protocol';
+
+import type { IconName } from './icon.tsx';
+
+interface Told {
+  icon: IconName;
+  text: string;
+  tone: 'plain' | 'needs' | 'good' | 'bad';
+  askId?: string;
+  side?: string;
+}
+
+type Words = (who: string, told: never) => Told;
+
+const plain = (icon: IconName, text: string): Told => ({ icon, text, tone: 'plain' });
+
+interface AskTold {
+  ask_id: string;
+  ask?: { prompt: string; command?: string };
+  verdict?: { decision: string; by: string; reason?: string };
+}
+
+/** What each entry that nobody spoke says in a line, by its verb. */
+const WORDS: Record<string, Words> = {
+  'thread.created': (who) => plain('threads', `${who} started the thread`),
+  'thread.status': (who, { to, reason }: { to: string; reason?: string }) => ({
+    icon: to === 'resolved' || to === 'closed' ? 'check' : to === 'blocked' ? 'warn' : 'play',
+    text: `${who} set the thread ${to}${reason === undefined || reason === '' ? '' : `: ${reason.replaceAll('_', ' ')}`}`,
+    tone: to === 'blocked' ? 'bad' : to === 'resolved' ? 'good' : 'plain',
+  }),
+  'thread.renamed': (who, { title }: { title: string }) =>
+    plain('info', `${who} renamed the thread to ${title}`),
+  'side.opened': (who, { side_id }: { side_id: string }) => ({
+    ...plain('side', `${who} opened a side channel`),
+    side: side_id,
+  }),
+  'side.closed': (who, { summary, side_id }: { summary?: string; side_id: string }) => ({
+    ...plain('side', `${who} closed a side channel${summary === undefined ? '' : `: ${summary}`}`),
+    side: side_id,
+  }),
+  'ask.raised': (who, { ask_id, ask }: AskTold) => ({
+    icon: 'bell',
+    text:
+      ask?.command === undefined ? `${who} asks: ${ask?.prompt ?? ''}` : `${who} asks to run ${ask.command}`,
+    tone: 'needs',
+    askId: ask_id,
+  }),
+  'ask.answered': (who, { verdict }: AskTold) => ({
+    icon: verdict?.decision === 'denied' ? 'cross' : 'check',
+    text: `${who} ${verdict?.decision ?? 'answered'} it${verdict?.reason === undefined ? '' : `: ${verdict.reason}`}`,
+    tone: verdict?.decision === 'denied' ? 'bad' : 'good',
+  }),
+  'ask.resolved': (who, { verdict }: AskTold) =>
+    verdict?.by === 'parley'
+      ? { icon: 'cross', text: 'Nobody answered in time: denied', tone: 'bad' }
+      : plain(
+          'info',
+          verdict?.decision === 'withdrawn' ? `${who} no longer needs an answer` : `${who} has the answer`,
+        ),
+  'agent.registered': (who) => plain('agents', `${who} registered`),
+  'agent.command': (who, { command }: { command: string }) =>
+    plain('bolt', `${who} sent the command ${command}`),
+  'agent.response': (who, { success }: { success: boolean }) => ({
+    icon: success ? 'check' : 'cross',
+    text: `${who} ${success ? 'did it' : 'could not do it'}`,
+    tone: success ? 'good' : 'bad',
+  }),
+  mute: (who, { targets }: { targets: string[] }) => plain('mute', `${who} muted ${targets.join(', ')}`),
+  unmute: (who, { targets }: { targets: string[] }) =>
+    plain('unmute', `${who} lets ${targets.join(', ')} speak again`),
+  pause: (who, { on }: { on: boolean }) =>
+    plain(on ? 'pause' : 'play', on ? `${who} paused the thread` : `${who} let the thread go on`),
+  prod: (who, targets: string[]) => plain('bolt', `${who} prodded ${targets.join(', ')}`),
+  invite: (who, { participant_id }: { participant_id: string }) =>
+    plain('people', `${who} invited ${participant_id}`),
+  done: (who, on: boolean) =>
+    plain('check', on ? `${who} declared the thread done` : `${who} took the thread up again`),
+};
+
+/** An entry that nobody spoke, in words. */
+export function describe({ type, from, content }: ThreadEvent, self: string): Told {
+  const who = from === self ? 'You' : from;
+  if (type === 'presence')
+    return plain('info', `${who}: ${(content as { transition?: string }).transition ?? 'present'}`);
+  const [[verb, told] = ['', undefined]] = Object.entries((content ?? {}) as Record<string, unknown>);
+  const words = WORDS[verb];
+  return words === undefined
+    ? plain('info', `${who}: ${verb.replaceAll(/[._]/g, ' ')}`)
+    : words(who, told as never);
+}

@@ -1,0 +1,16 @@
+interface ScriptPolicy {
+  createScriptURL(url: string): string;
+}
+
+interface PolicyMaker {
+  createPolicy(name: string, rules: ScriptPolicy): ScriptPolicy;
+}
+
+/** Installs the worker that shows the app without a connection; only secure pages may have one. */
+export function installWorker(): void {
+  if (!('serviceWorker' in navigator) || !isSecureContext) return;
+  const { trustedTypes } = globalThis as { trustedTypes?: PolicyMaker };
+  const policy = trustedTypes?.createPolicy('parley', { createScriptURL: (url) => url });
+  const path = '/sw.js';
+  navigator.serviceWorker.register(policy?.createScriptURL(path) ?? path).catch(() => {});
+}

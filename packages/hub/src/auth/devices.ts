@@ -1,0 +1,176 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+import {
+  type Chance,
+  type Clock,
+  type Invitation,
+  type KeptDevice,
+  type Log,
+  type Store,
+} from '@parley/core';
+import { type Claims, ENTRY_SALT_BOUND, HUB_NAME } from '@parley/protocol';
+
+import { HttpRefusal } from '../exchange.ts';
+import { DEVICE_LIFE_MS, readDeviceCookie } from './device-cookie.ts';
+import { isSameOrigin } from './same-origin.ts';
+import { TokenRefused } from './verifier.ts';
+
+/** The devices that are signed in: who they speak for, and for how long. */
+export interface Devices {
+  /** Lets a device in; the secret goes into its cookie and is kept nowhere. */
+  admit(invitation: Invitation, name: string): Promise<{ device: KeptDevice; secret: string }>;
+  /** Who sends a request, by the cookie of its device; undefined when it brings none. */
+  identify(request: IncomingMessage): Promise<Claims> | undefined;
+  /** True for claims that came from a device. */
+  owns(claims: Claims): boolean;
+  /** Throws when a device was revoked or was away too long. */
+  recheck(claims: Claims): void;
+  find(deviceId: string): Promise<KeptDevice | undefined>;
+}
+
+interface Held {
+  device: KeptDevice;
+  claims: Claims;
+  /** Monotonic moment of the last look into the store. */
+  looked: number;
+}
+
+/** How long a look into the store holds for an open stream; each request has its own. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** How often the use of a device is put on record. */
+const TOUCH_MS = 600_000;
+
+const MAX_HELD = 1_000;
+
+export interface DevicesOptions {
+  store: Store;
+  log: Log;
+  clock: Clock;
+  chance: Chance;
+  onFault: (error: unknown) => void;
+}
+
+/** Keeps devices as records beside the log. */
+export function createDevices({ store, log, clock, chance, onFault }: DevicesOptions): Devices {
+  const heldById = new Map<string, Held>();
+  const own = new WeakSet<Claims>();
+
+  async function look(deviceId: string): Promise<Held | undefined> {
+    const query = { kind: 'device', workspace_id: undefined, prefix: deviceId, limit: 1 } as const;
+    const [device] = await store.records(query);
+    if (device?.device_id !== deviceId) return undefined;
+    const known = heldById.get(deviceId);
+    const same = known?.device.expires_at === device.expires_at;
+    const held = { device, claims: same ? known.claims : toClaims(device), looked: clock.monotonic() };
+    own.add(held.claims);
+    if (heldById.size >= MAX_HELD) heldById.delete(heldById.keys().next().value ?? '');
+    heldById.set(deviceId, held);
+    return held;
+  }
+
+  function check({ device }: Held): void {
+    if (device.revoked_at !== undefined) throw new TokenRefused('the device was revoked');
+    if (Date.parse(device.expires_at) <= clock.now()) throw new TokenRefused('the device was away too long');
+  }
+
+  async function verify(cookie: string): Promise<Claims> {
+    const [deviceId = '', secret = ''] = cookie.split('.');
+    const held = /^[a-z0-9-]{3,128}$/.test(deviceId) ? await look(deviceId) : undefined;
+    if (held === undefined || !isSecret(held.device, secret)) throw new TokenRefused('no such device');
+    check(held);
+    touch(held.device);
+    return held.claims;
+  }
+
+  function stamp({ agent_id, workspace_id, role, device_id }: KeptDevice) {
+    const caller = { agent_id, workspace_id, role, session_id: device_id };
+    return { caller, now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
+  }
+
+  function touch(device: KeptDevice): void {
+    const now = clock.now();
+    if (now - Date.parse(device.last_seen_at) < TOUCH_MS) return;
+    const expires_at = new Date(now + DEVICE_LIFE_MS).toISOString();
+    device.last_seen_at = new Date(now).toISOString();
+    const { device_id } = device;
+    log.append({ type: 'touch_device', ...stamp(device), input: { device_id, expires_at } }).catch(onFault);
+  }
+
+  return {
+    async admit({ agent_id, workspace_id, read_only, name: wanted }, name) {
+      const secret = Buffer.from(chance.bytes(32)).toString('base64url');
+      const now = new Date(clock.now()).toISOString();
+      const device: KeptDevice = {
+        device_id: `${slug(wanted ?? name)}-${Buffer.from(chance.bytes(4)).toString('hex')}`,
+        name: wanted ?? name,
+        agent_id,
+        workspace_id,
+        role: 'operator',
+        read_only,
+        created_at: now,
+        last_seen_at: now,
+        expires_at: new Date(clock.now() + DEVICE_LIFE_MS).toISOString(),
+        secret_hash: hashOf(secret),
+      };
+      await log.append({ type: 'add_device', ...stamp(device), input: { device } });
+      return { device, secret: `${device.device_id}.${secret}` };
+    },
+    identify(request) {
+      const cookie = readDeviceCookie(request);
+      if (cookie === undefined) return undefined;
+      if (!isSameOrigin(request))
+        throw new HttpRefusal(403, 'FORBIDDEN', 'the cookie of a device counts only for the hub’s own pages');
+      return verify(cookie);
+    },
+    owns: (claims) => own.has(claims),
+    recheck({ session_id }) {
+      const held = heldById.get(session_id);
+      if (held === undefined) throw new TokenRefused('no such device');
+      check(held);
+      if (clock.monotonic() - held.looked >= LOOK_AGAIN_MS) look(session_id).catch(onFault);
+    },
+    find: async (deviceId) => (await look(deviceId))?.device,
+  };
+}
+
+function toClaims({
+  agent_id,
+  workspace_id,
+  role,
+  device_id,
+  read_only,
+  created_at,
+  expires_at,
+}: KeptDevice): Claims {
+  const seconds = (moment: string): number => Math.floor(Date.parse(moment) / 1_000);
+  return {
+    agent_id,
+    workspace_id,
+    role,
+    session_id: device_id,
+    iat: seconds(created_at),
+    exp: seconds(expires_at),
+    jti: `${HUB_NAME}:${device_id}`,
+    ...(read_only ? { read_only } : {}),
+  };
+}
+
+function isSecret({ secret_hash }: KeptDevice, secret: string): boolean {
+  return timingSafeEqual(Buffer.from(secret_hash), Buffer.from(hashOf(secret)));
+}
+
+function hashOf(secret: string): string {
+  return hash('sha256', secret, 'base64url');
+}
+
+/** A device's name as the beginning of its id: "Kim's iPad" becomes kim-s-ipad. */
+function slug(name: string): string {
+  const text = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 40);
+  return text === '' ? 'device' : text;
+}

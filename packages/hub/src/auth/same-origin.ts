@@ -1,0 +1,14 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * True for what the hub's own page sent. A cookie travels also with requests of other pages of the same host, such as
+ * one on another port; the browser itself says where a request comes from, and no page can change that.
+ */
+export function isSameOrigin({ headers }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase()))
+    return false;
+  return site !== undefined || origin !== undefined;
+}

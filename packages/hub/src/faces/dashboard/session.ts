@@ -1,0 +1,80 @@
+import { type Invitations, type Quota, rateLimited } from '@parley/core';
+import { type Claims, DeviceName, ParleyError } from '@parley/protocol';
+import { z } from 'zod';
+
+import { allow } from '../../allow.ts';
+import { writeDeviceCookie } from '../../auth/device-cookie.ts';
+import type { Devices } from '../../auth/devices.ts';
+import { isSameOrigin } from '../../auth/same-origin.ts';
+import { TokenRefused } from '../../auth/verifier.ts';
+import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
+import { SAFE_HEADERS } from './send-file.ts';
+
+export interface SessionOptions {
+  devices: Devices;
+  invitations: Invitations;
+  badTokens: Quota;
+  limits: BodyLimits;
+  version: string;
+  /** Signs a device out for good. */
+  revoke: (claims: Claims, deviceId: string, exchange: Exchange) => Promise<unknown>;
+}
+
+const SignIn = z.object({ word: z.string().min(1).max(200), name: DeviceName.optional() });
+
+/** `/session`: a device signs in with its one-use word, asks who it is, and signs out. */
+export async function serveSession(exchange: Exchange, options: SessionOptions): Promise<void> {
+  const { request } = exchange;
+  allow(request.method, ['GET', 'POST', 'DELETE']);
+  if (request.method === 'POST') return signIn(exchange, options);
+  const claims = await options.devices.identify(request);
+  if (claims === undefined) throw new TokenRefused('no device');
+  if (request.method === 'GET') return tellWho(exchange, options, claims);
+  // A read-only device may change nothing, but it may always leave.
+  const { read_only: _limit, ...leaving } = claims;
+  await options.revoke(leaving, claims.session_id, exchange);
+  sendJson(exchange, 200, '{"ok":true}', {
+    ...SAFE_HEADERS,
+    'set-cookie': writeDeviceCookie(request, ''),
+    'clear-site-data': '"cache", "storage"',
+  });
+}
+
+async function signIn(exchange: Exchange, options: SessionOptions): Promise<void> {
+  const { request } = exchange;
+  if (!isSameOrigin(request)) throw new HttpRefusal(403, 'FORBIDDEN', 'sign in from the hub’s own page');
+  const parsed = SignIn.safeParse(await readJsonBody(exchange, options.limits));
+  if (!parsed.success)
+    throw new ParleyError('VALIDATION_ERROR', 'word: the code or the key of a link is needed', {
+      field: 'word',
+    });
+  const { word, name = 'Browser' } = parsed.data;
+  const invitation = options.invitations.redeem(word);
+  if (invitation === undefined) {
+    const wait = options.badTokens.take(request.socket.remoteAddress ?? '');
+    if (wait > 0) throw rateLimited('too many wrong codes', wait);
+    throw new HttpRefusal(
+      401,
+      'UNAUTHORIZED',
+      'this link or code is not good any more; get another with: parley link, or parley pair',
+    );
+  }
+  const { device, secret } = await options.devices.admit(invitation, name);
+  const { agent_id, workspace_id, device_id } = device;
+  const told = { agent_id, workspace_id, device_id, device_name: device.name, read_only: device.read_only };
+  sendJson(exchange, 201, JSON.stringify({ ...told, version: options.version }), {
+    ...SAFE_HEADERS,
+    'set-cookie': writeDeviceCookie(request, secret),
+  });
+}
+
+async function tellWho(
+  exchange: Exchange,
+  { devices, version }: SessionOptions,
+  claims: Claims,
+): Promise<void> {
+  const { agent_id, workspace_id, session_id: device_id, read_only = false } = claims;
+  const device_name = (await devices.find(device_id))?.name ?? device_id;
+  const told = { agent_id, workspace_id, device_id, device_name, read_only, version };
+  sendJson(exchange, 200, JSON.stringify(told), SAFE_HEADERS);
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+
+import { contract, READS, WRITES } from './contract.ts';
+import { Device, DeviceName } from './devices.ts';
+import { IdempotencyKey, Seq, Timestamp } from './entities.ts';
+import { LIMITS } from './limits.ts';
+import { Name } from './text.ts';
+
+export const listDevices = contract({
+  name: 'list_devices',
+  version: '1.0.0',
+  title: 'List devices',
+  description: 'The browsers and tablets that are signed in to this workspace; operators only.',
+  input: z.object({ revoked: z.boolean().default(false).describe('those that were revoked, too') }),
+  output: z.object({ devices: z.array(Device) }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/devices' },
+  essential: false,
+});
+
+export const pairDevice = contract({
+  name: 'pair_device',
+  version: '1.0.0',
+  title: 'Pair a device',
+  description: 'A code and a link, each good once and for a short time, by which a device signs in as you.',
+  input: z.object({
+    name: DeviceName.optional().describe('what the device is to be called'),
+    read_only: z.boolean().default(false).describe('it may look and change nothing'),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({
+    code: z.string().describe('to be typed'),
+    key: z.string().describe('behind # in the link'),
+    address: z.string().describe('where other devices find the hub, as it is configured'),
+    read_only: z.boolean(),
+    expires_at: Timestamp,
+  }),
+  annotations: WRITES,
+  essential: false,
+});
+
+export const revokeDevice = contract({
+  name: 'revoke_device',
+  version: '1.0.0',
+  title: 'Revoke a device',
+  description: 'Sign a device out at once and for good; operators only.',
+  input: z.object({ device_id: Name, idempotency_key: IdempotencyKey.optional() }),
+  output: z.object({ device: Device }),
+  annotations: WRITES,
+  essential: false,
+});
+
+export const readLog = contract({
+  name: 'read_log',
+  version: '1.0.0',
+  title: 'Read the log backwards',
+  description:
+    'What happened last in all threads you may see, the newest first, in the words of the events face.',
+  input: z.object({
+    before: Seq.optional().describe('next_before of the page before this one'),
+    limit: z.number().int().min(1).max(LIMITS.page_max).default(LIMITS.page_default),
+  }),
+  output: z.object({
+    entries: z.array(z.object({ pos: Seq, event: z.record(z.string(), z.unknown()) })),
+    next_before: Seq.nullable(),
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/log' },
+  essential: false,
+});
+
+export const describeHub = contract({
+  name: 'describe_hub',
+  version: '1.0.0',
+  title: 'How the hub is',
+  description:
+    'Version, since when it runs, whether it takes writes, how far its log has come, its keys; operators only.',
+  input: z.object({}),
+  output: z.object({
+    version: z.string(),
+    started_at: Timestamp,
+    writable: z.boolean(),
+    position: Seq,
+    connections: z.number().int().describe('agents of the workspace that are connected'),
+    keys: z.array(
+      z.object({
+        kid: z.string(),
+        own: z.boolean().describe('the hub signs with it'),
+        created_at: Timestamp,
+        retired_at: Timestamp.optional(),
+        workspace: z.string().optional(),
+      }),
+    ),
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/hub' },
+  essential: false,
+});

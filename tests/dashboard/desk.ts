@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+
+import { type Client, createClient } from '@parley/client';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, vi } from 'vitest';
+
+import { type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
+import { registerSigner, type Signer } from '../harness/tokens.ts';
+import { requireTool } from '../tools/tools.ts';
+
+const WORKSPACE = 'w1';
+
+/** A browser on a busy machine is slow; what is waited for comes, or the test is right to fail. */
+export const PATIENCE_MS = 120_000;
+vi.setConfig({ testTimeout: 5 * PATIENCE_MS, hookTimeout: 5 * PATIENCE_MS });
+
+/** The person whose devices these are. */
+export const PERSON = 'kim';
+
+/** The screens that people use. */
+export const SCREENS = {
+  tablet: { viewport: { width: 834, height: 1194 }, hasTouch: true, isMobile: true },
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  desktop: { viewport: { width: 1440, height: 900 }, hasTouch: false, isMobile: false },
+} as const;
+
+export type Screen = keyof typeof SCREENS;
+
+/** A hub, agents that a test scripts, and browsers that are signed in to it. */
+export interface Desk {
+  hub: HubProcess;
+  signer: Signer;
+  agent(name: string, role?: string): Client;
+  /** A link that signs one browser in. */
+  link(): Promise<string>;
+  /** A page of a device that is signed in. */
+  signedIn(screen: Screen, options?: Parameters<Browser['newContext']>[0]): Promise<Page>;
+  context(screen: Screen, options?: Parameters<Browser['newContext']>[0]): Promise<BrowserContext>;
+  close(): Promise<void>;
+}
+
+let browser: Promise<Browser> | undefined;
+afterAll(async () => {
+  await (await browser)?.close();
+  browser = undefined;
+});
+
+/** One browser for all tests of a file. */
+export function openBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({
+    executablePath: requireTool('chromium'),
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    timeout: 60_000,
+  });
+  return browser;
+}
+
+/** Starts a hub to look at. */
+export async function openDesk(options: HubOptions & { signer?: Signer } = {}): Promise<Desk> {
+  const hub = await startHub(options);
+  const signer = options.signer ?? (await registerSigner('desk', { data: hub.data }));
+  const contexts: BrowserContext[] = [];
+  const desk: Desk = {
+    hub,
+    signer,
+    agent: (name, role = 'worker') =>
+      createClient({
+        url: hub.url,
+        token: signer.token({
+          agent: name,
+          workspace: WORKSPACE,
+          role,
+          session: `${name}-${randomUUID().slice(0, 8)}`,
+        }),
+      }),
+    async link() {
+      const { key } = await desk.agent(PERSON, 'operator').pair_device();
+      return `${hub.url}/#k=${key}`;
+    },
+    async context(screen, more = {}) {
+      const context = await (
+        await openBrowser()
+      ).newContext({ ...SCREENS[screen], locale: 'en-GB', ...more });
+      context.setDefaultTimeout(PATIENCE_MS);
+      contexts.push(context);
+      return context;
+    },
+    async signedIn(screen, more) {
+      const page = await (await desk.context(screen, more)).newPage();
+      await page.goto(await desk.link());
+      await page.locator('.line-sign.line-live').waitFor();
+      return page;
+    },
+    async close() {
+      await Promise.all(contexts.map((context) => context.close()));
+      await hub.stop();
+    },
+  };
+  return desk;
+}

@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type { Client } from '@parley/client';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { DAY_AGENTS, type DayAgent, playDay } from '../../packages/hub/src/cli/demo-day.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { type Desk, openDesk, PERSON, type Screen } from './desk.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TITLE = 'Profile mapper review loop';
+
+/** Where the pictures go: PICTURES=docs/pictures brings those of the documents up to date. */
+const pictures = join(
+  fileURLToPath(new URL('../..', import.meta.url)),
+  process.env['PICTURES'] ?? '.cache/pictures',
+);
+
+/** Every page, and what can lie above it, with how to get there. */
+const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
+  now: async (page, url) => {
+    await page.goto(`${url}/now`);
+    await page.locator('.ask').first().waitFor();
+  },
+  'all ways to answer': async (page, url) => {
+    await page.goto(`${url}/now`);
+    await page.getByRole('button', { name: 'More ways to answer' }).first().click();
+    await page.getByRole('dialog').waitFor();
+  },
+  threads: async (page, url) => {
+    await page.goto(`${url}/threads`);
+    await page.locator('.thread-row').first().waitFor();
+  },
+  'a new thread': async (page, url) => {
+    await page.goto(`${url}/threads`);
+    await page.getByRole('button', { name: 'New thread' }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+  thread: async (page, url) => {
+    await openThread(page, url);
+  },
+  'the side of a thread': async (page, url) => {
+    await openThread(page, url);
+    await page.getByRole('button', { name: /participants: show them/ }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+  'a message': async (page, url) => {
+    await openThread(page, url);
+    await page.locator('.message').last().hover();
+    await page.locator('.message-more').last().click();
+    await page.getByText('Durable as entry').waitFor();
+  },
+  agents: async (page, url) => {
+    await page.goto(`${url}/agents`);
+    await page.locator('.card').first().waitFor();
+  },
+  agent: async (page, url) => {
+    await page.goto(`${url}/agents/executioner`);
+    await page.getByRole('heading', { name: 'Journal' }).waitFor();
+  },
+  search: async (page, url) => {
+    await page.goto(`${url}/search?q=fallback`);
+    await page.locator('mark').first().waitFor();
+  },
+  log: async (page, url) => {
+    await page.goto(`${url}/log`);
+    await page.locator('.log-row').first().waitFor();
+  },
+  system: async (page, url) => {
+    await page.goto(`${url}/system`);
+    await page.getByText('Takes writes').waitFor();
+  },
+  'pairing a device': async (page, url) => {
+    await page.goto(`${url}/system`);
+    await page.getByRole('button', { name: 'Sign one in' }).click();
+    await page.getByRole('img', { name: /QR code/ }).waitFor();
+  },
+  'the palette': async (page, url) => {
+    await page.goto(`${url}/now`);
+    await page.locator('.ask').first().waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').waitFor();
+  },
+  'no such page': async (page, url) => {
+    await page.goto(`${url}/agents/nobody-of-that-name`);
+    await page.getByText('is known here').waitFor();
+  },
+};
+
+async function openThread(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/threads`);
+  await page.locator('.page .thread-row', { hasText: TITLE }).click();
+  await page.locator('.message').first().waitFor();
+}
+
+describeWith(['chromium'], 'the look of the dashboard', () => {
+  let desk: Desk;
+  beforeAll(async () => {
+    desk = await openDesk();
+    const clients = Object.entries(DAY_AGENTS).map(([name, { role }]) => [name, desk.agent(name, role)]);
+    await playDay(Object.fromEntries(clients) as Record<DayAgent, Client>, PERSON);
+    mkdirSync(pictures, { recursive: true });
+  });
+  afterAll(async () => {
+    await desk.close();
+  });
+
+  test.each([
+    ['tablet', 'light'],
+    ['tablet', 'dark'],
+    ['phone', 'dark'],
+    ['desktop', 'light'],
+  ] as const)(
+    'on a %s in %s: nothing that axe finds, no sideways scrolling, all targets large enough',
+    async (screen: Screen, colorScheme) => {
+      // The examiner is brought in as a script of its own, which the page's policy would refuse.
+      const page = await desk.signedIn(screen, { colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
+      const found: Record<string, unknown> = {};
+      for (const [name, show] of Object.entries(VIEWS)) {
+        await show(page, desk.hub.url);
+        const faults = [...(await axe(page)), ...(await misfits(page, screen))];
+        if (faults.length > 0) found[name] = faults;
+      }
+      expect(found).toEqual({});
+    },
+  );
+
+  test('the sign-in page is as good as the others', async () => {
+    const page = await (await desk.context('phone', { bypassCSP: true })).newPage();
+    await page.goto(desk.hub.url);
+    await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
+    expect([...(await axe(page)), ...(await misfits(page, 'phone'))]).toEqual([]);
+  });
+
+  test.each([
+    ['tablet', 'light', 'now'],
+    ['tablet', 'dark', 'thread'],
+    ['phone', 'dark', 'now'],
+    ['desktop', 'light', 'thread'],
+  ] as const)('a picture on a %s in %s of %s', async (screen: Screen, colorScheme, name) => {
+    const page = await desk.signedIn(screen, { colorScheme, reducedMotion: 'reduce' });
+    await VIEWS[name]?.(page, desk.hub.url);
+    await page.evaluate('new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 300))');
+    const picture = await page.screenshot({ path: join(pictures, `${name}-${screen}-${colorScheme}.png`) });
+    expect(picture.length).toBeGreaterThan(10_000);
+  });
+});
+
+async function axe(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(
+      ({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 140)} ${failureSummary.slice(0, 200)}`,
+    ),
+  );
+}
+
+/** What sticks out of the screen, and on touch screens what is too small for a finger; links inside a text may be small. */
+async function misfits(page: Page, screen: Screen): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const found = [];
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth > clientWidth) found.push('the page is ' + scrollWidth + ' wide');
+    for (const box of document.querySelectorAll('.page, .thread-main, .sheet, .column'))
+      if (box.scrollWidth > box.clientWidth + 1) found.push('wider than its place: ' + box.className);
+    if (${screen === 'desktop'}) return found;
+    const above = document.querySelector('dialog[open]');
+    for (const one of (above ?? document).querySelectorAll('button, a[href], input, textarea, select, summary')) {
+      const { width, height } = one.getBoundingClientRect();
+      if (width === 0 || one.closest('p, .quiet, .prose, .ask-who, .message-head, .quoted-line, .evidence, .skip, label')) continue;
+      if (Math.round(width) < 44 || Math.round(height) < 44) found.push('small: ' + Math.round(width) + 'x' + Math.round(height) + ' ' + one.outerHTML.slice(0, 120));
+    }
+    return found;
+  })()`);
+}
