@@ -6,7 +6,7 @@ import { call, wordsOf } from '../data/api.ts';
 import { agentById, agents, conversations, waiting } from '../data/state.ts';
 import { AgentCommands } from '../parts/agent-commands.tsx';
 import { ProdButton } from '../parts/agent-row.tsx';
-import { AgentScreen } from '../parts/agent-screen.tsx';
+import { AgentScreen, SCREEN_COMMAND } from '../parts/agent-screen.tsx';
 import { AskCard } from '../parts/ask-card.tsx';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -85,7 +85,7 @@ function Agent({ agent }: { agent: AgentView }) {
         </Section>
       )}
       <Facts agent={agent} />
-      {agent.capabilities.includes('screen') && agent.connected.length > 0 ? (
+      {agent.capabilities.includes(SCREEN_COMMAND) && agent.connected.length > 0 ? (
         <AgentScreen agentId={agent_id} />
       ) : null}
       {own.length === 0 ? null : (
