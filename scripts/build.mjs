@@ -10,6 +10,7 @@ import { bundles } from './bundles.mjs';
 const { dashboard: _app, ...binaries } = bundles;
 for (const bundle of Object.values(binaries)) {
   const { metafile } = await build({ ...bundle, metafile: true });
+  if (bundle.splitting !== true) continue;
   // Parts are named by their content: those of earlier builds would stay for ever.
   const built = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
   for (const name of readdirSync(bundle.outdir))

@@ -21,10 +21,16 @@ const common = {
 export const bundles = {
   hub: {
     ...common,
-    entryPoints: {
-      parley: 'packages/hub/src/main.ts',
-      'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts',
-    },
+    entryPoints: { parley: 'packages/hub/src/main.ts' },
+    // A command loads what it needs and no more.
+    splitting: true,
+    chunkNames: 'part-[hash]',
+    outdir: 'packages/hub/dist',
+  },
+  // On its own: the store's threads share nothing with the hub, and stay small.
+  'store-thread': {
+    ...common,
+    entryPoints: { 'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts' },
     outdir: 'packages/hub/dist',
   },
   'codex-proxy': {

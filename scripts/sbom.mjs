@@ -10,7 +10,7 @@ const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packag
 const hub = JSON.parse(readFileSync(`${root}packages/hub/package.json`, 'utf8'));
 
 const built = await Promise.all(
-  [bundles.hub, bundles.dashboard].map((bundle) =>
+  [bundles.hub, bundles['store-thread'], bundles.dashboard].map((bundle) =>
     build({ ...bundle, absWorkingDir: root, write: false, metafile: true }),
   ),
 );
