@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 
+import { takeStdout } from './take-stdout.ts';
+
 /** What `parley mcp` takes. */
 export interface McpOptions {
   agent?: string;
@@ -23,7 +25,9 @@ export function addMcpCommand(program: Command): void {
     .option('--legacy', 'only the revisions before 2026-07-28')
     .addHelpText('after', '\nExample:\n  claude mcp add parley -- parley mcp --agent claude')
     .action(async (options: McpOptions, command: Command) => {
+      // Before anything else is loaded: nobody but the protocol may write there.
+      const output = takeStdout();
       const { serveMcp } = await import('./serve-mcp.ts');
-      await serveMcp(options, command);
+      await serveMcp(options, command, output);
     });
 }

@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream';
+
 import {
   CLIENT_INFO_META_KEY,
   type JSONRPCNotification,
@@ -21,11 +23,9 @@ import { createRemoteCaller } from './remote-caller.ts';
 import { settingsOf } from './settings.ts';
 import { createStdioListens } from './stdio-listens.ts';
 import { StdioWire } from './stdio-wire.ts';
-import { takeStdout } from './take-stdout.ts';
 
 /** Runs until the client goes; loaded only where it is wanted, as the protocol is most of what it needs. */
-export async function serveMcp(options: McpOptions, command: Command): Promise<void> {
-  const output = takeStdout();
+export async function serveMcp(options: McpOptions, command: Command, output: Writable): Promise<void> {
   const { env } = process;
   const { config, origins } = settingsOf(command, { workspace: options.workspace });
   const { log, flush } = createLogger(origins.get('log.level') === 'default' ? 'warn' : config.log.level);
