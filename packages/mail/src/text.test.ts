@@ -14,7 +14,7 @@ test('a long mail is cut at its length with a word that there was more', () => {
 test('no character is cut in two, and nothing is longer than asked for', () => {
   fc.assert(
     fc.property(
-      string({ unit: 'grapheme', maxLength: 80 }),
+      fc.string({ unit: 'grapheme', maxLength: 80 }),
       fc.integer({ min: 1, max: 80 }),
       (text, most) => {
         const kept = truncate(text, most).replace(' [...truncated]', '');
