@@ -80,6 +80,8 @@ export async function* followStream<T>(
 async function* readEvents(response: Response, connection: AbortController): AsyncGenerator<ServerEvent> {
   if (response.body === null) return;
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  // Node's fetch forgets its signal once the response is collected as garbage; the reader is never out of reach.
+  connection.signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true });
   const decoder = new TextDecoder();
   const parse = createEventParser();
   for (;;) {

@@ -123,7 +123,10 @@ export function openBridge(options: BridgeOptions): Bridge {
 
   async function run(): Promise<void> {
     if (!AgentName.safeParse(hubNameOf(team, 'team-lead')).success)
-      throw new ParleyError('VALIDATION_ERROR', `team ${team} cannot be linked: no name at the hub begins like it`);
+      throw new ParleyError(
+        'VALIDATION_ERROR',
+        `team ${team} cannot be linked: no name at the hub begins like it`,
+      );
     const lock = await takeLock();
     try {
       file = await openStateFile(bridgePlaces(folder).state, { hub: access.place, workspace }, new Date());
@@ -153,7 +156,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     const listeners = new Map<string, { leave: AbortController; done: Promise<void> }>();
     const listen = (member: string): void => {
       const leave = new AbortController();
-      const done = hearHub(deps, member, AbortSignal.any([stopping, leave.signal])).catch((error: Error) => {
+      const done = hearHub(deps, member, leave.signal).catch((error: Error) => {
         if (error instanceof Stopped) return;
         counts.refused += 1;
         log('error', 'the hub cannot be heard for a member', { member, reason: error.message });
@@ -182,6 +185,7 @@ export function openBridge(options: BridgeOptions): Bridge {
       }
     } finally {
       stop.abort();
+      for (const { leave } of listeners.values()) leave.abort();
       for (const inbox of inboxes.values()) inbox.wake();
       await Promise.all([...inboxes.values(), ...listeners.values()].map(({ done }) => done));
     }
