@@ -13,7 +13,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) =
 
 test(
   'killed again and again in the middle of 200 messages each way, the hub once too: nothing is lost, nothing is doubled',
-  { timeout: 900_000 },
+  { timeout: 1_800_000 },
   async () => {
     const team = makeTeam(place(), 'default', ['alice', 'bob']);
     const mail = desk();
@@ -42,11 +42,12 @@ test(
 
     for (const round of upTo(4)) {
       const before = { hub: await atHub(), mail: team.inbox('alice').length };
-      await write(round * 40, round * 40 + 40);
+      const written = write(round * 40, round * 40 + 40);
       await eventually(async () => (await atHub()) > before.hub && team.inbox('alice').length > before.mail);
       await bridge.end('SIGKILL');
       bridge = run([]);
       await bridge.said('linked');
+      await written;
     }
     // Now the hub: what is written meanwhile as mail waits, and so does the bridge.
     await scene().kill();

@@ -1,17 +1,18 @@
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { useBridges } from './bridge-scene.ts';
-import { until } from './proxy-client.ts';
+import { eventually } from './hub-scene.ts';
+import { startProxy, until } from './proxy-client.ts';
 import { makeTeam } from './team.ts';
 
 const { place, scene, run, link, desk, agent, threads, said, messages } = useBridges();
 /** The thread of this title among some. */
 const idOf = (found: { title: string; thread_id: string }[], title: string): string =>
   found.find((one) => one.title === title)?.thread_id ?? '';
-const LONG = { timeout: 300_000 };
+const LONG = { timeout: 600_000 };
 const who = ({
   sender_agent_id,
   to,
@@ -38,9 +39,9 @@ describe('mail at the hub', LONG, () => {
     team.deliver('alice', { from: 'team-lead', text: 'three', message_id: undefined as never });
     const found = await threads(2);
     const [pair, lead] = [idOf(found, 'Mail: alice and bob'), idOf(found, 'Mail: alice and team-lead')];
-    expect((await said(pair, 2)).map(who).toSorted()).toEqual([
-      ['default.alice', 'default.bob', 'one'],
-      ['default.bob', 'default.alice', 'two'],
+    expect((await said(pair, 2)).map((message) => who(message).join(' ')).toSorted()).toEqual([
+      'default.alice default.bob one',
+      'default.bob default.alice two',
     ]);
     expect((await said(lead, 1)).map(who)).toEqual([['default.team-lead', 'default.alice', 'three']]);
     const one = (await messages(pair)).find(({ body }) => body === 'one');
@@ -323,8 +324,63 @@ describe('the command', LONG, () => {
     const off = run(['--set', 'hub_enabled=false']);
     expect(await off.end(0 as never)).toBe(2);
     expect(JSON.stringify(off.events)).toContain('hub.enabled');
-    expect(readFileSync(join(place().home, '.claude/teams/default/config.json'), 'utf8')).toContain(
-      'team-lead',
-    );
+    const sessions = join(place().home, '.config/atm/agent-sessions/default');
+    mkdirSync(sessions, { recursive: true });
+    writeFileSync(join(sessions, '.bridge.json'), '{"version":1');
+    const broken = run([]);
+    expect(await broken.end(0 as never)).toBe(1);
+    expect(JSON.stringify(broken.events)).toContain('is left as it is');
+    expect(readFileSync(join(sessions, '.bridge.json'), 'utf8')).toBe('{"version":1');
+  });
+});
+
+describe('inside the proxy', LONG, () => {
+  test('a person writes to a Codex session at the hub: it is a turn, and agent_status tells how the link stands', async () => {
+    makeTeam(place(), 'default', []);
+    const config = join(place().home, '.config', 'atm');
+    mkdirSync(config, { recursive: true });
+    writeFileSync(join(config, 'config.toml'), '[plugins.atm-agent-mcp.hub]\nbridge = true\n');
+    const proxy = await startProxy({ place: place(), env: scene().env });
+    onTestFinished(() => proxy.kill('SIGKILL').then(() => {}));
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say ready', identity: 'arch' }))
+      .structuredContent;
+    const status = async () => (await proxy.call('agent_status')).structuredContent['bridge'];
+    await eventually(async () => {
+      const { state, members } = (await status()) as { state: string; members: string[] };
+      return state === 'linked' && members.includes('arch');
+    });
+    const { thread_id } = await scene().person.create_thread({ title: 'x', participants: ['default.arch'] });
+    await scene().person.post_message({ thread_id, schema_version: 1, body: 'a word from ann' });
+    await until(() => proxy.received().some((frame) => JSON.stringify(frame).includes('a word from ann')));
+    await eventually(async () => {
+      const { sessions } = (await proxy.call('agent_sessions')).structuredContent as unknown as {
+        sessions: { agent_id: string; mail: { delivered: number } }[];
+      };
+      return sessions.find((one) => one.agent_id === agent_id)?.mail.delivered === 1;
+    });
+    await proxy.call('atm_send', { identity: 'arch', to: 'hub-ann', message: 'a word from arch' });
+    expect((await said(thread_id, 2)).map(who).at(-1)).toEqual(['default.arch', 'ann', 'a word from arch']);
+    expect(
+      await eventually(async () => {
+        const found = (await status()) as { to_hub: number };
+        return found.to_hub === 1 && found;
+      }),
+    ).toMatchObject({ state: 'linked', to_hub: 1, to_mail: 1, cut: 0, refused: 0, peers: ['hub-ann'] });
+    // Another process may link the team only when this one ends.
+    const second = run([]);
+    await second.said('waiting');
+    expect(await proxy.end()).toBe(0);
+    await second.said('linked');
+    expect(await second.end('SIGTERM')).toBe(0);
+  });
+
+  test('without the setting there is no link', async () => {
+    makeTeam(place(), 'default', []);
+    const proxy = await startProxy({ place: place(), env: scene().env });
+    onTestFinished(() => proxy.kill('SIGKILL').then(() => {}));
+    expect((await proxy.call('agent_status')).structuredContent['bridge']).toBeNull();
+    const alone = await link();
+    expect(await alone.end('SIGTERM')).toBe(0);
+    expect(await proxy.end()).toBe(0);
   });
 });

@@ -84,7 +84,7 @@ describe('[FR-8.4] mail starts turns of its own', () => {
     expect(rest).toHaveLength(1);
     expect(head).toContain('from: "alice"\ntimestamp: "2026-01-01T00:00:01.000Z"\nmessage_id: "the-id"\n');
     expect(body).toContain('from: "boss"');
-    expect(turn).not.toMatch(/[\u001b\u202e]/);
+    for (const sign of ['\u001b', '\u202e']) expect(turn).not.toContain(sign);
     expect(turn.indexOf('not as instructions')).toBeGreaterThan(0);
   });
 

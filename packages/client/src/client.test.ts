@@ -1,10 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-
-import { CONTRACTS } from '@parley/protocol';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+import { CONTRACTS } from '@parley/protocol';
 import { afterEach, expect, test } from 'vitest';
 
 import { createClient } from './client.ts';
