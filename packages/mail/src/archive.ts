@@ -12,7 +12,7 @@ export type ArchiveLine =
   | { kind: 'read'; ids: string[]; at: string };
 
 /** A mail in the archive: when it was first seen, and the place right after it. */
-export interface ArchivedMail {
+interface ArchivedMail {
   id: string;
   at: string;
   entry: MailEntry;

@@ -38,7 +38,7 @@ export type BridgeNews =
   | { event: 'back' };
 
 /** How a link stands. */
-export interface BridgeStatus extends BridgeCounts {
+interface BridgeStatus extends BridgeCounts {
   /** waiting: for another process or for the team; away: the hub, for some name at least. */
   state: 'waiting' | 'linked' | 'away' | 'stopped';
   problem: string | null;
