@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import { CONTRACTS } from '@parley/protocol';
 import { afterEach, expect, test } from 'vitest';
@@ -227,4 +229,28 @@ test('follow does not repeat a refusal', async () => {
   const messages = createClient({ url, token: 't' }).follow('th_1');
   expect(await failure(messages.next())).toMatchObject({ code: 'FORBIDDEN' });
   expect(heard).toHaveLength(1);
+});
+
+test('follow ends when it is told to, also after the garbage was collected', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const { url } = await wire((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('id: 7\nevent: hello\ndata: {"pos":7}\n\n');
+  });
+  const end = new AbortController();
+  let hear: (position: number) => void = () => {};
+  const hello = new Promise<number>((resolve) => (hear = resolve));
+  const events = createClient({ url, token: 't' }).followAll(undefined, {
+    signal: end.signal,
+    onHello: hear,
+  });
+  const first = events.next();
+  expect(await hello).toBe(7);
+  for (let i = 0; i < 5; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    collect();
+  }
+  end.abort();
+  expect(await first).toEqual({ done: true, value: undefined });
 });

@@ -14,7 +14,7 @@ export type FollowAll = (after?: number, options?: FollowOptions) => AsyncGenera
 
 /** Follows the workspace over every broken connection, each event of the log once and in order. */
 export function createFollowAll(transport: Transport, patienceMs: number): FollowAll {
-  return (after, { signal } = {}) => followStream(transport, patienceMs, WORKSPACE, after, signal);
+  return (after, options = {}) => followStream(transport, patienceMs, WORKSPACE, after, options);
 }
 
 const WORKSPACE: Source<Happening> = {

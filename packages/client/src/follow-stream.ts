@@ -8,6 +8,8 @@ import { asClientError, type Transport } from './transport.ts';
 export interface FollowOptions {
   /** Ends the iteration. */
   signal?: AbortSignal;
+  /** Hears after which position a stream of the workspace begins, each time that it is opened. */
+  onHello?: (position: number) => void;
 }
 
 /** What a stream brings, and how far it has come with that. */
@@ -34,7 +36,7 @@ export async function* followStream<T>(
   patienceMs: number,
   { path, read }: Source<T>,
   since: number | undefined,
-  signal: AbortSignal | undefined,
+  { signal, onHello }: FollowOptions,
 ): AsyncGenerator<T, void, void> {
   const patience = createPatience(patienceMs);
   const ended = (): boolean => signal?.aborted === true;
@@ -56,6 +58,7 @@ export async function* followStream<T>(
       for await (const event of readEvents(response, connection)) {
         const step = read(event, position);
         position = step.position ?? position;
+        if (event.event === 'hello' && position !== undefined) onHello?.(position);
         if (step.item === undefined) continue;
         patience.renew();
         yield step.item;
@@ -77,6 +80,8 @@ export async function* followStream<T>(
 async function* readEvents(response: Response, connection: AbortController): AsyncGenerator<ServerEvent> {
   if (response.body === null) return;
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  // Node's fetch forgets its signal once the response is collected as garbage; the reader is never out of reach.
+  connection.signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true });
   const decoder = new TextDecoder();
   const parse = createEventParser();
   for (;;) {

@@ -13,8 +13,8 @@ export type Follow = (
 
 /** Follows a thread over server-sent events and over every broken connection, each message once and in order. */
 export function createFollow(transport: Transport, patienceMs: number): Follow {
-  return (threadId, since = 0, { signal } = {}) =>
-    followStream(transport, patienceMs, messagesOf(threadId), since, signal);
+  return (threadId, since = 0, options = {}) =>
+    followStream(transport, patienceMs, messagesOf(threadId), since, options);
 }
 
 function messagesOf(threadId: string): Source<Message> {

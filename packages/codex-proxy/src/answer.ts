@@ -3,6 +3,7 @@ import type { z } from 'zod';
 
 import { invalidParams, methodNotFound } from './errors.ts';
 import type { Events } from './events.ts';
+import type { Bridge } from './hub-bridge/bridge.ts';
 import type { Courier } from './mail/courier.ts';
 import type { Caller, PausedCalls } from './modern/paused-calls.ts';
 import { discovery, isModern, SERVER_INFO, stamped } from './modern/revision.ts';
@@ -27,6 +28,8 @@ interface ChildView {
 export interface AnswerDeps extends CodexDeps, ClientMailDeps {
   child: ChildView;
   courier: Courier;
+  /** The link of the team's mail to the hub, where it is wanted. */
+  bridge: Bridge | undefined;
   passThrough: PassThrough;
   pausedCalls: PausedCalls;
   subscriptions: Subscriptions;
@@ -165,6 +168,7 @@ async function statusOf(deps: AnswerDeps) {
     dropped_events: events.droppedInAll(),
     registry_error: registry.failure() ?? null,
     ...(await mailStatus(deps)),
+    bridge: deps.bridge?.status() ?? null,
   };
 }
 

@@ -12,7 +12,8 @@ import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { RPC } from './errors.ts';
 import { createEvents } from './events.ts';
-import { createHubAccess } from './hub-link/hub-access.ts';
+import { openBridge } from './hub-bridge/bridge.ts';
+import { accessOf } from './hub-link/hub-access.ts';
 import { createHubLink } from './hub-link/hub-link.ts';
 import { createIdentities } from './identity/identities.ts';
 import type { Log } from './logger.ts';
@@ -100,17 +101,25 @@ export async function startProxy({
   });
 
   const hubLink = settings.hub_enabled
-    ? createHubLink({
-        access: createHubAccess({
-          data: settings.hub_data ?? places.hub,
-          url: settings.hub_url,
-          tokenFile: settings.hub_token_file,
-          workspace: settings.hub_workspace,
-        }),
-        askMs: settings.approval_timeout_secs * 1_000,
-        log,
-      })
+    ? createHubLink({ access: accessOf(config), askMs: settings.approval_timeout_secs * 1_000, log })
     : undefined;
+  const bridge =
+    settings.hub_enabled && settings.hub_bridge
+      ? openBridge({
+          team: settings.team,
+          folder: teamFolder,
+          home: places.home,
+          workspace: settings.hub_workspace,
+          access: accessOf(config),
+          mail,
+          pollMs: settings.mail_poll_interval_ms,
+          tell: ({ event, ...facts }) => log('info', `the link of team mail to the hub: ${event}`, facts),
+          log,
+        })
+      : undefined;
+  bridge?.ended.catch((error: Error) =>
+    log('error', 'the link of team mail to the hub ended', { reason: error.message }),
+  );
 
   const child = openChild({
     config,
@@ -204,6 +213,7 @@ export async function startProxy({
     mail,
     audit,
     courier,
+    bridge,
     events,
     startedAt: Date.now(),
     now,
@@ -246,6 +256,7 @@ export async function startProxy({
   const stop = async (): Promise<void> => {
     subscriptions.close();
     await sessions.closeAll();
+    await bridge?.stop();
     membership.leave(settings.identity);
     await Promise.all([child.codex.close(), membership.settled(), hubLink?.close()]);
     mail.close();

@@ -113,3 +113,46 @@ test('an archive that a person took away begins anew', async () => {
   expect(words(await desk.read('arch', { mark_read: false }))).toEqual(['one']);
   expect(linesOf()).toHaveLength(1);
 });
+
+describe('the history of an inbox', () => {
+  test('goes on from a place, page by page, and marks nothing', async () => {
+    makeTeam('red', 'arch');
+    const desk = open('red');
+    expect(await desk.history('arch', 0)).toEqual({ mails: [], next: 0 });
+    // Longer than a page, so that there are several.
+    const texts = [`first ${'x'.repeat(600_000)}`, `second ${'"'.repeat(900_000)}`, 'third', 'fourth'];
+    for (const [i, message] of texts.entries())
+      await desk.send('bob', { to: 'arch', message, message_id: `m${i}` });
+    const seen: string[] = [];
+    const ends: number[] = [];
+    let pages = 0;
+    for (let from = 0; ; pages += 1) {
+      const { mails, next } = await desk.history('arch', from);
+      if (next === from) break;
+      seen.push(...words(mails));
+      ends.push(...mails.map(({ end }) => end));
+      from = next;
+    }
+    expect(seen).toEqual(texts);
+    expect(pages).toBeGreaterThan(1);
+    const { mails } = await open('red').history('arch', ends[2] ?? 0);
+    expect(mails).toMatchObject([{ message: 'fourth', message_id: 'm3', read: false, end: ends[3] }]);
+    expect(await desk.pending('arch')).toBe(4);
+    await desk.markRead('arch', ['m3']);
+    expect(await desk.history('arch', ends[3] ?? 0)).toMatchObject({ mails: [] });
+    expect((await desk.history('arch', ends[2] ?? 0)).mails).toMatchObject([
+      { message_id: 'm3', read: true },
+    ]);
+  });
+
+  test('takes up what is new in the inbox, and begins anew where the archive was taken away', async () => {
+    makeTeam('red', 'arch');
+    write('red', 'arch', [native('bob', 'one'), native('bob', 'two')]);
+    const desk = open('red');
+    const { mails, next } = await desk.history('arch', 0);
+    expect(words(mails)).toEqual(['one', 'two']);
+    writeFileSync(archivePath('red', 'arch'), '');
+    write('red', 'arch', [native('bob', 'three')]);
+    expect(words((await desk.history('arch', next)).mails)).toEqual(['three']);
+  });
+});

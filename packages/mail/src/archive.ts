@@ -11,6 +11,17 @@ export type ArchiveLine =
   | { kind: 'mail'; id: string; at: string; entry: MailEntry }
   | { kind: 'read'; ids: string[]; at: string };
 
+/** A mail in the archive: when it was first seen, and the place right after it. */
+interface ArchivedMail {
+  id: string;
+  at: string;
+  entry: MailEntry;
+  end: number;
+}
+
+/** How much of an archive is read at once; a longer line is read whole all the same. */
+const PAGE_BYTES = 1_048_576;
+
 /** All the mail of one inbox that we ever saw or sent; Claude Code deletes what it has read, we do not. */
 export interface Archive {
   /** Learns what other processes added. */
@@ -19,6 +30,8 @@ export interface Archive {
   wasRead(id: string): boolean;
   /** Every mail, the oldest first. */
   list(): AsyncGenerator<{ id: string; entry: MailEntry }>;
+  /** A page of mail from a place in the file on, and the place where the next page begins; a place beyond the end means the start. */
+  page(from: number): Promise<{ mails: ArchivedMail[]; next: number }>;
   /** Adds lines and settles when they are on disk; only the holder of the inbox's lock may call it. */
   append(lines: readonly ArchiveLine[]): Promise<void>;
 }
@@ -79,6 +92,25 @@ export function openArchive(path: string): Archive {
         await file.close();
       }
     },
+    async page(from) {
+      const file = await openIfThere(path);
+      if (file === undefined) return { mails: [], next: 0 };
+      try {
+        const { size } = await file.stat();
+        const start = from > size ? 0 : from;
+        const lines = await wholeLines(file, start, size);
+        const mails: ArchivedMail[] = [];
+        let end = start;
+        for (let at = 0, stop; (stop = lines.indexOf(0x0a, at)) >= 0; at = stop + 1) {
+          end = start + stop + 1;
+          const line = parseLine(lines.toString('utf8', at, stop));
+          if (line?.kind === 'mail') mails.push({ id: line.id, at: line.at, entry: line.entry, end });
+        }
+        return { mails, next: end };
+      } finally {
+        await file.close();
+      }
+    },
     async append(lines) {
       if (lines.length === 0) return;
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -104,6 +136,16 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** The bytes of a page, of which there is at least one whole line if the file has one there. */
+async function wholeLines(file: FileHandle, start: number, size: number): Promise<Buffer> {
+  for (let most = PAGE_BYTES; ; most *= 4) {
+    const bytes = Buffer.alloc(Math.min(most, size - start));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
+    const read = bytes.subarray(0, bytesRead);
+    if (read.includes(0x0a) || most >= size - start) return read;
   }
 }
 

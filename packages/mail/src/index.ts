@@ -1,6 +1,13 @@
 export { writeWhole } from './files/write-whole.ts';
-export { type BroadcastReport, type MailDesk, type MailOptions, openMail, type SentMail } from './mail.ts';
+export {
+  type BroadcastReport,
+  type MailDesk,
+  type MailOptions,
+  openMail,
+  type SeenMail,
+  type SentMail,
+} from './mail.ts';
 export type { Mail, MailQuery } from './query.ts';
 export type { Member, NewMember } from './team-config.ts';
-export { summaryOf, truncate } from './text.ts';
+export { isControlFrame, summaryOf, truncate } from './text.ts';
 export type { Watch } from './watch-file.ts';

@@ -44,6 +44,14 @@ export interface BroadcastReport {
   failed: { to: string; code: string; reason: string }[];
 }
 
+/** A mail as the archive has it. */
+export interface SeenMail extends Mail {
+  /** When it was first seen. */
+  seen_at: string;
+  /** The place in the archive right after it. */
+  end: number;
+}
+
 /** The mail of one team; every call names the agent that it is made for. */
 export interface MailDesk {
   /** Sends under the agent's own name; the same `message_id` again sends nothing. */
@@ -52,6 +60,8 @@ export interface MailDesk {
   broadcast(from: string, mail: NewMail & { team?: string | undefined }): Promise<BroadcastReport>;
   /** Unread mail, or all; what it returns is marked unless `mark_read` is false. */
   read(agent: string, query?: MailQuery & { mark_read?: boolean | undefined }): Promise<Mail[]>;
+  /** What came to an agent in the order in which it was seen, from a place in its archive on; a page at a time, marks nothing. */
+  history(agent: string, from: number): Promise<{ mails: SeenMail[]; next: number }>;
   /** How many are unread; marks nothing. */
   pending(agent: string): Promise<number>;
   /** Marks mail by its ids, as soon as it has reached its reader. */
@@ -150,6 +160,19 @@ export function openMail(options: MailOptions): MailDesk {
       if (mark_read && toMark.length > 0) await inbox.change((draft) => draft.markRead(new Set(toMark)));
       return chosen;
     },
+    async history(agent, from) {
+      const { archive } = own(agent);
+      await takeUp(own(agent));
+      const { mails, next } = await archive.page(from);
+      return {
+        mails: mails.map(({ id, at, entry, end }) => ({
+          ...toMail(entry, entry.read === true || archive.wasRead(id)),
+          seen_at: at,
+          end,
+        })),
+        next,
+      };
+    },
     async pending(agent) {
       const inbox = own(agent);
       const entries = await inbox.entries();
@@ -198,7 +221,8 @@ async function takeUp(inbox: Inbox): Promise<Map<string, MailEntry>> {
     return unreadOf(entries, (id) => inbox.archive.wasRead(id));
   return inbox.keep((draft) => {
     const mails = draft.entries.filter(isMailEntry);
-    for (const entry of mails) draft.archive(entry);
+    // What its reader has deleted since the first look was there all the same.
+    for (const entry of [...entries, ...mails]) draft.archive(entry);
     return unreadOf(mails, (id) => draft.wasRead(id));
   });
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { VERSION } from '../version.ts';
 import { addAuditCommand } from './audit.ts';
+import { addBridgeCommand } from './bridge.ts';
 import { addConfigCommand } from './config.ts';
 import { addMailCommand } from './mail.ts';
 import { addDoctorCommand } from './doctor.ts';
@@ -30,5 +31,6 @@ export function createProgram(): Command {
   addDoctorCommand(program);
   addInitCommand(program);
   addMailCommand(program);
+  addBridgeCommand(program);
   return program;
 }

@@ -115,6 +115,14 @@ export const SETTINGS = {
     variables: ['PARLEY_WORKSPACE'],
     needsTrust: always,
   }),
+  hub_bridge: setting(
+    z.boolean(),
+    false,
+    "link the team's mail to the workspace, as `atm-agent-mcp bridge` does",
+    {
+      needsTrust: always,
+    },
+  ),
   log_level: setting(
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
     'info',

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 
 import { checkAddress, LOCAL_TOKEN_PATH, LocalToken } from '@parley/protocol';
 
+import type { LoadedConfig } from '../config/load.ts';
 import { findHub } from './find-hub.ts';
 
 /** Where the hub is now, and by what right an identity speaks there. */
@@ -18,12 +19,22 @@ export interface HubAccess {
 /** There may be a hub, but no right to speak there for this identity. */
 export class AccessRefused extends Error {}
 
-export interface AccessSettings {
+interface AccessSettings {
   /** The data folder of a hub on this machine. */
   data: string;
   url: string | null;
   tokenFile: string | null;
   workspace: string | null;
+}
+
+/** The access that a configuration means. */
+export function accessOf({ settings, places }: Pick<LoadedConfig, 'settings' | 'places'>): HubAccess {
+  return createHubAccess({
+    data: settings.hub_data ?? places.hub,
+    url: settings.hub_url,
+    tokenFile: settings.hub_token_file,
+    workspace: settings.hub_workspace,
+  });
 }
 
 const MINT_MS = 5_000;
@@ -32,7 +43,7 @@ const MINT_MS = 5_000;
 const USED = 0.9;
 
 /** A hub of this user's own gives a token for each session; anywhere else each identity needs one of its own in a file. */
-export function createHubAccess({ data, url, tokenFile, workspace }: AccessSettings): HubAccess {
+function createHubAccess({ data, url, tokenFile, workspace }: AccessSettings): HubAccess {
   const mintedBySession = new Map<string, { token: string; until: number }>();
 
   const local = () => {

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+
+import { openMail } from '@parley/mail';
+import { ParleyError } from '@parley/protocol';
+import { lockFile } from '@parley/sqlite';
+import type { Command } from 'commander';
+
+import type { LoadedConfig } from '../config/load.ts';
+import { type Bridge, type BridgeNews, bridgePlaces, openBridge } from '../hub-bridge/bridge.ts';
+import { readState } from '../hub-bridge/bridge-state.ts';
+import { PEER_TYPE } from '../hub-bridge/hear-hub.ts';
+import { accessOf } from '../hub-link/hub-access.ts';
+import { createLog } from '../logger.ts';
+import { EXIT, print } from './output.ts';
+import { teamFolder } from './sessions.ts';
+import { settingsOf } from './settings.ts';
+
+/** How often the counts are told, if they have changed. */
+const COUNTS_MS = 2_000;
+
+/** `atm-agent-mcp bridge`: the team's mail and a workspace of the hub, reaching each other until a signal comes. */
+export function addBridgeCommand(program: Command): void {
+  program
+    .command('bridge')
+    .description("link the team's mail to a workspace of the hub, until it is stopped")
+    .option('--team <name>', 'team whose mail this is')
+    .option('--set <key=value...>', 'any other setting; see `atm-agent-mcp config`')
+    .option('--unlink', 'end the link: those from the hub leave the team, and where it stood is forgotten')
+    .addHelpText(
+      'after',
+      '\nAn agent of the team speaks at the hub as <team>.<agent>; somebody from the hub is hub-<name> in the team.\nWith --json each line is one event: started, waiting, linked, away, back, counts, stopped.\n\nExamples:\n  atm-agent-mcp bridge --team session-1a2b3c4d\n  atm-agent-mcp bridge --team session-1a2b3c4d --unlink',
+    )
+    .action(async ({ unlink }: { unlink?: boolean }, command: Command) => {
+      const loaded = settingsOf(command, ['team']);
+      if (unlink === true) await unlinkTeam(loaded);
+      else await linkTeam(loaded);
+    });
+}
+
+type Loaded = LoadedConfig & { json: boolean };
+
+function openDesk({ places, settings }: Loaded) {
+  const log = createLog(
+    settings.log_level,
+    (line) => process.stderr.write(line),
+    () => new Date(),
+  );
+  const mail = openMail({
+    teams: places.teams,
+    archive: places.mail,
+    team: settings.team,
+    pollMs: settings.mail_poll_interval_ms,
+    now: () => new Date(),
+    newId: randomUUID,
+    log,
+  });
+  return { mail, log };
+}
+
+async function linkTeam(loaded: Loaded): Promise<void> {
+  const { settings, places, json } = loaded;
+  const { team } = settings;
+  if (!settings.hub_enabled)
+    throw new ParleyError('VALIDATION_ERROR', 'hub.enabled is false in the configuration: there is no link');
+  const { mail, log } = openDesk(loaded);
+  // Whoever mistypes a team should hear it now.
+  await mail.members();
+  const access = accessOf(loaded);
+  const say = (event: object, ...lines: string[]): void => print(json, event, () => lines);
+  say(
+    { event: 'started', team, hub: access.place, pid: process.pid },
+    `linking team ${team} to the hub at ${access.place}; stop with Ctrl-C`,
+  );
+  const bridge = openBridge({
+    team,
+    folder: teamFolder(loaded),
+    home: places.home,
+    workspace: settings.hub_workspace,
+    access,
+    mail,
+    pollMs: settings.mail_poll_interval_ms,
+    tell: (news) => say(news, ...linesOf(news)),
+    log,
+  });
+  let told = countsOf(bridge).line;
+  const tellCounts = (): void => {
+    const { counts, line } = countsOf(bridge);
+    if (line !== told) say({ event: 'counts', ...counts }, line);
+    told = line;
+  };
+  const timer = setInterval(tellCounts, COUNTS_MS);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.once(signal, () => void bridge.stop());
+  try {
+    await bridge.ended;
+  } finally {
+    clearInterval(timer);
+    mail.close();
+  }
+  const { counts, line } = countsOf(bridge);
+  say({ event: 'stopped', ...counts }, `stopped; ${line}`);
+  process.exit(EXIT.ok);
+}
+
+async function unlinkTeam(loaded: Loaded): Promise<void> {
+  const { team } = loaded.settings;
+  const places = bridgePlaces(teamFolder(loaded));
+  const before = await readState(places.state);
+  if (before === undefined) throw new ParleyError('NOT_FOUND', `team ${team} is not linked to a hub`);
+  const { mail } = openDesk(loaded);
+  const lock = takeLock(places.lock, team);
+  try {
+    const left: string[] = [];
+    const members = await mail.members().catch(() => []);
+    for (const { name, agent_type } of members)
+      if (agent_type === PEER_TYPE && (await mail.leave(name))) left.push(name);
+    await rm(places.state);
+    print(loaded.json, { team, left }, () => [
+      `team ${team} is no longer linked; ${left.length === 0 ? 'nobody' : left.join(', ')} left it`,
+    ]);
+  } finally {
+    lock.release();
+    mail.close();
+  }
+}
+
+function takeLock(path: string, team: string) {
+  try {
+    return lockFile(path, 0);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new ParleyError('CONFLICT', `a process links team ${team} right now; stop it first`);
+  }
+}
+
+function linesOf(news: BridgeNews): string[] {
+  if (news.event === 'waiting') return [`waiting: ${news.reason}`];
+  if (news.event === 'away') return [`the hub is away, and waited for: ${news.reason}`];
+  if (news.event === 'back') return ['the hub is back'];
+  return ['linked:', ...Object.entries(news.names).map(([name, hubName]) => `  ${name} is ${hubName}`)];
+}
+
+function countsOf(bridge: Bridge) {
+  const { to_hub, to_mail, cut, refused } = bridge.status();
+  const line = `${to_hub} mails told at the hub (${cut} cut), ${to_mail} messages brought as mail, ${refused} refused`;
+  return { counts: { to_hub, to_mail, cut, refused }, line };
+}
