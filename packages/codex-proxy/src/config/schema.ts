@@ -118,7 +118,7 @@ export const SETTINGS = {
   hub_bridge: setting(
     z.boolean(),
     false,
-    "link the team's mail to the workspace, as `atm-agent-mcp bridge` does",
+    "link the team's mail to the workspace, as the command bridge does",
     {
       needsTrust: always,
     },
