@@ -9,6 +9,7 @@ import { addDemoCommand } from './demo.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExitCodesTopic } from './exit-codes.ts';
 import { addExportCommand } from './export.ts';
+import { addInitCommands } from './init/commands.ts';
 import { addKeyCommands } from './key.ts';
 import { addKnowCommands } from './know/commands.ts';
 import { addMcpCommand } from './mcp.ts';
@@ -42,6 +43,7 @@ export function createProgram(): Command {
   addServeCommand(program);
   addMcpCommand(program);
   addRunCommand(program);
+  addInitCommands(program);
   addDemoCommand(program);
   addStatusCommand(program);
   addDoctorCommand(program);
