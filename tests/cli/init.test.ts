@@ -4,14 +4,18 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import {
+  QUIET_CLAUDE,
+  scriptedModelConfig,
+  startAnthropicMessages,
+  startOpenaiResponses,
+} from '@parley/runtimes';
+
 import { expect, onTestFinished, test } from 'vitest';
 
-import { scriptedModelConfig } from '../agents/codex-config.ts';
 import { openIsolatedHome } from '../agents/isolated-home.ts';
-import { quiet, stepsOfClaude } from '../agents/run-claude.ts';
+import { stepsOfClaude } from '../agents/run-claude.ts';
 import { type CodexTool, stepsOfCodex } from '../agents/run-codex.ts';
-import { startAnthropicMessages } from '../models/anthropic-messages.ts';
-import { startOpenaiResponses } from '../models/openai-responses.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { requireTool } from '../tools/tools.ts';
 import { freshPath, parley, parleyJson, PARLEY, startHub } from './parley.ts';
@@ -81,7 +85,7 @@ async function prepareClaude() {
   const model = await startAnthropicMessages((request) => stepsOfClaude(request, CALLS, 'parley'));
   onTestFinished(() => model.close());
   return openHome('claude', requireTool('claude'), {
-    ...quiet,
+    ...QUIET_CLAUDE,
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: 'sk-scripted',
   });

@@ -1,14 +1,20 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import {
+  CLAUDE_KEY,
+  type MessagesRequest,
+  pastFirstQuestions,
+  type ResponsesRequest,
+  scriptedModelConfig,
+  startAnthropicMessages,
+  startOpenaiResponses,
+} from '@parley/runtimes';
+
 import { onTestFinished } from 'vitest';
 
-import { scriptedModelConfig } from '../agents/codex-config.ts';
 import { openIsolatedHome } from '../agents/isolated-home.ts';
-import { type MessagesRequest, startAnthropicMessages } from '../models/anthropic-messages.ts';
-import { type ResponsesRequest, startOpenaiResponses } from '../models/openai-responses.ts';
 import { requireTool } from '../tools/tools.ts';
-import { CLAUDE_KEY, pastFirstQuestions } from '../wake/runtime-places.ts';
 
 /** A real agent, ready to be started at a terminal, and the scripted model behind it. */
 export interface AgentTerminal {

@@ -1,14 +1,20 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import {
+  CLAUDE_KEY,
+  pastFirstQuestions,
+  QUIET_CLAUDE,
+  startAnthropicMessages,
+  startOpenaiResponses,
+} from '@parley/runtimes';
+
 import type { McpServer } from '../agents/agent-run.ts';
 import { codexConfig } from '../agents/codex-config.ts';
 import { type IsolatedHome, openIsolatedHome } from '../agents/isolated-home.ts';
-import { quiet, serverEntry, stepsOfClaude } from '../agents/run-claude.ts';
+import { serverEntry, stepsOfClaude } from '../agents/run-claude.ts';
 import { type CodexTool, stepsOfCodex } from '../agents/run-codex.ts';
 import { PARLEY } from '../harness/start-hub.ts';
-import { startAnthropicMessages } from '../models/anthropic-messages.ts';
-import { startOpenaiResponses } from '../models/openai-responses.ts';
 import { requireTool } from '../tools/tools.ts';
 import { callsOfWoken, wakesIn } from './woken-mind.ts';
 
@@ -72,18 +78,6 @@ export async function openCodexPlace(tool: CodexTool, server: StdioServer): Prom
   };
 }
 
-export const CLAUDE_KEY = 'sk-scripted';
-
-/** What Claude Code remembers of a person who has answered all that it asks at first. */
-export function pastFirstQuestions(folder: string) {
-  return {
-    hasCompletedOnboarding: true,
-    theme: 'dark',
-    customApiKeyResponses: { approved: [CLAUDE_KEY], rejected: [] },
-    projects: { [folder]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
-  };
-}
-
 /** A Claude Code that answers in the thread it is woken for; `args` is what the hub must start it with. */
 export async function openClaudePlace(server: StdioServer): Promise<RuntimePlace & { args: string[] }> {
   const place = await openIsolatedHome();
@@ -98,7 +92,7 @@ export async function openClaudePlace(server: StdioServer): Promise<RuntimePlace
   await writeFile(path.join(home, '.claude.json'), JSON.stringify(pastFirstQuestions(place.work)));
   const env = {
     ...place.env,
-    ...quiet,
+    ...QUIET_CLAUDE,
     CLAUDE_CONFIG_DIR: home,
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: CLAUDE_KEY,

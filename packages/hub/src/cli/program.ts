@@ -23,6 +23,7 @@ import { addStatusCommand } from './status.ts';
 import { addTailCommand } from './tail.ts';
 import { addThreadCommands } from './thread/commands.ts';
 import { addTokenCommands } from './token.ts';
+import { addVerifyRuntimeCommand } from './verify-runtime.ts';
 import { addWakeCommand } from './wake.ts';
 import { addWhyCommand } from './why.ts';
 
@@ -47,6 +48,7 @@ export function createProgram(): Command {
   addDemoCommand(program);
   addStatusCommand(program);
   addDoctorCommand(program);
+  addVerifyRuntimeCommand(program);
   program.commandsGroup('Talk:');
   addThreadCommands(program);
   addPostCommand(program);
