@@ -45,7 +45,9 @@ export async function openPlace(runtime: Runtime, path: string): Promise<Place> 
         );
   if (runtime === 'codex') {
     const trusted = `[projects.${JSON.stringify(work)}]\ntrust_level = "trusted"\n`;
-    await writeFile(join(home, 'config.toml'), `${scriptedModelConfig(model.url)}\n${trusted}`);
+    // A daemon would outlive the trial.
+    const config = scriptedModelConfig(model.url, { daemon_auto_start: false });
+    await writeFile(join(home, 'config.toml'), `${config}\n${trusted}`);
   } else await writeFile(join(home, '.claude.json'), JSON.stringify(pastFirstQuestions(work)));
   const own =
     runtime === 'codex'
