@@ -16,6 +16,7 @@ const SETTINGS = { 'wake.recheck_ms': 100, 'wake.quiet_ms': 1_000, 'wake.max_def
 /** As the hub, so that the supervisor is never more patient. */
 const HASTY = ['--quiet', '1s', '--recheck', '100ms'];
 const BASH = ['/bin/bash', '--norc', '-i'];
+const LONG = { timeout: 180_000 };
 const PROMPT = { env: { PS1: 'n=\\# > ' } };
 
 interface Terminal {
@@ -109,24 +110,28 @@ describeWith(['codex', 'codex-0153', 'claude'], 'a real agent at a terminal unde
   }
 });
 
-test('[HUB-W1] [HUB-W8] what a wake carries into a real shell is one quoted line, whoever wrote it', async () => {
-  const folder = temporaryFolder();
-  const hub = await startHub(folder, { settings: SETTINGS });
-  const work = temporaryFolder();
-  const person = await runSupervised(hub, 'shell', BASH, { ...PROMPT, cwd: work, options: HASTY });
-  await person.sees('n=1 >');
-  const alice = await callerOf(() => hub, 'shell');
-  const evil =
-    "'; touch P; $(touch P) `touch P`\n\u001b[201~\rtouch P\r\u0003 \u001b[20\u001b[201~1~\ntouch P";
-  await alice.say(evil);
-  // A shell that has just drawn its prompt may still count as busy.
-  expect(await alice.trigger({ trigger_prompt: evil })).toMatchObject({ door: 'supervisor' });
-  await person.sees('n=2 >');
-  person.type('echo "end of $((1+1))"\r');
-  await person.sees('end of 2');
-  await person.sees('n=3 >');
-  expect(existsSync(join(work, 'P'))).toBe(false);
-});
+test(
+  '[HUB-W1] [HUB-W8] what a wake carries into a real shell is one quoted line, whoever wrote it',
+  LONG,
+  async () => {
+    const folder = temporaryFolder();
+    const hub = await startHub(folder, { settings: SETTINGS });
+    const work = temporaryFolder();
+    const person = await runSupervised(hub, 'shell', BASH, { ...PROMPT, cwd: work, options: HASTY });
+    await person.sees('n=1 >');
+    const alice = await callerOf(() => hub, 'shell');
+    const evil =
+      "'; touch P; $(touch P) `touch P`\n\u001b[201~\rtouch P\r\u0003 \u001b[20\u001b[201~1~\ntouch P";
+    await alice.say(evil);
+    // A shell that has just drawn its prompt may still count as busy.
+    expect(await alice.trigger({ trigger_prompt: evil })).toMatchObject({ door: 'supervisor' });
+    await person.sees('n=2 >');
+    person.type('echo "end of $((1+1))"\r');
+    await person.sees('end of 2');
+    await person.sees('n=3 >');
+    expect(existsSync(join(work, 'P'))).toBe(false);
+  },
+);
 
 test(
   '[HUB-W3] [C-WAKE-04] [C-WAKE-05] with the usual patience: after twenty quiet seconds it goes in; a person who types on for a minute is left alone',
@@ -154,21 +159,22 @@ test(
         const answer = await alice.trigger();
         expect(answer).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy' });
         const wait = Date.parse(answer.deferred_until ?? '') - Date.parse(answer.triggered_at);
-        expect(wait).toBeGreaterThan(55_000);
-        expect(wait).toBeLessThan(65_000);
+        expect(wait).toBeGreaterThanOrEqual(60_000);
         return { message, trigger_id: answer.trigger_id };
       }),
     );
     const stepsOf = async (alice: typeof toBusy) => (await alice.journal()).map(({ facts }) => facts['step']);
-    const LONG = { timeout: 150_000, interval: 500 };
+    const UNHURRIED = { timeout: 150_000, interval: 500 };
     await expect
-      .poll(() => stepsOf(toQuieted), LONG)
+      .poll(() => stepsOf(toQuieted), UNHURRIED)
       .toEqual(['asked', 'deferred', 'delivering', 'delivered']);
     const delivering = (await toQuieted.journal()).find(({ facts }) => facts['step'] === 'delivering');
     expect((delivering?.at ?? 0) - typedAt).toBeGreaterThanOrEqual(19_900);
     expect(await toQuieted.woken(told?.message ?? '')).toMatchObject([{ trigger_id: told?.trigger_id }]);
 
-    await expect.poll(() => stepsOf(toBusy), LONG).toEqual(['asked', 'deferred', 'door_passed', 'failed']);
+    await expect
+      .poll(() => stepsOf(toBusy), UNHURRIED)
+      .toEqual(['asked', 'deferred', 'door_passed', 'failed']);
     const [asked, , , failed] = await toBusy.journal();
     expect(failed?.facts).toMatchObject({ code: 'HUMAN_INPUT_COLLISION', trigger_id: kept?.trigger_id });
     expect((failed?.at ?? 0) - (asked?.at ?? 0)).toBeGreaterThanOrEqual(59_900);
@@ -180,39 +186,50 @@ test(
   },
 );
 
-test('[C-WAKE-15] the program dies while a wake waits for its person: the next door is taken, and nothing is typed anywhere', async () => {
-  const folder = temporaryFolder();
-  const work = temporaryFolder();
-  mkdirSync(work, { recursive: true });
-  const THREAD = '019a0000-0000-7000-8000-000000000015';
-  const profile = { agent: 'bob', workspace: WORKSPACE, runtime: 'codex', bin: CODEX, cwd: work, home: work };
-  const agents = JSON.stringify([{ ...profile, doors: ['resume'] }]);
-  const hub = await startHub(folder, { settings: { ...SETTINGS, 'wake.agents': agents } });
-  const bob = await connect(hub, 'bob');
-  const beat = { runtime: 'codex_cli', resumable: true, native_session_id: THREAD };
-  ok(await bob.call('heartbeat_session', beat));
-  const person = await runSupervised(hub, 'bob', BASH, { ...PROMPT, options: HASTY });
-  await person.sees('n=1 >');
-  person.type('echo $$; echo dra');
-  await person.sees('echo dra');
-  const alice = await callerOf(() => hub, 'bob');
-  const message = await alice.say('look');
-  const told = await alice.trigger();
-  expect(told).toMatchObject({
-    result: 'deferred',
-    defer_reason: 'human_input_busy',
-    fallback_action: 'resume_session',
-  });
-  const before = person.raw();
-  process.kill(childOf(person.pid), 'SIGKILL');
-  expect(await person.exited).toMatchObject({ signal: 'SIGKILL' });
-  await expect
-    .poll(() => alice.woken(message), PATIENT)
-    .toMatchObject([{ trigger_id: told.trigger_id, door: 'codex_resume', result: 'delivered' }]);
-  const [run = ''] = readFileSync(join(work, 'started.jsonl'), 'utf8').split('\n');
-  expect(JSON.parse(run)).toMatchObject({ args: expect.arrayContaining(['resume', THREAD]) });
-  expect(person.raw().slice(before.length)).not.toContain('wake');
-});
+test(
+  '[C-WAKE-15] the program dies while a wake waits for its person: the next door is taken, and nothing is typed anywhere',
+  LONG,
+  async () => {
+    const folder = temporaryFolder();
+    const work = temporaryFolder();
+    mkdirSync(work, { recursive: true });
+    const THREAD = '019a0000-0000-7000-8000-000000000015';
+    const profile = {
+      agent: 'bob',
+      workspace: WORKSPACE,
+      runtime: 'codex',
+      bin: CODEX,
+      cwd: work,
+      home: work,
+    };
+    const agents = JSON.stringify([{ ...profile, doors: ['resume'] }]);
+    const hub = await startHub(folder, { settings: { ...SETTINGS, 'wake.agents': agents } });
+    const bob = await connect(hub, 'bob');
+    const beat = { runtime: 'codex_cli', resumable: true, native_session_id: THREAD };
+    ok(await bob.call('heartbeat_session', beat));
+    const person = await runSupervised(hub, 'bob', BASH, { ...PROMPT, options: HASTY });
+    await person.sees('n=1 >');
+    person.type('echo $$; echo dra');
+    await person.sees('echo dra');
+    const alice = await callerOf(() => hub, 'bob');
+    const message = await alice.say('look');
+    const told = await alice.trigger();
+    expect(told).toMatchObject({
+      result: 'deferred',
+      defer_reason: 'human_input_busy',
+      fallback_action: 'resume_session',
+    });
+    const before = person.raw();
+    process.kill(childOf(person.pid), 'SIGKILL');
+    expect(await person.exited).toMatchObject({ signal: 'SIGKILL' });
+    await expect
+      .poll(() => alice.woken(message), PATIENT)
+      .toMatchObject([{ trigger_id: told.trigger_id, door: 'codex_resume', result: 'delivered' }]);
+    const [run = ''] = readFileSync(join(work, 'started.jsonl'), 'utf8').split('\n');
+    expect(JSON.parse(run)).toMatchObject({ args: expect.arrayContaining(['resume', THREAD]) });
+    expect(person.raw().slice(before.length)).not.toContain('wake');
+  },
+);
 
 /** The program that a supervisor runs. */
 function childOf(pid: number): number {
