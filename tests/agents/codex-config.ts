@@ -1,3 +1,4 @@
+import { scriptedModelConfig } from '@parley/runtimes';
 import type { McpServer } from './agent-run.ts';
 
 /** The variable in which Codex finds the bearer token of an HTTP server. */
@@ -20,27 +21,6 @@ export function codexConfig(options: {
     'startup_timeout_sec = 30',
     'tool_timeout_sec = 30',
     ...(server.kind === 'stdio' ? stdioEntry(server, name, marker) : httpEntry(server)),
-    '',
-  ].join('\n');
-}
-
-/** The part of a config.toml that every isolated Codex has: the scripted model, nothing on the network. */
-export function scriptedModelConfig(modelUrl: string, features: Record<string, boolean> = {}): string {
-  return [
-    'model = "gpt-5.2-codex"',
-    'model_provider = "scripted"',
-    'check_for_update_on_startup = false',
-    '[analytics]',
-    'enabled = false',
-    '[features]',
-    // Plugins and apps would be looked up on the network at each start.
-    ...pairs({ plugins: false, apps: false, ...features }),
-    '[model_providers.scripted]',
-    'name = "scripted"',
-    `base_url = ${toml(modelUrl)}`,
-    'wire_api = "responses"',
-    'request_max_retries = 0',
-    'stream_max_retries = 0',
     '',
   ].join('\n');
 }

@@ -1,11 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
 import {
-  startAnthropicMessages,
   type MessagesBlock,
   type MessagesRequest,
   type MessagesStep,
-} from '../models/anthropic-messages.ts';
+  QUIET_CLAUDE,
+  startAnthropicMessages,
+} from '@parley/runtimes';
+
 import { requireTool } from '../tools/tools.ts';
 import {
   argumentsOf,
@@ -32,7 +35,7 @@ export async function runClaude(task: AgentTask): Promise<AgentRun> {
   try {
     const env = {
       ...place.env,
-      ...quiet,
+      ...QUIET_CLAUDE,
       CLAUDE_CONFIG_DIR: `${place.home}/.claude`,
       ANTHROPIC_BASE_URL: model.url,
       ANTHROPIC_API_KEY: 'sk-scripted',
@@ -70,19 +73,6 @@ export async function runClaude(task: AgentTask): Promise<AgentRun> {
     await place.remove();
   }
 }
-
-/** What keeps a Claude Code under test off the network. */
-export const quiet = {
-  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-  DISABLE_TELEMETRY: '1',
-  DISABLE_AUTOUPDATER: '1',
-  DISABLE_ERROR_REPORTING: '1',
-  DISABLE_BUG_COMMAND: '1',
-  IS_SANDBOX: '1',
-  // A client whose test was killed must not go on asking or waiting.
-  CLAUDE_CODE_MAX_RETRIES: '0',
-  MCP_TOOL_TIMEOUT: '30000',
-};
 
 /** How Claude Code is told of an MCP server. */
 export function serverEntry(server: McpServer): Record<string, unknown> {

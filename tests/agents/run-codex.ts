@@ -1,12 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
 import {
-  startOpenaiResponses,
   type ResponsesItem,
   type ResponsesRequest,
   type ResponsesStep,
   type ResponsesTool,
-} from '../models/openai-responses.ts';
+  startOpenaiResponses,
+} from '@parley/runtimes';
 import { requireTool } from '../tools/tools.ts';
 import {
   argumentsOf,

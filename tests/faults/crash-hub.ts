@@ -14,6 +14,8 @@ export interface HubOptions {
   /** Configuration values, as `--set` takes them. */
   settings?: Record<string, string | number>;
   env?: Record<string, string>;
+  /** A free one when left out. */
+  port?: number;
   /** A command that runs the hub inside it, such as strace or a shell with limits. */
   inside?: readonly string[];
   /** How long the hub may take until it is ready or has ended. */
@@ -57,7 +59,7 @@ export async function startHub(folder: string, options: HubOptions = {}): Promis
 
 /** Starts the built hub where it may well fail: either it runs, or this is how it ended. */
 export async function tryHub(folder: string, options: HubOptions = {}): Promise<CrashHub | Ending> {
-  const { settings = {}, env = {}, inside = [], patienceMs = 15_000 } = options;
+  const { settings = {}, env = {}, inside = [], port = 0, patienceMs = 15_000 } = options;
   const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
   const [command = '', ...args] = [
     ...inside,
@@ -68,7 +70,7 @@ export async function tryHub(folder: string, options: HubOptions = {}): Promise<
     '--data',
     folder,
     '--port',
-    '0',
+    String(port),
     ...sets,
   ];
   const startedAt = performance.now();

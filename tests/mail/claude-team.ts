@@ -3,15 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { type MessagesRequest, type MessagesScript, startAnthropicMessages } from '@parley/runtimes';
+
 import { onTestFinished } from 'vitest';
 
 import { openIsolatedHome } from '../agents/isolated-home.ts';
 import { carriers } from '../agents/run-process.ts';
-import {
-  type MessagesRequest,
-  type MessagesScript,
-  startAnthropicMessages,
-} from '../models/anthropic-messages.ts';
 
 /** The real Claude Code at a terminal, leading a team of its own, with a scripted model behind it. */
 export interface ClaudeTeam {

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { type MessagesBlock, type MessagesRequest, type MessagesStep } from '@parley/runtimes';
+
 import { openMail } from '@parley/mail';
 import { expect, test, vi } from 'vitest';
 
-import type { MessagesBlock, MessagesRequest, MessagesStep } from '../models/anthropic-messages.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { type ClaudeTeam, startClaudeTeam } from './claude-team.ts';
 import { allDone, startMailProcess } from './mail-process.ts';

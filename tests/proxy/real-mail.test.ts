@@ -1,7 +1,7 @@
+import { type ResponsesRequest, type ResponsesStep } from '@parley/runtimes';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { CodexTool } from '../agents/run-codex.ts';
-import type { ResponsesRequest, ResponsesStep } from '../models/openai-responses.ts';
 import { lastPrompt } from '../runtimes/scripted-agent.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { until } from './proxy-client.ts';

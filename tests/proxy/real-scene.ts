@@ -1,13 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { scriptedModelConfig } from '../agents/codex-config.ts';
-import type { CodexTool } from '../agents/run-codex.ts';
 import {
   type ResponsesRequest,
   type ResponsesStep,
+  scriptedModelConfig,
   startOpenaiResponses,
-} from '../models/openai-responses.ts';
+} from '@parley/runtimes';
+
+import type { CodexTool } from '../agents/run-codex.ts';
 import { createGate, type Gate, obeyPrompt } from '../runtimes/scripted-agent.ts';
 import { requireTool } from '../tools/tools.ts';
 import { openPlace, type Place, type ProxyClient, startProxy } from './proxy-client.ts';

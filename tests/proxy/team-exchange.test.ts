@@ -1,16 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test, vi } from 'vitest';
-
-import { scriptedModelConfig } from '../agents/codex-config.ts';
-import { startClaudeTeam } from '../mail/claude-team.ts';
-import type { MessagesRequest, MessagesStep } from '../models/anthropic-messages.ts';
 import {
+  type MessagesRequest,
+  type MessagesStep,
   type ResponsesRequest,
   type ResponsesStep,
+  scriptedModelConfig,
   startOpenaiResponses,
-} from '../models/openai-responses.ts';
+} from '@parley/runtimes';
+
+import { expect, onTestFinished, test, vi } from 'vitest';
+
+import { startClaudeTeam } from '../mail/claude-team.ts';
 import { lastPrompt } from '../runtimes/scripted-agent.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { requireTool } from '../tools/tools.ts';

@@ -1,7 +1,12 @@
+import {
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type BackendName,
+  type DynamicToolCall,
+  type LoopbackServer,
+} from '@parley/runtimes';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ApprovalDecision, ApprovalRequest, BackendName, DynamicToolCall } from '@parley/runtimes';
 import type { CodexTool } from '../agents/run-codex.ts';
-import type { LoopbackServer } from '../models/loopback-server.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { type CodexScene, openCodexScene } from './codex-scene.ts';
 import { startDesk } from './desk-server.ts';

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
 import {
   type ApprovalEnd,
   type ApprovalRequest,
@@ -9,13 +10,14 @@ import {
   type CodexEvent,
   type CodexOptions,
   openCodex,
+  type ResponsesRequest,
+  scriptedModelConfig,
+  startOpenaiResponses,
   type ThreadOptions,
   type ThreadStatus,
 } from '@parley/runtimes';
-import { scriptedModelConfig } from '../agents/codex-config.ts';
 import { type IsolatedHome, openIsolatedHome } from '../agents/isolated-home.ts';
 import type { CodexTool } from '../agents/run-codex.ts';
-import { type ResponsesRequest, startOpenaiResponses } from '../models/openai-responses.ts';
 import { requireTool } from '../tools/tools.ts';
 import { createGate, type Gate, obeyPrompt } from './scripted-agent.ts';
 

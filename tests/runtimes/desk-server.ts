@@ -1,4 +1,4 @@
-import { openLoopbackServer, sendJson, type LoopbackServer } from '../models/loopback-server.ts';
+import { type LoopbackServer, openLoopbackServer, sendJson } from '@parley/runtimes';
 
 /** An MCP server with one harmless and one fearsome tool, which tell who called. */
 export async function startDesk(): Promise<LoopbackServer> {

@@ -1,4 +1,4 @@
-import type { ResponsesItem, ResponsesRequest, ResponsesStep } from '../models/openai-responses.ts';
+import { type ResponsesItem, type ResponsesRequest, type ResponsesStep } from '@parley/runtimes';
 
 /** What holds a slow answer back until the test lets it go. */
 export interface Gate {

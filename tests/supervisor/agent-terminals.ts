@@ -1,12 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import {
+  CLAUDE_KEY,
+  type MessagesRequest,
+  pastFirstQuestions,
+  type ResponsesRequest,
+  scriptedModelConfig,
+  startAnthropicMessages,
+  startOpenaiResponses,
+} from '@parley/runtimes';
+
 import { onTestFinished } from 'vitest';
 
-import { scriptedModelConfig } from '../agents/codex-config.ts';
 import { openIsolatedHome } from '../agents/isolated-home.ts';
-import { type MessagesRequest, startAnthropicMessages } from '../models/anthropic-messages.ts';
-import { type ResponsesRequest, startOpenaiResponses } from '../models/openai-responses.ts';
 import { requireTool } from '../tools/tools.ts';
 
 /** A real agent, ready to be started at a terminal, and the scripted model behind it. */
@@ -68,18 +75,8 @@ export async function prepareClaude(): Promise<AgentTerminal> {
     return [{ use: 'Bash', input: { command: 'touch made', description: 'to see' }, id: 'toolu_1' }];
   });
   const config = path.join(place.home, '.claude');
-  const key = 'sk-scripted';
   await mkdir(config);
-  const project = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
-  await writeFile(
-    path.join(config, '.claude.json'),
-    JSON.stringify({
-      hasCompletedOnboarding: true,
-      theme: 'dark',
-      customApiKeyResponses: { approved: [key], rejected: [] },
-      projects: { [place.work]: project },
-    }),
-  );
+  await writeFile(path.join(config, '.claude.json'), JSON.stringify(pastFirstQuestions(place.work)));
   onTestFinished(async () => {
     gate.open();
     await model.close();
@@ -92,7 +89,7 @@ export async function prepareClaude(): Promise<AgentTerminal> {
       TERM: 'xterm-256color',
       CLAUDE_CONFIG_DIR: config,
       ANTHROPIC_BASE_URL: model.url,
-      ANTHROPIC_API_KEY: key,
+      ANTHROPIC_API_KEY: CLAUDE_KEY,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_TELEMETRY: '1',
       DISABLE_AUTOUPDATER: '1',

@@ -24,6 +24,9 @@ describeWith(['codex', 'codex-0153', 'claude'], 'real agents at their terminals'
       const agent = await prepare();
       const managed = await manage(scene, agent.program, { env: agent.env, cwd: agent.cwd, options });
       await managed.person.sees(prompt);
+      // Codex draws its input line anew, empty, once it knows its model.
+      const screen = async () => (await managed.person.screen()).join('\n');
+      await vi.waitFor(async () => expect(await screen()).not.toMatch(/model:\s+loading/), 40_000);
       return { ...agent, ...managed };
     };
     /** Presses Enter, as a person does: again, when the program was not ready for it. */

@@ -11,13 +11,13 @@ import { freshFolder } from '../harness/start-hub.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { tool } from '../tools/tools.ts';
-import { openClaudePlace } from './runtime-places.ts';
+import { hubServer, openClaudePlace } from './runtime-places.ts';
 import { wokenFor } from './wake-steps.ts';
 import { ANSWER } from './woken-mind.ts';
 
 const data = freshFolder();
 const AGENT = 'claude-bob';
-const here = typeof tool('claude') === 'string' ? await openClaudePlace(data, AGENT) : undefined;
+const here = typeof tool('claude') === 'string' ? await openClaudePlace(hubServer(data, AGENT)) : undefined;
 
 function place() {
   if (here === undefined) throw new Error('there is no Claude Code');

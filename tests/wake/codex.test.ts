@@ -12,7 +12,7 @@ import { freshFolder } from '../harness/start-hub.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { tool } from '../tools/tools.ts';
-import { type CodexPlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
+import { type CodexPlace, hubServer, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
 import { journalSteps, wokenFor } from './wake-steps.ts';
 import { ANSWER } from './woken-mind.ts';
 
@@ -20,7 +20,7 @@ const data = freshFolder();
 const VERSIONS: CodexTool[] = ['codex', 'codex-0153'];
 const isHere = VERSIONS.every((name) => typeof tool(name) === 'string');
 const places = isHere
-  ? await Promise.all(VERSIONS.map((name) => openCodexPlace(name, data, `${name}-bob`)))
+  ? await Promise.all(VERSIONS.map((name) => openCodexPlace(name, hubServer(data, `${name}-bob`))))
   : [];
 
 function profile(agent: string, { bin, place, home }: RuntimePlace, doors: string[]) {

@@ -1,15 +1,22 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import {
+  CLAUDE_KEY,
+  pastFirstQuestions,
+  QUIET_CLAUDE,
+  startAnthropicMessages,
+  startOpenaiResponses,
+} from '@parley/runtimes';
+
+import type { McpServer } from '../agents/agent-run.ts';
 import { codexConfig } from '../agents/codex-config.ts';
 import { type IsolatedHome, openIsolatedHome } from '../agents/isolated-home.ts';
-import { quiet, serverEntry, stepsOfClaude } from '../agents/run-claude.ts';
+import { serverEntry, stepsOfClaude } from '../agents/run-claude.ts';
 import { type CodexTool, stepsOfCodex } from '../agents/run-codex.ts';
 import { PARLEY } from '../harness/start-hub.ts';
-import { startAnthropicMessages } from '../models/anthropic-messages.ts';
-import { startOpenaiResponses } from '../models/openai-responses.ts';
 import { requireTool } from '../tools/tools.ts';
-import { callsOfWoken, wakeIn } from './woken-mind.ts';
+import { callsOfWoken, wakesIn } from './woken-mind.ts';
 
 /** A real runtime in a home of its own, with a scripted model, as the hub's configuration names it. */
 export interface RuntimePlace {
@@ -29,34 +36,41 @@ export interface CodexPlace extends RuntimePlace {
   hold: { until: Promise<void> };
 }
 
+type StdioServer = McpServer & { kind: 'stdio' };
+
 /** The hub's tools for one agent on stdio: its token is made in that process, and stands in no environment. */
-function hubServer(data: string, agent: string) {
+export function hubServer(data: string, agent: string): StdioServer {
   const args = [PARLEY, 'mcp', '--data', data, '--agent', agent, '--workspace', 'w1'];
-  return { kind: 'stdio' as const, command: process.execPath, args };
+  return { kind: 'stdio', command: process.execPath, args };
 }
 
 /** A Codex that answers in the thread it is woken for. */
-export async function openCodexPlace(tool: CodexTool, data: string, agent: string): Promise<CodexPlace> {
+export async function openCodexPlace(tool: CodexTool, server: StdioServer): Promise<CodexPlace> {
   const place = await openIsolatedHome();
   const hold = { until: Promise.resolve() };
   const model = await startOpenaiResponses(async (request) => {
-    const wake = wakeIn(request.body.input);
+    // Codex also asks for a title, without tools.
+    if (request.body.tools.length === 0) return [{ text: 'a title' }];
+    const wakes = wakesIn(request.body.input);
     if (JSON.stringify(request.body.input.at(-1)).includes('NEXT')) await hold.until;
-    else if (wake !== undefined) return stepsOfCodex(request, callsOfWoken(wake.thread_id), 'hub');
+    else if (wakes.length > 0) return stepsOfCodex(request, callsOfWoken(wakes), 'hub');
     return [{ text: 'ready' }];
   });
   const home = path.join(place.home, '.codex');
   await mkdir(home);
-  const server = hubServer(data, agent);
   const config = codexConfig({ modelUrl: model.url, name: 'hub', server, features: {}, marker: place.root });
-  await writeFile(path.join(home, 'config.toml'), config);
+  const trusted = `[projects."${place.work}"]\ntrust_level = "trusted"\n`;
+  await writeFile(path.join(home, 'config.toml'), `${config}\n${trusted}`);
   return {
     place,
     home,
     hold,
     bin: requireTool(tool),
     env: { ...place.env, CODEX_HOME: home },
-    asked: () => model.requests.map(({ body }) => JSON.stringify(body.input)),
+    asked: () =>
+      model.requests
+        .filter(({ body }) => body.tools.length > 0)
+        .map(({ body }) => JSON.stringify(body.input)),
     async close() {
       await model.close();
       await place.remove();
@@ -65,26 +79,23 @@ export async function openCodexPlace(tool: CodexTool, data: string, agent: strin
 }
 
 /** A Claude Code that answers in the thread it is woken for; `args` is what the hub must start it with. */
-export async function openClaudePlace(
-  data: string,
-  agent: string,
-): Promise<RuntimePlace & { args: string[] }> {
+export async function openClaudePlace(server: StdioServer): Promise<RuntimePlace & { args: string[] }> {
   const place = await openIsolatedHome();
   const model = await startAnthropicMessages((request) => {
-    const wake = wakeIn(request.body.messages);
-    return wake === undefined
-      ? [{ text: 'ready' }]
-      : stepsOfClaude(request, callsOfWoken(wake.thread_id), 'hub');
+    const wakes = wakesIn(request.body.messages);
+    return wakes.length === 0 ? [{ text: 'ready' }] : stepsOfClaude(request, callsOfWoken(wakes), 'hub');
   });
   const home = path.join(place.home, '.claude');
   const config = path.join(place.home, 'mcp.json');
-  await writeFile(config, JSON.stringify({ mcpServers: { hub: serverEntry(hubServer(data, agent)) } }));
+  await writeFile(config, JSON.stringify({ mcpServers: { hub: serverEntry(server) } }));
+  await mkdir(home);
+  await writeFile(path.join(home, '.claude.json'), JSON.stringify(pastFirstQuestions(place.work)));
   const env = {
     ...place.env,
-    ...quiet,
+    ...QUIET_CLAUDE,
     CLAUDE_CONFIG_DIR: home,
     ANTHROPIC_BASE_URL: model.url,
-    ANTHROPIC_API_KEY: 'sk-scripted',
+    ANTHROPIC_API_KEY: CLAUDE_KEY,
   };
   return {
     place,

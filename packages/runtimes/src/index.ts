@@ -6,6 +6,24 @@ export { type CodexExecOptions, startCodexExec } from './codex/codex-exec.ts';
 export { DEFAULT_LIMITS } from './codex/limits.ts';
 export { type LiveCodex, openLiveCodex } from './codex/live-codex.ts';
 export { openCodex } from './codex/open-codex.ts';
+export {
+  type MessagesBlock,
+  type MessagesRequest,
+  type MessagesScript,
+  type MessagesStep,
+  startAnthropicMessages,
+} from './models/anthropic-messages.ts';
+export { type LoopbackServer, openLoopbackServer, sendJson } from './models/loopback-server.ts';
+export {
+  type ResponsesItem,
+  type ResponsesRequest,
+  type ResponsesScript,
+  type ResponsesStep,
+  type ResponsesTool,
+  startOpenaiResponses,
+} from './models/openai-responses.ts';
+export { CLAUDE_KEY, pastFirstQuestions, QUIET_CLAUDE } from './models/scripted-claude.ts';
+export { scriptedModelConfig } from './models/scripted-codex.ts';
 export { versionOf } from './process/ask-program.ts';
 export type { ChildExit } from './process/child.ts';
 export { findProgram } from './process/find-program.ts';

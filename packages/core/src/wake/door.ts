@@ -38,7 +38,7 @@ export type Look =
       human_idle_ms?: number;
     }
   /** It is there, but must not be disturbed at the moment. */
-  | { can: 'later'; reason: string }
+  | { can: 'later'; reason: string; human_idle_ms?: number }
   | { can: 'no'; reason: string };
 
 /** What is carried through a door. */

@@ -88,8 +88,9 @@ export function judge(
   { quietMs, maxDeferMs }: Pick<WakeSettings, 'quietMs' | 'maxDeferMs'>,
 ): Judgement {
   if (look.can === 'no') return { step: 'skip', reason: look.reason };
-  const typing = look.can === 'now' && look.human_idle_ms !== undefined && look.human_idle_ms < quietMs;
-  const reason = look.can === 'later' ? look.reason : typing ? HUMAN_INPUT : undefined;
+  // A person comes first: what they type makes the program look busy too.
+  const typing = look.human_idle_ms !== undefined && look.human_idle_ms < quietMs;
+  const reason = typing ? HUMAN_INPUT : look.can === 'later' ? look.reason : undefined;
   if (reason === undefined || force) return { step: 'deliver' };
   return deferredMs < maxDeferMs ? { step: 'defer', reason } : { step: 'skip', reason };
 }

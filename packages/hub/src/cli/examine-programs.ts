@@ -1,43 +1,87 @@
-import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { type DoorName, type Family, LADDERS } from '@parley/core';
+import { versionOf } from '@parley/runtimes';
 
+import { untried } from '../wake/versions.ts';
 import type { Check } from './examine.ts';
+import { findProgram } from './find-program.ts';
 import { oneLine } from './harmless.ts';
+import { CLIENTS } from './init/clients.ts';
+import { registeredInOpencode } from './init/opencode-file.ts';
 
-const PROGRAMS = ['codex', 'claude'];
+/** An agent's program on this machine: whether our tools are registered there, and which doors its version opens. */
+export interface FoundProgram {
+  name: string;
+  path: string;
+  version: string | null;
+  registered: boolean;
+  doors: { door: DoorName; open: boolean; reason?: string }[];
+}
 
-/** Which agents' command lines are installed; none is needed, so none is ever missing. */
-export function checkPrograms(): Promise<Check[]> {
-  return Promise.all(
-    PROGRAMS.map(async (name) => {
-      const path = findOnPath(name);
-      if (path === undefined) return { name, ok: true, detail: 'not on the PATH' };
-      return { name, ok: true, detail: `${await versionOf(path)} at ${path}` };
+const VERSION_MS = 10_000;
+const SERVER = 'parley';
+
+const PROGRAMS: { name: string; family: Family; isRegistered: (path: string) => Promise<boolean> }[] = [
+  { name: 'codex', family: 'codex', isRegistered: (path) => inClient('codex', path) },
+  { name: 'claude', family: 'claude', isRegistered: (path) => inClient('claude', path) },
+  { name: 'gemini', family: 'other', isRegistered: (path) => inClient('gemini', path) },
+  { name: 'opencode', family: 'other', isRegistered: async () => registeredInOpencode(SERVER) !== undefined },
+];
+
+async function inClient(name: keyof typeof CLIENTS, path: string): Promise<boolean> {
+  return (await CLIENTS[name].registered(SERVER, path)) !== undefined;
+}
+
+/** Looks for agents' programs; none is needed, so none is ever missing, and nothing of ours is started. */
+export async function findPrograms(): Promise<FoundProgram[]> {
+  const found = await Promise.all(
+    PROGRAMS.map(async ({ name, family, isRegistered }): Promise<FoundProgram[]> => {
+      const path = pathOf(name);
+      if (path === undefined) return [];
+      const [version, registered] = await Promise.all([ask(path), isRegistered(path)]);
+      const doors = LADDERS[family]
+        .filter(({ door }) => door !== 'command' || family === 'claude')
+        .map(({ door }) => {
+          const reason = door === 'command' && !registered ? 'not_registered' : untried(door, version);
+          return { door, open: reason === undefined, ...(reason === undefined ? {} : { reason }) };
+        });
+      return [{ name, path, version: version ?? null, registered, doors }];
     }),
+  );
+  return found.flat();
+}
+
+/** One line for each program, installed or not. */
+export function programChecks(found: readonly FoundProgram[]): Check[] {
+  return PROGRAMS.map(({ name }) => {
+    const program = found.find((one) => one.name === name);
+    return { name, ok: true, detail: program === undefined ? 'not on the PATH' : describe(program) };
+  });
+}
+
+function describe({ name, path, version, registered, doors }: FoundProgram): string {
+  const shut = doors.filter(({ open }) => !open).map(({ door, reason }) => `${door} (${reason})`);
+  return oneLine(
+    [
+      `${version ?? 'version unknown (it did not answer --version)'} at ${path}`,
+      registered ? 'registered' : `not registered: parley init ${name}`,
+      `doors ${doors.flatMap(({ door, open }) => (open ? [door] : [])).join(', ')}`,
+      ...(shut.length === 0 ? [] : [`shut ${shut.join(', ')}`]),
+    ].join('; '),
   );
 }
 
-function findOnPath(name: string): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
+function pathOf(name: string): string | undefined {
   try {
-    accessSync(path, constants.X_OK);
-    return true;
+    return findProgram(name, process.env['PATH'] ?? '');
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-async function versionOf(path: string): Promise<string> {
-  try {
-    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 5_000 });
-    return oneLine(stdout.trim().split('\n')[0] ?? '').slice(0, 80);
-  } catch {
-    return 'version unknown (it did not answer --version)';
-  }
+async function ask(command: string): Promise<string | undefined> {
+  const env = Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const question = { command, env, cwd: process.cwd(), timeoutMs: VERSION_MS };
+  return versionOf(question).catch(() => undefined);
 }

@@ -5,7 +5,7 @@ import { VERSION } from '../version.ts';
 import { checkDisk, checkFiles } from './examine-folder.ts';
 import { checkHub } from './examine-hub.ts';
 import { checkKeys } from './examine-keys.ts';
-import { checkPrograms } from './examine-programs.ts';
+import { findPrograms, type FoundProgram, programChecks } from './examine-programs.ts';
 
 /** One thing that was looked at; `ok` is false only for what needs someone's hand. */
 export interface Check {
@@ -22,6 +22,7 @@ export interface DoctorReport extends Pick<
   version: string;
   data: string;
   checks: Check[];
+  programs: FoundProgram[];
 }
 
 /** The oldest Node the hub runs on. */
@@ -32,6 +33,7 @@ export async function examine(config: Config): Promise<DoctorReport> {
   // The files come first: reading some of them would close their modes.
   const files = checkFiles(config.data);
   const record = checkRecord(config.data);
+  const programs = await findPrograms();
   const checks = [
     checkNode(),
     { name: 'sqlite', ok: true, detail: sqliteVersion() },
@@ -40,7 +42,7 @@ export async function examine(config: Config): Promise<DoctorReport> {
     ...checkKeys(config.data, Date.now()),
     ...recordChecks(record),
     await checkHub(config),
-    ...(await checkPrograms()),
+    ...programChecks(programs),
   ];
   const { integrity, chain, index, counts, problems } = record;
   return {
@@ -53,6 +55,7 @@ export async function examine(config: Config): Promise<DoctorReport> {
     version: VERSION,
     data: config.data,
     checks,
+    programs,
   };
 }
 

@@ -27,6 +27,7 @@ function programName(): string {
   return `node ${quote(path.startsWith('..') ? script : path)}`;
 }
 
-function quote(text: string): string {
+/** A word as a shell takes it that a person pastes into. */
+export function quote(text: string): string {
   return /^[\w./~:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

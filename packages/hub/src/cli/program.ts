@@ -10,6 +10,7 @@ import { addDeviceCommands } from './device.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExitCodesTopic } from './exit-codes.ts';
 import { addExportCommand } from './export.ts';
+import { addInitCommands } from './init/commands.ts';
 import { addKeyCommands } from './key.ts';
 import { addKnowCommands } from './know/commands.ts';
 import { addLinkCommand, addPairCommand } from './pair.ts';
@@ -24,6 +25,7 @@ import { addStatusCommand } from './status.ts';
 import { addTailCommand } from './tail.ts';
 import { addThreadCommands } from './thread/commands.ts';
 import { addTokenCommands } from './token.ts';
+import { addVerifyRuntimeCommand } from './verify-runtime.ts';
 import { addWakeCommand } from './wake.ts';
 import { addWhyCommand } from './why.ts';
 
@@ -46,9 +48,11 @@ export function createProgram(): Command {
   addPairCommand(program);
   addMcpCommand(program);
   addRunCommand(program);
+  addInitCommands(program);
   addDemoCommand(program);
   addStatusCommand(program);
   addDoctorCommand(program);
+  addVerifyRuntimeCommand(program);
   program.commandsGroup('Talk:');
   addThreadCommands(program);
   addPostCommand(program);

@@ -38,7 +38,7 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
   const hub = url === undefined ? hubOfFolder(config, log) : hubAt(url);
   let clientName: string | undefined;
   const identity = {
-    agent_id: options.agent ?? env['PARLEY_AGENT'],
+    agent_id: options.agent ?? env['PARLEY_AGENT'] ?? options.usualAgent,
     workspace_id: config.workspace,
     role: options.role ?? env['PARLEY_ROLE'] ?? 'worker',
     session_id: options.session ?? env['PARLEY_SESSION'] ?? claude?.id,

@@ -101,10 +101,11 @@ const MOST_WAIT_MS = 60_000;
 /** Whether the terminal is free: how long its person has been quiet, and what else is in the way. */
 function toLook({ state, draft, quiet_ms, lock }: Answer): Look {
   const at = (state as { state?: unknown } | undefined)?.state;
+  const typed = typeof quiet_ms === 'number' ? { human_idle_ms: quiet_ms } : {};
   if (lock !== null && lock !== undefined) return { can: 'later', reason: 'taken_over' };
-  if (at === 'blocked' || at === 'working') return { can: 'later', reason: at };
   if (draft === true) return { can: 'later', reason: HUMAN_INPUT };
-  return typeof quiet_ms === 'number' ? { can: 'now', human_idle_ms: quiet_ms } : { can: 'now' };
+  if (at === 'blocked' || at === 'working') return { can: 'later', reason: at, ...typed };
+  return { can: 'now', ...typed };
 }
 
 /** Submitted means that the program itself took the text from its prompt; what was only typed is not delivered. */

@@ -1,4 +1,4 @@
-/** Asks a script for its answer; what it throws is kept for the test, since clients retry on a server's error. */
+/** Asks a script for its answer; what it throws is kept aside, since clients retry on a server's error. */
 export async function attempt<Request, Steps>(
   script: (request: Request, index: number) => Steps | Promise<Steps>,
   request: Request,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A listening server of the tests; `close` also drops open streams. */
+/** A listening server on this machine alone; `close` also drops open streams. */
 export interface LoopbackServer {
   url: string;
   port: number;

@@ -1,0 +1,132 @@
+import { ParleyError } from '@parley/protocol';
+import { type Command, Option } from 'commander';
+
+import { print } from '../output.ts';
+import { quote } from '../own-command.ts';
+import { settingsOf } from '../settings.ts';
+import { CLIENTS, type McpClient } from './clients.ts';
+import { editOpencode, opencodeEntry, opencodeFile } from './opencode-file.ts';
+import { ownServer } from './own-server.ts';
+import { runClient } from './run-client.ts';
+import { tryServer } from './try-server.ts';
+
+interface InitOptions {
+  name: string;
+  agent?: string;
+  workspace?: string;
+  print?: boolean;
+  undo?: boolean;
+  bin: string;
+  scope: string;
+}
+
+/** `parley init`: one command that connects an installed agent, and takes it back. */
+export function addInitCommands(program: Command): void {
+  const init = program
+    .command('init')
+    .description("connect an agent's program: register the hub's tools there")
+    .addHelpText(
+      'after',
+      '\nExamples:\n  parley init claude\n  parley init codex --agent reviewer\n  parley init mcp   (any other client: prints what it needs)',
+    );
+  for (const [name, client] of Object.entries(CLIENTS)) addClient(init, name, client);
+  common(init.command('opencode'))
+    .description('opencode: in its opencode.json, of which a copy is kept')
+    .action((options: InitOptions, command: Command) => initOpencode(options, command));
+  const other = init.command('mcp').description('any other MCP client: print the JSON it needs');
+  identity(other).action((options: InitOptions, command: Command) => {
+    const { json: _json, ...loaded } = settingsOf(command, { workspace: options.workspace });
+    const [run = '', ...args] = ownServer(loaded, { agent: options.agent, client: 'agent' });
+    const snippet = { mcpServers: { [options.name]: { command: run, args } } };
+    print({ json: true }, snippet, () => []);
+  });
+}
+
+function identity(command: Command): Command {
+  return command
+    .option('--name <name>', 'name of the server there', checkName, 'parley')
+    .option('--agent <id>', "agent id, always; else PARLEY_AGENT, else the program's name")
+    .option('--workspace <id>', 'workspace id');
+}
+
+function common(command: Command): Command {
+  return identity(command)
+    .option('--print', 'only print what would be done')
+    .option('--undo', 'take the registration back');
+}
+
+function addClient(init: Command, key: string, client: McpClient): void {
+  const [first = 'user'] = client.scopes;
+  common(init.command(key))
+    .description(`${client.title}, by its own \`${client.bin} mcp\` command`)
+    .addOption(
+      new Option('--scope <scope>', 'for whom it is registered').choices(client.scopes).default(first),
+    )
+    .option('--bin <program>', `the ${client.title} program`, client.bin)
+    .action((options: InitOptions, command: Command) => initClient(key, client, options, command));
+}
+
+async function initClient(
+  key: string,
+  client: McpClient,
+  options: InitOptions,
+  command: Command,
+): Promise<void> {
+  const { json, ...loaded } = settingsOf(command, { workspace: options.workspace });
+  const { name, bin, scope } = options;
+  const { title } = client;
+  const server = ownServer(loaded, { agent: options.agent, client: key });
+  const words = options.undo === true ? client.remove(name, scope) : client.add(name, server, scope);
+  const shown = [bin, ...words].map(quote).join(' ');
+  if (options.print === true) return print({ json }, { command: [bin, ...words] }, () => [shown]);
+  const before = await client.registered(name, bin);
+  const told = { client: key, name, command: [bin, ...words] };
+  if (options.undo === true) {
+    if (before === undefined)
+      throw new ParleyError('NOT_FOUND', `'${name}' is not registered in ${title}`, { name });
+    await runClient(bin, words);
+    await mustStand(undefined);
+    return print({ json }, { ...told, registered: false }, () => [`'${name}' is gone from ${title}.`]);
+  }
+  // It is tried before it is registered: what cannot work is not left behind.
+  const tools = await tryServer(server);
+  if (before !== undefined) await runClient(bin, client.remove(name, scope));
+  await runClient(bin, words);
+  await mustStand(server);
+  const notice = await client.afterwards?.(name, bin);
+  print({ json }, { ...told, registered: true, tools, notice }, () => [
+    `'${name}' is registered in ${title} and answers with ${tools} tools; it is there from the next session on.`,
+    ...(notice === undefined ? [] : [notice]),
+    `To take it back: parley init ${key} --undo`,
+  ]);
+
+  async function mustStand(expected: readonly string[] | undefined): Promise<void> {
+    const found = await client.registered(name, bin);
+    if (JSON.stringify(found) === JSON.stringify(expected)) return;
+    throw new ParleyError('CONFLICT', `${title} did not do it as asked; do it by hand: ${shown}`);
+  }
+}
+
+async function initOpencode(options: InitOptions, command: Command): Promise<void> {
+  const { json, ...loaded } = settingsOf(command, { workspace: options.workspace });
+  const { name } = options;
+  const file = opencodeFile();
+  const server = ownServer(loaded, { agent: options.agent, client: 'opencode' });
+  const entry = options.undo === true ? undefined : opencodeEntry(server);
+  if (options.print === true) return print({ json: true }, { mcp: { [name]: entry ?? null } }, () => []);
+  const tools = entry === undefined ? undefined : await tryServer(server);
+  const backup = editOpencode(name, entry);
+  const told = { client: 'opencode', name, file, backup, registered: entry !== undefined, tools };
+  print({ json }, told, () => [
+    entry === undefined
+      ? `'${name}' is gone from ${file}.`
+      : `'${name}' stands in ${file} and answers with ${tools} tools.`,
+    ...(backup === undefined ? [] : [`The file as it was: ${backup}`]),
+  ]);
+}
+
+/** Stands in other programs' configuration files, as a key. */
+function checkName(name: string): string {
+  if (/^[A-Za-z][\w-]{0,62}$/.test(name)) return name;
+  throw new ParleyError('VALIDATION_ERROR', '--name: letters, digits, - and _ only, a letter first');
+}

@@ -1,0 +1,210 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import {
+  QUIET_CLAUDE,
+  scriptedModelConfig,
+  startAnthropicMessages,
+  startOpenaiResponses,
+} from '@parley/runtimes';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { openIsolatedHome } from '../agents/isolated-home.ts';
+import { stepsOfClaude } from '../agents/run-claude.ts';
+import { type CodexTool, stepsOfCodex } from '../agents/run-codex.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { requireTool } from '../tools/tools.ts';
+import { freshPath, parley, parleyJson, PARLEY, startHub } from './parley.ts';
+
+const LONG = { timeout: 120_000 };
+const CALLS = [{ tool: 'create_thread', arguments: { title: 'from the client', participants: ['ann'] } }];
+
+interface Told {
+  registered: boolean;
+  tools?: number;
+  command: string[];
+}
+
+interface Doctor {
+  programs: {
+    name: string;
+    version: string;
+    registered: boolean;
+    doors: { door: string; open: boolean }[];
+  }[];
+}
+
+/** A home with one client on its PATH, and a hub to connect it to. */
+async function openHome(name: string, program: string, env: Record<string, string>) {
+  const place = await openIsolatedHome();
+  onTestFinished(() => place.remove());
+  const bin = join(place.root, 'bin');
+  await mkdir(bin);
+  symlinkSync(program, join(bin, name));
+  const all = { ...place.env, PATH: `${bin}:${process.env['PATH']}`, ...env };
+  const hub = await startHub();
+  const at = { env: all, cwd: place.work };
+  return {
+    place,
+    hub,
+    init: (...args: string[]) => parleyJson<Told>(['init', name, '--data', hub.data, ...args], at),
+    refused: (...args: string[]) => parley(['init', name, '--data', hub.data, ...args], at),
+    doctor: async () => {
+      const { programs } = await parleyJson<Doctor>(['doctor', '--data', hub.data], at);
+      return programs.find((one) => one.name === name);
+    },
+    /** Runs the client, and tells under which names the hub has met it. */
+    async run(args: string[], agent?: string) {
+      const own = agent === undefined ? {} : { PARLEY_AGENT: agent };
+      const child = spawn(program, args, { cwd: place.work, env: { ...all, ...own }, stdio: 'ignore' });
+      await once(child, 'close');
+      const { sessions } = await parleyJson<{ sessions: { agent_id: string }[] }>(
+        ['sessions', '--data', hub.data],
+        at,
+      );
+      return sessions.map(({ agent_id }) => agent_id);
+    },
+  };
+}
+
+async function prepareCodex(tool: CodexTool) {
+  const model = await startOpenaiResponses((request) => stepsOfCodex(request, CALLS, 'parley'));
+  onTestFinished(() => model.close());
+  const here = await openHome('codex', requireTool(tool), {});
+  const home = join(here.place.home, '.codex');
+  await mkdir(home);
+  await writeFile(join(home, 'config.toml'), scriptedModelConfig(model.url));
+  return { ...here, home };
+}
+
+async function prepareClaude() {
+  const model = await startAnthropicMessages((request) => stepsOfClaude(request, CALLS, 'parley'));
+  onTestFinished(() => model.close());
+  return openHome('claude', requireTool('claude'), {
+    ...QUIET_CLAUDE,
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: 'sk-scripted',
+  });
+}
+
+const server = (name: string, data: string): string[] => [
+  process.execPath,
+  PARLEY,
+  'mcp',
+  '--usual-agent',
+  name,
+  '--data',
+  data,
+];
+
+describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
+  test.each(['codex', 'codex-0153'] as const)(
+    '%s: registered by its own command, works under both names, and is taken back',
+    LONG,
+    async (tool) => {
+      const codex = await prepareCodex(tool);
+      const before = await readFile(join(codex.home, 'config.toml'), 'utf8');
+      expect(await codex.doctor()).toMatchObject({ registered: false });
+      expect((await codex.init('--print')).command.slice(0, 5)).toEqual([
+        'codex',
+        'mcp',
+        'add',
+        'parley',
+        '--',
+      ]);
+      expect(await codex.init()).toMatchObject({ registered: true, tools: 12 });
+      expect(await codex.init()).toMatchObject({
+        command: ['codex', 'mcp', 'add', 'parley', '--', ...server('codex', codex.hub.data)],
+      });
+      const exec = ['exec', '--skip-git-repo-check', 'Make the call.'];
+      expect(await codex.run(exec)).toEqual(['codex']);
+      expect((await codex.run(exec, 'reviewer')).toSorted()).toEqual(['codex', 'reviewer']);
+      const found = await codex.doctor();
+      expect(found?.registered).toBe(true);
+      expect(found?.doors.find(({ door }) => door === 'codex_socket')?.open).toBe(tool === 'codex');
+      expect(found?.doors.find(({ door }) => door === 'codex_resume')?.open).toBe(true);
+      expect(await codex.init('--undo')).toMatchObject({ registered: false });
+      expect((await readFile(join(codex.home, 'config.toml'), 'utf8')).trim()).toBe(before.trim());
+      expect(await codex.refused('--undo')).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining("'parley' is not registered in Codex"),
+      });
+    },
+  );
+
+  test(
+    'Claude Code: registered by its own command, works under both names, and is taken back',
+    LONG,
+    async () => {
+      const claude = await prepareClaude();
+      expect(await claude.doctor()).toMatchObject({ registered: false });
+      expect(await claude.init()).toMatchObject({ registered: true, tools: 12 });
+      const config = (): { mcpServers: Record<string, { command: string; args: string[] }> } =>
+        JSON.parse(readFileSync(join(claude.place.home, '.claude.json'), 'utf8')) as never;
+      const { command, args } = config().mcpServers['parley'] ?? { command: '', args: [] };
+      expect([command, ...args]).toEqual(server('claude', claude.hub.data));
+      const print = ['-p', 'Make the call.', '--allowedTools', 'mcp__parley'];
+      expect(await claude.run(print)).toEqual(['claude']);
+      expect((await claude.run(print, 'reviewer')).toSorted()).toEqual(['claude', 'reviewer']);
+      expect(await claude.doctor()).toMatchObject({
+        registered: true,
+        doors: expect.arrayContaining([{ door: 'command', open: true }]),
+      });
+      expect(await claude.init('--undo')).toMatchObject({ registered: false });
+      expect(config().mcpServers['parley']).toBeUndefined();
+    },
+  );
+});
+
+test('a client that is not there, and a server that cannot start, leave nothing behind', LONG, async () => {
+  const env = { HOME: freshPath('.'), PATH: '/usr/bin:/bin' };
+  const data = freshPath();
+  const none = await parley(['init', 'claude', '--bin', 'no-such-claude', '--data', data], { env });
+  expect(none).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('there is no program no-such-claude'),
+  });
+  const wrong = await parley(['init', 'opencode', '--agent', 'not a name', '--data', data], { env });
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('agent') });
+  expect(existsSync(join(env.HOME, '.config'))).toBe(false);
+  const named = await parley(['init', 'codex', '--name', 'a b', '--data', data], { env });
+  expect(named).toMatchObject({ code: 2 });
+});
+
+test(
+  'opencode: its file keeps all else, is kept beside, and is left alone where it is not plain JSON',
+  LONG,
+  async () => {
+    const env = { HOME: freshPath('.') };
+    const data = freshPath();
+    const file = join(env.HOME, '.config', 'opencode', 'opencode.json');
+    await mkdir(join(file, '..'), { recursive: true });
+    const own = { theme: 'dark', mcp: { other: { type: 'remote', url: 'http://127.0.0.1:1' } } };
+    await writeFile(file, JSON.stringify(own), { mode: 0o600 });
+    const init = (...args: string[]) =>
+      parleyJson<{ backup: string }>(['init', 'opencode', '--data', data, ...args], { env });
+    const { backup } = await init();
+    expect(JSON.parse(await readFile(backup, 'utf8'))).toEqual(own);
+    const entry = { type: 'local', command: server('opencode', data), enabled: true };
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ ...own, mcp: { ...own.mcp, parley: entry } });
+    await init('--undo');
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(own);
+    await writeFile(file, '{ // mine\n}');
+    expect(await parley(['init', 'opencode', '--data', data], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('parley init opencode --print'),
+    });
+    expect(await readFile(file, 'utf8')).toBe('{ // mine\n}');
+  },
+);
+
+test('any other client gets the JSON it needs', async () => {
+  const data = freshPath();
+  const { stdout } = await parley(['init', 'mcp', '--agent', 'cursor', '--data', data]);
+  const args = [PARLEY, 'mcp', '--agent', 'cursor', '--data', data];
+  expect(JSON.parse(stdout)).toEqual({ mcpServers: { parley: { command: process.execPath, args } } });
+});

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+import { expect, test } from 'vitest';
+
+import { describeWith } from '../tools/describe-with.ts';
+import { freshPath, parley } from './parley.ts';
+
+interface Report {
+  version: string;
+  doors: { door: string; works: boolean; gate: string; reason?: string }[];
+}
+
+const LONG = { timeout: 240_000 };
+
+describeWith(['codex', 'codex-0153', 'claude'], 'parley verify-runtime', ({ codex, claude, ...tools }) => {
+  const CASES: [name: string, runtime: string, bin: string, doors: string[], shut: string[]][] = [
+    ['Codex', 'codex', codex, ['supervisor', 'codex_socket', 'codex_resume', 'codex_new'], []],
+    [
+      'Codex 0.153.4',
+      'codex',
+      tools['codex-0153'],
+      ['supervisor', 'codex_resume', 'codex_new'],
+      ['codex_socket'],
+    ],
+    ['Claude Code', 'claude', claude, ['supervisor', 'command', 'claude_resume', 'claude_new'], []],
+  ];
+  for (const [name, runtime, bin, open, shut] of CASES) {
+    test(
+      `${name}: every door that the hub opens for it works, and nothing is left running`,
+      LONG,
+      async () => {
+        const folder = freshPath('.');
+        const { code, stdout, stderr } = await parley(['verify-runtime', runtime, '--bin', bin, '--json'], {
+          env: { TMPDIR: folder },
+        });
+        const { doors } = JSON.parse(stdout) as Report;
+        const opened = doors.filter(({ gate }) => gate === 'open');
+        expect(opened.map(({ door, works, reason }) => [door, works, reason])).toEqual(
+          open.map((door) => [door, true, undefined]),
+        );
+        expect(doors.filter(({ gate }) => gate === 'shut').map(({ door }) => door)).toEqual(shut);
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        await expect.poll(() => leftIn(folder), { timeout: 30_000 }).toEqual([]);
+      },
+    );
+  }
+});
+
+test('a program that is not there is named', async () => {
+  const { code, stderr } = await parley(['verify-runtime', 'codex', '--bin', 'no-such-codex']);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no-such-codex') });
+});
+
+/** The processes of this machine that live in a folder of a trial. */
+function leftIn(folder: string): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      const env = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      return env.includes(folder) ? [line.replaceAll('\0', ' ')] : [];
+    } catch {
+      return [];
+    }
+  });
+}

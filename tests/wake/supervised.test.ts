@@ -1,0 +1,237 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { type CrashHub, startHub, temporaryFolder } from '../faults/crash-hub.ts';
+import { connect, ok } from '../faults/hub-client.ts';
+import { expectSoundRecord } from '../faults/oracle.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { openClaudePlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
+import { callerOf, hubServerAt, PATIENT, runSupervised, WORKSPACE } from './supervised-scene.ts';
+
+const CODEX = fileURLToPath(new URL('telling-codex.mjs', import.meta.url));
+const SETTINGS = { 'wake.recheck_ms': 100, 'wake.quiet_ms': 1_000, 'wake.max_defer_ms': 600_000 };
+/** As the hub, so that the supervisor is never more patient. */
+const HASTY = ['--quiet', '1s', '--recheck', '100ms'];
+const BASH = ['/bin/bash', '--norc', '-i'];
+const LONG = { timeout: 180_000 };
+const PROMPT = { env: { PS1: 'n=\\# > ' } };
+
+interface Terminal {
+  place: RuntimePlace;
+  program: string[];
+  prompt: RegExp;
+}
+
+const CODEX_PROMPT = /^› Ask Codex/m;
+const AGENTS: [name: string, prepare: (hub: CrashHub, agent: string) => Promise<Terminal>][] = [
+  [
+    'Codex',
+    async (hub, agent) => {
+      const place = await openCodexPlace('codex', await hubServerAt(hub, agent));
+      return { place, program: [place.bin, '--no-daemon'], prompt: CODEX_PROMPT };
+    },
+  ],
+  [
+    'Codex 0.153.4',
+    async (hub, agent) => {
+      const place = await openCodexPlace('codex-0153', await hubServerAt(hub, agent));
+      return { place, program: [place.bin], prompt: CODEX_PROMPT };
+    },
+  ],
+  [
+    'Claude Code',
+    async (hub, agent) => {
+      const place = await openClaudePlace(await hubServerAt(hub, agent));
+      const program = [place.bin, '--permission-mode', 'default', ...place.args];
+      return { place, program, prompt: /^❯\s*$/m };
+    },
+  ],
+];
+
+describeWith(['codex', 'codex-0153', 'claude'], 'a real agent at a terminal under parley run', () => {
+  for (const [name, prepare] of AGENTS) {
+    test(
+      `[HUB-M9] [HUB-W1] [HUB-W7] [C-WAKE-16] ${name}: another agent's message wakes it and is answered; a draft stays, and a hub that is killed meanwhile wakes it once`,
+      { timeout: 240_000 },
+      async () => {
+        const folder = temporaryFolder();
+        let hub = await startHub(folder, { settings: SETTINGS });
+        const { place, program, prompt } = await prepare(hub, 'bob');
+        onTestFinished(() => place.close());
+        const env = { ...place.env, TERM: 'xterm-256color' };
+        const at = { env, cwd: place.place.work, options: HASTY };
+        const person = await runSupervised(hub, 'bob', program, at);
+        await person.sees(prompt);
+        const alice = await callerOf(() => hub, 'bob');
+
+        const first = await alice.say('is the mapper done?');
+        const told = await alice.trigger();
+        expect(['delivered', 'deferred'], JSON.stringify(told)).toContain(told.result);
+        await expect.poll(() => alice.answers(), PATIENT).toEqual(['bob']);
+        await expect
+          .poll(() => alice.woken(first), PATIENT)
+          .toMatchObject([{ trigger_id: told.trigger_id, door: 'supervisor', result: 'delivered' }]);
+
+        // The draft is begun when the turn is over: it is the prompt that is typed into, not a queue.
+        await expect.poll(async () => prompt.test((await person.screen()).join('\n')), PATIENT).toBe(true);
+        person.type('half typed');
+        await person.sees(/[›❯]\shalf typed/);
+        const second = await alice.say('and the tests?');
+        const later = await alice.trigger();
+        expect(later).toMatchObject({
+          action: 'trigger_runtime',
+          result: 'deferred',
+          defer_reason: 'human_input_busy',
+        });
+        await hub.end('SIGKILL');
+        hub = await startHub(folder, { settings: SETTINGS, port: Number(new URL(hub.url).port) });
+        await expect
+          .poll(() => alice.woken(second), PATIENT)
+          .toMatchObject([{ trigger_id: later.trigger_id, result: 'deferred', why: 'human_input_busy' }]);
+        expect((await person.screen()).join('\n')).toMatch(/[›❯]\shalf typed\s*$/m);
+
+        person.type(' and finished');
+        await person.sees('half typed and finished');
+        person.type('\r');
+        await expect.poll(() => alice.answers(), PATIENT).toEqual(['bob', 'bob']);
+        await expect
+          .poll(() => alice.woken(second), PATIENT)
+          .toMatchObject([{ trigger_id: later.trigger_id, door: 'supervisor', result: 'delivered' }]);
+        const said = place.asked().findLast((text) => text.includes(later.trigger_id)) ?? '';
+        expect(said.split(`(wake ${later.trigger_id},`)).toHaveLength(2);
+        const [own, wake] = ['half typed and finished', later.trigger_id].map((word) => said.indexOf(word));
+        expect(own).toBeGreaterThan(0);
+        expect(own).toBeLessThan(wake ?? 0);
+      },
+    );
+  }
+});
+
+test(
+  '[HUB-W1] [HUB-W8] what a wake carries into a real shell is one quoted line, whoever wrote it',
+  LONG,
+  async () => {
+    const folder = temporaryFolder();
+    const hub = await startHub(folder, { settings: SETTINGS });
+    const work = temporaryFolder();
+    const person = await runSupervised(hub, 'shell', BASH, { ...PROMPT, cwd: work, options: HASTY });
+    await person.sees('n=1 >');
+    const alice = await callerOf(() => hub, 'shell');
+    const evil =
+      "'; touch P; $(touch P) `touch P`\n\u001b[201~\rtouch P\r\u0003 \u001b[20\u001b[201~1~\ntouch P";
+    await alice.say(evil);
+    // A shell that has just drawn its prompt may still count as busy.
+    expect(await alice.trigger({ trigger_prompt: evil })).toMatchObject({ door: 'supervisor' });
+    await person.sees('n=2 >');
+    person.type('echo "end of $((1+1))"\r');
+    await person.sees('end of 2');
+    await person.sees('n=3 >');
+    expect(existsSync(join(work, 'P'))).toBe(false);
+  },
+);
+
+test(
+  '[HUB-W3] [C-WAKE-04] [C-WAKE-05] with the usual patience: after twenty quiet seconds it goes in; a person who types on for a minute is left alone',
+  { timeout: 240_000 },
+  async () => {
+    const hub = await startHub(temporaryFolder());
+    const quieted = await runSupervised(hub, 'quieted', BASH, PROMPT);
+    const busy = await runSupervised(hub, 'busy', BASH, PROMPT);
+    await busy.sees('n=1 >');
+    const typing = setInterval(() => busy.type('x'), 5_000);
+    onTestFinished(() => clearInterval(typing));
+    busy.type('x');
+    await busy.sees('n=1 > x');
+    quieted.type('echo typed\r');
+    const typedAt = Date.now();
+    await quieted.sees(/^typed/m);
+
+    const [toQuieted, toBusy] = await Promise.all(
+      ['quieted', 'busy'].map((name) => callerOf(() => hub, name)),
+    );
+    if (toQuieted === undefined || toBusy === undefined) throw new Error('nobody is called');
+    const [told, kept] = await Promise.all(
+      [toQuieted, toBusy].map(async (alice) => {
+        const message = await alice.say('look');
+        const answer = await alice.trigger();
+        expect(answer).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy' });
+        const wait = Date.parse(answer.deferred_until ?? '') - Date.parse(answer.triggered_at);
+        expect(wait).toBeGreaterThanOrEqual(60_000);
+        return { message, trigger_id: answer.trigger_id };
+      }),
+    );
+    const stepsOf = async (alice: typeof toBusy) => (await alice.journal()).map(({ facts }) => facts['step']);
+    const UNHURRIED = { timeout: 150_000, interval: 500 };
+    await expect
+      .poll(() => stepsOf(toQuieted), UNHURRIED)
+      .toEqual(['asked', 'deferred', 'delivering', 'delivered']);
+    const delivering = (await toQuieted.journal()).find(({ facts }) => facts['step'] === 'delivering');
+    expect((delivering?.at ?? 0) - typedAt).toBeGreaterThanOrEqual(19_900);
+    expect(await toQuieted.woken(told?.message ?? '')).toMatchObject([{ trigger_id: told?.trigger_id }]);
+
+    await expect
+      .poll(() => stepsOf(toBusy), UNHURRIED)
+      .toEqual(['asked', 'deferred', 'door_passed', 'failed']);
+    const [asked, , , failed] = await toBusy.journal();
+    expect(failed?.facts).toMatchObject({ code: 'HUMAN_INPUT_COLLISION', trigger_id: kept?.trigger_id });
+    expect((failed?.at ?? 0) - (asked?.at ?? 0)).toBeGreaterThanOrEqual(59_900);
+    clearInterval(typing);
+    // Nothing stands at the prompt but what the person typed.
+    expect((await busy.screen()).join('')).toMatch(/^n=1 > x+$/);
+    await hub.end('SIGTERM');
+    expectSoundRecord(hub.folder);
+  },
+);
+
+test(
+  '[C-WAKE-15] the program dies while a wake waits for its person: the next door is taken, and nothing is typed anywhere',
+  LONG,
+  async () => {
+    const folder = temporaryFolder();
+    const work = temporaryFolder();
+    mkdirSync(work, { recursive: true });
+    const THREAD = '019a0000-0000-7000-8000-000000000015';
+    const profile = {
+      agent: 'bob',
+      workspace: WORKSPACE,
+      runtime: 'codex',
+      bin: CODEX,
+      cwd: work,
+      home: work,
+    };
+    const agents = JSON.stringify([{ ...profile, doors: ['resume'] }]);
+    const hub = await startHub(folder, { settings: { ...SETTINGS, 'wake.agents': agents } });
+    const bob = await connect(hub, 'bob');
+    const beat = { runtime: 'codex_cli', resumable: true, native_session_id: THREAD };
+    ok(await bob.call('heartbeat_session', beat));
+    const person = await runSupervised(hub, 'bob', BASH, { ...PROMPT, options: HASTY });
+    await person.sees('n=1 >');
+    person.type('echo $$; echo dra');
+    await person.sees('echo dra');
+    const alice = await callerOf(() => hub, 'bob');
+    const message = await alice.say('look');
+    const told = await alice.trigger();
+    expect(told).toMatchObject({
+      result: 'deferred',
+      defer_reason: 'human_input_busy',
+      fallback_action: 'resume_session',
+    });
+    const before = person.raw();
+    process.kill(childOf(person.pid), 'SIGKILL');
+    expect(await person.exited).toMatchObject({ signal: 'SIGKILL' });
+    await expect
+      .poll(() => alice.woken(message), PATIENT)
+      .toMatchObject([{ trigger_id: told.trigger_id, door: 'codex_resume', result: 'delivered' }]);
+    const [run = ''] = readFileSync(join(work, 'started.jsonl'), 'utf8').split('\n');
+    expect(JSON.parse(run)).toMatchObject({ args: expect.arrayContaining(['resume', THREAD]) });
+    expect(person.raw().slice(before.length)).not.toContain('wake');
+  },
+);
+
+/** The program that a supervisor runs. */
+function childOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+}
