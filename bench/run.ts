@@ -9,6 +9,7 @@ import { benchMcp } from './mcp.ts';
 import { benchMillion } from './million.ts';
 import { benchPosts } from './posts.ts';
 import { benchProxy } from './proxy.ts';
+import { benchSearch } from './search.ts';
 
 /** The figures we promise, each beside its reference in the same run; name some to run only those. */
 const BENCHES: Record<string, () => Promise<void>> = {
@@ -21,6 +22,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   mail: benchMail,
   million: benchMillion,
   proxy: benchProxy,
+  search: benchSearch,
 };
 
 const wanted = process.argv.slice(2);
