@@ -121,16 +121,17 @@ function scifact(folder: string): Omit<Task, 'promised'> {
   }
   return {
     name: 'scifact',
-    documents: rows<{ _id: string; title: string; text: string }>(corpus).map((row) => [
-      row._id,
-      row.title,
-      row.text,
-    ]),
-    queries: rows<{ _id: string; text: string }>(read('queries.test.jsonl')).flatMap(({ _id, text }) => {
-      const found = relevant.get(_id);
+    documents: rows<Row & { title: string }>(corpus).map(({ _id: id, title, text }) => [id, title, text]),
+    queries: rows<Row>(read('queries.test.jsonl')).flatMap(({ _id: id, text }) => {
+      const found = relevant.get(id);
       return found === undefined ? [] : [{ text, relevant: found }];
     }),
   };
+}
+
+interface Row {
+  _id: string;
+  text: string;
 }
 
 interface Xquad {

@@ -23,6 +23,7 @@ export const bundles = {
     ...common,
     entryPoints: {
       parley: 'packages/hub/src/main.ts',
+      'model-process': 'packages/search/src/model-process.ts',
       'search-thread': 'packages/search/src/search-thread.ts',
       'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts',
     },

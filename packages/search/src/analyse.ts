@@ -12,6 +12,7 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts that put no spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const MARKED = /(?=\P{ASCII})\p{Script=Latin}/u;
 const NOT_ASCII = /[^\p{ASCII}]/u;
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
@@ -19,8 +20,10 @@ const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 /** Takes a text apart, the same for what is kept and for what is asked. */
 export function analyse(text: string): Words {
   const words = wordsOf(text);
-  const isMarked = words.some((word) => NOT_ASCII.test(word) && !UNSPACED.test(word));
-  if (!isMarked) return { words, pairs: [], bare: [] };
+  const marked = words.filter((word) => MARKED.test(word));
+  if (marked.length === 0) return { words, pairs: [], bare: [] };
+  // A few names with marks must not make a text longer than its like: length counts against it.
+  if (marked.length < words.length * 0.1) return { words, pairs: [], bare: marked.map(withoutMarks) };
   const bare = words.map(withoutMarks);
   return { words, pairs: pairsOf(words), bare: [...bare, ...pairsOf(bare)] };
 }

@@ -1,24 +1,28 @@
-import { ThreadPort } from './thread-port.ts';
+import type { AskedVector } from './model.ts';
+import { ModelPort } from './model-port.ts';
 
-/** Makes vectors in a thread of its own, which is there only while it is needed. */
+/** Makes vectors in a process of its own, which is there only while it is needed. */
 export interface Embedder {
-  /** A question goes before the passages that wait; undefined: there is no model, or it does not know the language. */
-  embed(text: string, urgency: 'question' | 'passage'): Promise<Float32Array | undefined | null>;
+  /** Null: the model does not know the language; undefined: there is no model. */
+  embed(text: string): Promise<Float32Array | null | undefined>;
+  /** A question goes before the passages that wait. */
+  ask(text: string): Promise<AskedVector | null | undefined>;
   /** Why there is no model; undefined while there is no reason to think so. */
   readonly fault: string | undefined;
   close(): Promise<void>;
 }
 
 interface Job {
+  name: 'embed' | 'ask';
   text: string;
-  resolve: (vector: Float32Array | null | undefined) => void;
+  resolve: (made: never) => void;
 }
 
-/** Starts the thread with the first text and ends it after a time without any. */
+/** Starts the process with the first text and ends it after a time without any. */
 export function createEmbedder(idleMs: number, onFault: (error: unknown) => void): Embedder {
   const questions: Job[] = [];
   const passages: Job[] = [];
-  let port: ThreadPort | undefined;
+  let port: ModelPort | undefined;
   let fault: string | undefined;
   let idle: NodeJS.Timeout | undefined;
   let working: Promise<void> | undefined;
@@ -27,17 +31,25 @@ export function createEmbedder(idleMs: number, onFault: (error: unknown) => void
     clearTimeout(idle);
     for (let job = questions.shift() ?? passages.shift(); job; job = questions.shift() ?? passages.shift()) {
       try {
-        port ??= new ThreadPort({ role: 'model' });
-        job.resolve(await port.call<Float32Array | null>('embed', job.text));
+        port ??= new ModelPort();
+        job.resolve(await port.call<never>(job.name, job.text));
       } catch (error) {
         fault = error instanceof Error ? error.message : String(error);
         onFault(new Error(`documents are found by their words alone until the hub starts anew: ${fault}`));
-        job.resolve(undefined);
-        for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined);
+        job.resolve(undefined as never);
+        for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined as never);
       }
     }
     working = undefined;
     idle = setTimeout(() => void rest(), idleMs).unref();
+  }
+
+  function enqueue<T>(queue: Job[], name: Job['name'], text: string): Promise<T | undefined> {
+    if (fault !== undefined) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      queue.push({ name, text, resolve });
+      working ??= work();
+    });
   }
 
   async function rest(): Promise<void> {
@@ -51,16 +63,11 @@ export function createEmbedder(idleMs: number, onFault: (error: unknown) => void
     get fault() {
       return fault;
     },
-    embed(text, urgency) {
-      if (fault !== undefined) return Promise.resolve(undefined);
-      return new Promise((resolve) => {
-        (urgency === 'question' ? questions : passages).push({ text, resolve });
-        working ??= work();
-      });
-    },
+    embed: (text) => enqueue(passages, 'embed', text),
+    ask: (text) => enqueue(questions, 'ask', text),
     async close() {
       fault ??= 'the search is closed';
-      for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined);
+      for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined as never);
       await working;
       await rest();
     },

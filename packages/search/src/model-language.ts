@@ -13,13 +13,23 @@ const JOINTS = new Set(
  * noise that would push aside what the words find.
  */
 export function isModelLanguage(text: string, isKnown: (word: string) => boolean): boolean {
-  const words = text.slice(0, LOOKED_AT).normalize('NFC').toLowerCase().match(LETTERS) ?? [];
-  const foreign = words.filter((word) => NOT_ASCII.test(word)).length;
-  if (words.length === 0 || foreign / words.length >= 0.15) return false;
+  const words = lettersOf(text);
+  if (!mayBeModelLanguage(text)) return false;
   const long = words.filter((word) => word.length >= 4 && !NOT_ASCII.test(word));
   if (long.length === 0) return words.some((word) => JOINTS.has(word));
   const known = long.filter(isKnown).length / long.length;
   return known >= 0.6 || (known >= 0.34 && words.some((word) => JOINTS.has(word)));
+}
+
+/** True for a text that its letters do not betray as foreign: too little to go by, but better than nothing found. */
+export function mayBeModelLanguage(text: string): boolean {
+  const words = lettersOf(text);
+  const foreign = words.filter((word) => NOT_ASCII.test(word)).length;
+  return words.length > 0 && foreign / words.length < 0.15;
+}
+
+function lettersOf(text: string): string[] {
+  return text.slice(0, LOOKED_AT).normalize('NFC').toLowerCase().match(LETTERS) ?? [];
 }
 
 const LOOKED_AT = 4_000;

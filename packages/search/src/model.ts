@@ -3,12 +3,20 @@ import { createRequire } from 'node:module';
 import { Tokenizer } from '@huggingface/tokenizers';
 
 import { DIMENSIONS, type ModelFiles } from './model-files.ts';
-import { isModelLanguage } from './model-language.ts';
+import { isModelLanguage, mayBeModelLanguage } from './model-language.ts';
 
 /** Turns texts into vectors whose angle says how near their meanings are. */
 export interface Model {
   /** A vector of length 1; null for a text in a language that the model does not know. */
   embed(text: string): Promise<Float32Array | null>;
+  /** The same for a question, which is often too short to tell its language. */
+  ask(text: string): Promise<AskedVector | null>;
+}
+
+/** A question's vector, and whether the question is surely in the language of the model. */
+export interface AskedVector {
+  vector: Float32Array;
+  isSure: boolean;
 }
 
 /** The part of the runtime that is used; its package brings no types that resolve. */
@@ -38,22 +46,26 @@ export async function openModel(files: ModelFiles): Promise<Model> {
   const tokenizer = new Tokenizer(files.tokenizer, files.tokenizerConfig);
   const isKnown = (word: string): boolean => tokenizer.token_to_id(word) !== undefined;
 
+  async function vectorOf(text: string): Promise<Float32Array> {
+    const { ids } = tokenizer.encode(text.slice(0, MOST_LETTERS));
+    const end = ids.at(-1);
+    const kept =
+      ids.length <= MOST_TOKENS || end === undefined ? ids : [...ids.slice(0, MOST_TOKENS - 1), end];
+    const shape = [1, kept.length];
+    const row = (values: number[]) => new runtime.Tensor('int64', BigInt64Array.from(values, BigInt), shape);
+    const output = await session.run({
+      input_ids: row(kept),
+      attention_mask: row(kept.map(() => 1)),
+      token_type_ids: row(kept.map(() => 0)),
+    });
+    return pool(output[session.outputNames[0] ?? '']?.data ?? new Float32Array(), kept.length);
+  }
+
   return {
-    async embed(text) {
-      if (!isModelLanguage(text, isKnown)) return null;
-      const { ids } = tokenizer.encode(text.slice(0, MOST_LETTERS));
-      const end = ids.at(-1);
-      const kept =
-        ids.length <= MOST_TOKENS || end === undefined ? ids : [...ids.slice(0, MOST_TOKENS - 1), end];
-      const shape = [1, kept.length];
-      const row = (values: number[]) =>
-        new runtime.Tensor('int64', BigInt64Array.from(values, BigInt), shape);
-      const output = await session.run({
-        input_ids: row(kept),
-        attention_mask: row(kept.map(() => 1)),
-        token_type_ids: row(kept.map(() => 0)),
-      });
-      return pool(output[session.outputNames[0] ?? '']?.data ?? new Float32Array(), kept.length);
+    embed: async (text) => (isModelLanguage(text, isKnown) ? vectorOf(text) : null),
+    async ask(text) {
+      if (!mayBeModelLanguage(text)) return null;
+      return { vector: await vectorOf(text), isSure: isModelLanguage(text, isKnown) };
     },
   };
 }

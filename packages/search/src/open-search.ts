@@ -42,22 +42,21 @@ export function openSearch({ folder, modelIdleMs = 300_000, onFault }: SearchOpt
   const embedder = createEmbedder(modelIdleMs, onFault);
   let port: ThreadPort | undefined;
   let embedding: Promise<void> | undefined;
-  let isClosing = false;
+  const closing = new AbortController();
 
   const index = (): ThreadPort => {
-    if (port === undefined || port.isGone)
-      port = new ThreadPort({ role: 'index', path: join(folder, INDEX_FILE) });
+    if (port === undefined || port.isGone) port = new ThreadPort({ path: join(folder, INDEX_FILE) });
     return port;
   };
 
   async function embedWaiting(): Promise<void> {
-    while (!isClosing && embedder.fault === undefined) {
+    while (!closing.signal.aborted && embedder.fault === undefined) {
       const waiting = await index().call<{ passage: number; text: string }[]>('waiting', AT_ONCE);
       if (waiting.length === 0) return;
       const made = await Promise.all(
         waiting.map(async ({ passage, text }) => ({
           passage,
-          vector: await embedder.embed(text, 'passage'),
+          vector: await embedder.embed(text),
         })),
       );
       const vectors = made.filter(({ vector }) => vector !== undefined);
@@ -82,16 +81,13 @@ export function openSearch({ folder, modelIdleMs = 300_000, onFault }: SearchOpt
     forget: (workspace_id) => index().call('forget', workspace_id),
     async find(query, withinMs) {
       startEmbedding();
-      const asked = embedder.embed(query.text, 'question');
-      const vector = await within(asked, withinMs);
-      const found = await index().call<Found>(
-        'find',
-        query,
-        vector instanceof Float32Array ? vector : undefined,
-      );
+      const asked = embedder.ask(query.text);
+      const made = await within(asked, withinMs);
+      const vector = made === 'late' ? undefined : made;
+      const found = await index().call<Found>('find', query, vector ?? undefined);
       const lacks: Finding['lacks'] = [];
-      if (vector === 'late') lacks.push('meaning');
-      if (found.pending > 0 && vector instanceof Float32Array) lacks.push('vectors');
+      if (made === 'late') lacks.push('meaning');
+      if (found.pending > 0 && vector?.isSure === true) lacks.push('vectors');
       return { ...found, lacks };
     },
     sentences: (...args) => index().call('sentences', ...args),
@@ -100,7 +96,7 @@ export function openSearch({ folder, modelIdleMs = 300_000, onFault }: SearchOpt
       await embedding;
     },
     async close() {
-      isClosing = true;
+      closing.abort();
       await embedder.close();
       await embedding;
       await port?.close();

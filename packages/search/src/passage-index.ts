@@ -4,6 +4,7 @@ import { analyse } from './analyse.ts';
 import { fuse } from './fuse.ts';
 import type { Found, FindQuery, FoundPassage, IndexedDocument, KnownDocument } from './index-words.ts';
 import { keywordQuery } from './keyword-query.ts';
+import type { AskedVector } from './model.ts';
 import { MODEL_ID } from './model-files.ts';
 import { createKeywordTable, keywordTable } from './open-index.ts';
 import { passagesOf } from './passages.ts';
@@ -13,6 +14,9 @@ import { cosine, type Near, VectorArena } from './vectors.ts';
 const PER_LEG = 100;
 /** How many of the nearest are compared again with full numbers. */
 const RESCORED = 150;
+/** Nearer than this two texts are only by chance, and where the language is not sure, than the other. */
+const NEAR_ENOUGH = 0.2;
+const SURELY_NEAR = 0.35;
 /** A word in its place, a pair of neighbours, a word without its marks. */
 const WEIGHTS = '1.0, 0.5, 1.0';
 
@@ -63,7 +67,7 @@ export class PassageIndex {
     const workspace = this.#existing(workspace_id);
     if (workspace === undefined) return [];
     const select = this.#run('SELECT document AS document_id, version FROM documents WHERE workspace = ?');
-    return select.all(workspace) as unknown as KnownDocument[];
+    return select.all(workspace) as { document_id: string; version: string }[];
   }
 
   /** Passages that have no vector yet. */
@@ -94,12 +98,14 @@ export class PassageIndex {
   }
 
   /** The passages that answer a question best: by their words, and by their meaning where there is a vector. */
-  find({ workspace_id, text, tags, limit, leg }: FindQuery, vector: Float32Array | undefined): Found {
+  find({ workspace_id, text, tags, limit, leg }: FindQuery, asked: AskedVector | undefined): Found {
     const workspace = this.#existing(workspace_id);
     if (workspace === undefined) return { passages: [], keyword_hits: 0, vector_hits: 0, pending: 0 };
     const allowed = tags.length === 0 ? undefined : this.#tagged(workspace, tags);
     const keyword = leg === 'vectors' ? [] : this.#byWords(workspace, text, allowed);
-    const near = vector === undefined || leg === 'keyword' ? [] : this.#byMeaning(workspace, vector, allowed);
+    // A question of which it is not sure that the model understands it counts only where words find nothing.
+    const isCounted = leg !== 'keyword' && (asked?.isSure === true || keyword.length === 0);
+    const near = asked === undefined || !isCounted ? [] : this.#byMeaning(workspace, asked, allowed);
     const passages = fuse([keyword, near]).slice(0, limit);
     const waiting = this.#run('SELECT count(*) AS n FROM passages WHERE workspace = ? AND embedded = 0');
     const { n: pending } = waiting.get(workspace) as { n: number };
@@ -126,7 +132,12 @@ export class PassageIndex {
     );
   }
 
-  #byMeaning(workspace: number, vector: Float32Array, allowed: ReadonlySet<number> | undefined): Near[] {
+  #byMeaning(
+    workspace: number,
+    { vector, isSure }: AskedVector,
+    allowed: ReadonlySet<number> | undefined,
+  ): Near[] {
+    const least = isSure ? NEAR_ENOUGH : SURELY_NEAR;
     const full = this.#run('SELECT vector FROM vectors WHERE passage = ?');
     return this.#arena(workspace)
       .nearest(vector, RESCORED, allowed)
@@ -134,6 +145,7 @@ export class PassageIndex {
         const row = full.get(passage) as { vector: Uint8Array } | undefined;
         return row === undefined ? [] : [{ passage, score: cosine(vector, toVector(row.vector)) }];
       })
+      .filter(({ score }) => score >= least)
       .toSorted((a, b) => b.score - a.score)
       .slice(0, PER_LEG);
   }

@@ -1,8 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import { SentenceFinder } from './extract.ts';
-import { openModel } from './model.ts';
-import { readModelFiles } from './model-files.ts';
 import { openIndex } from './open-index.ts';
 import { PassageIndex } from './passage-index.ts';
 import type { Call, Reply, ThreadStart } from './thread-port.ts';
@@ -11,7 +9,7 @@ type Methods = Record<string, (...args: never[]) => unknown>;
 
 const start = workerData as ThreadStart;
 const port = requirePort();
-const methods = start.role === 'index' ? serveIndex(start.path) : await serveModel();
+const methods = serveIndex(start.path);
 
 port.on('message', ({ id, name, args }: Call) => void answer(id, name, args));
 
@@ -42,13 +40,6 @@ function serveIndex(path: string): Methods {
     sentences: (...args: Parameters<SentenceFinder['best']>) => finder.best(...args),
     close: () => db.close(),
   };
-}
-
-async function serveModel(): Promise<Methods> {
-  const files = readModelFiles();
-  if (files === undefined) throw new Error('there is no search model');
-  const model = await openModel(files);
-  return { embed: (text: string) => model.embed(text), close: () => {} };
 }
 
 function requirePort(): MessagePort {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** What crosses to a thread: one call of a method of what lives there. */
+/** What crosses to a thread or a process: one call of a method of what lives there. */
 export interface Call {
   id: number;
   name: string;
@@ -15,7 +15,9 @@ export interface Reply {
 }
 
 /** How a thread of the search starts. */
-export type ThreadStart = { role: 'index'; path: string } | { role: 'model' };
+export interface ThreadStart {
+  path: string;
+}
 
 /** The way to what lives in a thread; whoever waits when the thread ends is told so. */
 export class ThreadPort {

@@ -45,6 +45,7 @@ export function createIndexFollower({
   let isLevel = false;
   let following: Promise<void> = Promise.resolve();
 
+  const isAt = (wanted: number): boolean => isLevel && position >= wanted;
   const isOpen = (): boolean => !closing.signal.aborted;
 
   async function follow(): Promise<void> {
@@ -205,7 +206,7 @@ export function createIndexFollower({
     async caughtUp(withinMs) {
       const wanted = bell.head;
       const until = clock.monotonic() + withinMs;
-      while (isOpen() && !(isLevel && position >= wanted)) {
+      while (isOpen() && !isAt(wanted)) {
         const left = until - clock.monotonic();
         if (left <= 0) return false;
         await pause(left);
