@@ -19,7 +19,9 @@ const bundled = Object.keys(metafile.inputs).flatMap((path) => {
   const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path);
   return match === null ? [] : [match[1]];
 });
-const installed = Object.keys(hub.dependencies).flatMap((name) => withDependencies(name));
+const installed = Object.keys({ ...hub.dependencies, ...hub.optionalDependencies }).flatMap((name) =>
+  withDependencies(name),
+);
 const places = [...new Set([...bundled, ...installed])].toSorted((a, b) => a.localeCompare(b, 'en'));
 
 /** What a dependency carries inside its own bundle shows only in its source map. */
