@@ -19,10 +19,12 @@ const bundled = Object.keys(metafile.inputs).flatMap((path) => {
   const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path);
   return match === null ? [] : [match[1]];
 });
-const installed = Object.keys({ ...hub.dependencies, ...hub.optionalDependencies }).flatMap((name) =>
-  withDependencies(name),
+const installed = Object.keys(hub.dependencies).flatMap((name) => withDependencies(name));
+/** What the hub can do without. */
+const optional = Object.keys(hub.optionalDependencies).flatMap((name) => withDependencies(name));
+const places = [...new Set([...bundled, ...installed, ...optional])].toSorted((a, b) =>
+  a.localeCompare(b, 'en'),
 );
-const places = [...new Set([...bundled, ...installed])].toSorted((a, b) => a.localeCompare(b, 'en'));
 
 /** What a dependency carries inside its own bundle shows only in its source map. */
 const carried = new Map(
@@ -46,7 +48,7 @@ const components = places.map((place) => {
     purl: purl(name, version),
     ...(license === undefined ? {} : { licenses: [{ license: { id: license } }] }),
     ...(integrity === undefined ? {} : { hashes: [toHash(integrity)] }),
-    properties: [{ name: 'parley:kind', value: bundled.includes(place) ? 'bundled' : 'installed' }],
+    properties: [{ name: 'parley:kind', value: kindOf(place) }],
   };
 });
 
@@ -74,6 +76,11 @@ process.stdout.write(
     2,
   )}\n`,
 );
+
+function kindOf(place) {
+  if (bundled.includes(place)) return 'bundled';
+  return installed.includes(place) ? 'installed' : 'optional';
+}
 
 function purl(name, version) {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;

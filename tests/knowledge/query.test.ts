@@ -123,7 +123,7 @@ describe('a model that writes the answer', () => {
   });
   afterAll(() => server.close());
 
-  test('[KNOW-17] [C-ENV-20] it is grounded in the passages; when it hangs the answer comes in time and says so', async () => {
+  test('[KNOW-17] [C-ENV-19] it is grounded in the passages; when it hangs the answer comes in time and says so', async () => {
     const settings = {
       'answer.endpoint': `${server.url}/v1`,
       'answer.model': 'm',
@@ -157,7 +157,7 @@ describe('a model that writes the answer', () => {
     expect(await call('knowledge.query_knowledge', query)).toMatchObject({
       answer_mode: 'extractive',
       partial: true,
-      missing: ['answer'],
+      missing: expect.arrayContaining(['answer']) as unknown,
     });
     answer = undefined;
     const late = await call('knowledge.query_knowledge', { ...query, routing: { max_latency_ms: 1_000 } });

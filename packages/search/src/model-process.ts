@@ -16,8 +16,8 @@ async function open() {
 
 async function answer({ id, name, args: [text] }: Call): Promise<void> {
   try {
-    const { embed, ask } = await model;
-    const made = await (name === 'ask' ? ask : embed)(String(text));
+    const opened = await model;
+    const made = await (name === 'ask' ? opened.ask(String(text)) : opened.embed(String(text)));
     process.send?.({ id, ok: made } satisfies Reply);
   } catch (error) {
     process.send?.({ id, error: error instanceof Error ? error.message : String(error) } satisfies Reply);
