@@ -8,7 +8,7 @@ import { Name, storableText } from './text.ts';
 const Count = z.number().int().min(0);
 
 /** What an answer may lack when its time was up. */
-export const MISSING = ['changes', 'meaning', 'vectors', 'answer'] as const;
+const MISSING = ['changes', 'meaning', 'vectors', 'answer'] as const;
 
 /** A passage of a document that was found; an answer cites it by its number. */
 const FoundPassage = z

@@ -34,7 +34,7 @@ export function isMarked({ words }: Pick<Words, 'words'>): boolean {
 }
 
 /** A word as it is typed on a keyboard without marks. */
-export function withoutMarks(word: string): string {
+function withoutMarks(word: string): string {
   return word.normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('đ', 'd');
 }
 

@@ -13,14 +13,14 @@ export interface FoundPassage {
 }
 
 /** What the index found, and what it had no time for. */
-export interface Finding {
+interface Finding {
   passages: FoundPassage[];
   keyword_hits: number;
   vector_hits: number;
   lacks: ('meaning' | 'vectors')[];
 }
 
-export interface FindQuery {
+interface FindQuery {
   workspace_id: string;
   text: string;
   tags: readonly string[];
