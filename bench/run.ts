@@ -10,6 +10,7 @@ import { benchMillion } from './million.ts';
 import { benchPosts } from './posts.ts';
 import { benchProxy } from './proxy.ts';
 import { benchWake } from './wake.ts';
+import { benchSearch } from './search.ts';
 
 /** The figures we promise, each beside its reference in the same run; name some to run only those. */
 const BENCHES: Record<string, () => Promise<void>> = {
@@ -23,6 +24,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   million: benchMillion,
   proxy: benchProxy,
   wake: benchWake,
+  search: benchSearch,
 };
 
 const wanted = process.argv.slice(2);

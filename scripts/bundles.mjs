@@ -14,7 +14,7 @@ const common = {
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  external: ['@lydell/node-pty', '@photostructure/sqlite', 'node:sqlite'],
+  external: ['@lydell/node-pty', '@photostructure/sqlite', 'node:sqlite', 'onnxruntime-node'],
 };
 
 /** How each binary is bundled; what is native stays outside. */
@@ -27,10 +27,14 @@ export const bundles = {
     chunkNames: 'part-[hash]',
     outdir: 'packages/hub/dist',
   },
-  // On its own: the store's threads share nothing with the hub, and stay small.
-  'store-thread': {
+  // On their own: the threads share nothing with the hub, and stay small.
+  threads: {
     ...common,
-    entryPoints: { 'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts' },
+    entryPoints: {
+      'model-process': 'packages/search/src/model-process.ts',
+      'search-thread': 'packages/search/src/search-thread.ts',
+      'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts',
+    },
     outdir: 'packages/hub/dist',
   },
   'codex-proxy': {

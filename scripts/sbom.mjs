@@ -10,7 +10,7 @@ const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packag
 const hub = JSON.parse(readFileSync(`${root}packages/hub/package.json`, 'utf8'));
 
 const built = await Promise.all(
-  [bundles.hub, bundles['store-thread'], bundles.dashboard].map((bundle) =>
+  [bundles.hub, bundles.threads, bundles.dashboard].map((bundle) =>
     build({ ...bundle, absWorkingDir: root, write: false, metafile: true }),
   ),
 );
@@ -21,7 +21,11 @@ const bundled = inputs.flatMap((path) => {
   return match === null ? [] : [match[1]];
 });
 const installed = Object.keys(hub.dependencies).flatMap((name) => withDependencies(name));
-const places = [...new Set([...bundled, ...installed])].toSorted((a, b) => a.localeCompare(b, 'en'));
+/** What the hub can do without. */
+const optional = Object.keys(hub.optionalDependencies).flatMap((name) => withDependencies(name));
+const places = [...new Set([...bundled, ...installed, ...optional])].toSorted((a, b) =>
+  a.localeCompare(b, 'en'),
+);
 
 /** What a dependency carries inside its own bundle shows only in its source map. */
 const carried = new Map(
@@ -45,7 +49,7 @@ const components = places.map((place) => {
     purl: purl(name, version),
     ...(license === undefined ? {} : { licenses: [{ license: { id: license } }] }),
     ...(integrity === undefined ? {} : { hashes: [toHash(integrity)] }),
-    properties: [{ name: 'parley:kind', value: bundled.includes(place) ? 'bundled' : 'installed' }],
+    properties: [{ name: 'parley:kind', value: kindOf(place) }],
   };
 });
 
@@ -73,6 +77,11 @@ process.stdout.write(
     2,
   )}\n`,
 );
+
+function kindOf(place) {
+  if (bundled.includes(place)) return 'bundled';
+  return installed.includes(place) ? 'installed' : 'optional';
+}
 
 function purl(name, version) {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;

@@ -63,6 +63,10 @@ const wallsByFile = {
     refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
     allowed: ['@parley/protocol', 'node:module'],
   },
+  'packages/search/src/index.ts': {
+    refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
+    allowed: ['@parley/protocol', '@parley/sqlite', 'node:worker_threads', './passages.ts'],
+  },
   'packages/hub/src/faces/v1/handler.ts': {
     refused: ['@parley/store-sqlite', '../ws/frames.ts', '../newer/frames.ts', '../../config/schema.ts'],
     allowed: ['@parley/core', '../../auth/token.ts', '../face.ts', './config.ts'],

@@ -68,6 +68,7 @@ export function everyCall(
     get_document_history: { document_id: NOWHERE },
     revert_document: { document_id: NOWHERE, revision: 1 },
     get_document_links: { document_id: NOWHERE },
+    query_knowledge: { query: 'where is it written?' },
     report_health: { status: 'healthy' },
     list_services: {},
     list_devices: {},

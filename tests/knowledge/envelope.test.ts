@@ -303,7 +303,7 @@ test('[KNOW-20] [C-ENV-21] the capabilities tell every action and the bounds tha
     actions: Object.entries(ENVELOPE_ACTIONS).map(([action, operation]) => ({
       action,
       action_version: CONTRACTS[operation].version,
-      max_payload_bytes: 131_072,
+      max_payload_bytes: operation === 'query_knowledge' ? 65_536 : 131_072,
       max_concurrent: 10,
     })),
     transports: ['http-sync'],

@@ -12,6 +12,8 @@ export * from './feed.ts';
 export * from './hub.ts';
 export { hubCaller } from './hub-caller.ts';
 export { createTreeFold, TREE_KINDS, type TreeFold } from './knowledge/fold.ts';
+export { createIndexFollower, type IndexFollower } from './knowledge/index-follower.ts';
+export type { Answerer, DocumentIndex, Library } from './knowledge/library.ts';
 export { createTreeKeeper, type TreeKeeper } from './knowledge/keeper.ts';
 export { PURGE_AFTER_MS } from './knowledge/kept.ts';
 export type { Follower } from './live/fan-out.ts';

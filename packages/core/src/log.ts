@@ -5,7 +5,7 @@ import type { Command } from './commands.ts';
 import type { Entry } from './entry.ts';
 import type { Feed } from './feed.ts';
 import type { Committed, Page, PageQuery, Store, WorkspacePage } from './store.ts';
-import { admitReader } from './threads/access.ts';
+import { admitReader, JOURNAL_PREFIX, treeId } from './threads/access.ts';
 import { mayOverride } from './threads/status.ts';
 
 /** The append-only log: write a command, read a page, follow a thread from any position. */
@@ -47,6 +47,8 @@ export function createLog(store: Store, feed: Feed): Log {
         feed.announce(thread_id, last_seq);
         feed.announce(workspaceTopic(workspace_id), pos);
         feed.announce(HUB_TOPIC, pos);
+        if (thread_id.startsWith(JOURNAL_PREFIX) && thread_id === treeId(workspace_id))
+          feed.announce(TREES_TOPIC, pos);
       }
       return committed;
     },
@@ -94,6 +96,9 @@ export function createLog(store: Store, feed: Feed): Log {
 
 /** The feed's name for the log of the whole hub. */
 export const HUB_TOPIC = 'hub';
+
+/** The feed's name for what happens to the documents of any workspace, by position in the log of the hub. */
+export const TREES_TOPIC = 'trees';
 
 /** The feed's name for the log of a whole workspace. */
 function workspaceTopic(workspaceId: string): string {

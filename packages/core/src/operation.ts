@@ -8,6 +8,8 @@ import type { Commander, Links } from './agents/ports.ts';
 import type { Patience } from './agents/state.ts';
 import type { Invitations } from './devices/invitations.ts';
 import type { AskKeeper } from './asks/keeper.ts';
+import type { IndexFollower } from './knowledge/index-follower.ts';
+import type { Answerer, Library } from './knowledge/library.ts';
 import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
 import type { PresenceBoard } from './participation/presence.ts';
@@ -37,6 +39,12 @@ export interface Deps {
   about: () => About;
   /** Writes a summary's prose when a model is configured. */
   prose: Prose | undefined;
+  library: Library;
+  indexFollower: Pick<IndexFollower, 'caughtUp'>;
+  /** Writes answers from passages when a model is configured. */
+  answerer: Answerer | undefined;
+  /** Whether callers may ask for no search at all, to try themselves. */
+  noopAllowed: boolean;
   idempotencyWindowMs: number;
   presenceTtlMs: number;
   patience: Patience;

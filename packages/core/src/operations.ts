@@ -29,6 +29,7 @@ import {
   revertDocument,
   updateDocument,
 } from './knowledge/operations.ts';
+import { queryKnowledge } from './knowledge/query-operation.ts';
 import {
   exportDocuments,
   getDocument,
@@ -118,6 +119,7 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   get_document_history: getDocumentHistory,
   revert_document: revertDocument,
   get_document_links: getDocumentLinks,
+  query_knowledge: queryKnowledge,
   report_health: reportHealth,
   list_services: listServices,
   list_devices: listDevices,

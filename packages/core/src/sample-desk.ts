@@ -55,6 +55,13 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
       keys: [],
     }),
     prose: undefined,
+    library: {
+      find: () => Promise.resolve({ passages: [], keyword_hits: 0, vector_hits: 0, lacks: [] }),
+      sentences: () => Promise.resolve([]),
+    },
+    indexFollower: { caughtUp: () => Promise.resolve(true) },
+    answerer: undefined,
+    noopAllowed: false,
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,
     agentsCreateUnder: ['root'],

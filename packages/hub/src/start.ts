@@ -11,6 +11,7 @@ import {
   createCallFollower,
   createFeed,
   createHub,
+  createIndexFollower,
   createInvitations,
   createLive,
   createLog,
@@ -27,8 +28,10 @@ import {
   type WakeSettings,
 } from '@parley/core';
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
+import { openSearch } from '@parley/search';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
+import { createAnswerer } from './answerer.ts';
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { createDevices } from './auth/devices.ts';
 import { issueToken } from './auth/issue-token.ts';
@@ -90,6 +93,12 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();
   const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
+  const library = openSearch({
+    folder: config.data,
+    modelIdleMs: config.knowledge.model_idle_ms,
+    onFault,
+  });
+  const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
   const deps: Deps = {
     store,
     log: createLog(store, feed),
@@ -122,6 +131,10 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       keys: describeKeys(config.data),
     }),
     prose: createProse(config.summary, log),
+    library,
+    indexFollower,
+    answerer: createAnswerer(config.answer, log),
+    noopAllowed: config.knowledge.allow_noop,
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
     agentsCreateUnder: config.knowledge.agents_create_under,
@@ -260,6 +273,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   });
   const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
+  indexFollower.start();
   await waker.start();
   if (config.wake.on_call) await callFollower.start();
   return {
@@ -271,6 +285,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       await waker.close();
       deps.asks.close();
       keeper.close();
+      await indexFollower.close();
+      await library.close();
       deps.presence.close();
       await deps.offers.flush();
       await store.close();

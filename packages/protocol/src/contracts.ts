@@ -52,6 +52,7 @@ import {
 } from './contracts-participation.ts';
 import { listServices, reportHealth } from './contracts-registry.ts';
 import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
+import { queryKnowledge } from './contracts-search.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
 import {
   createThread,
@@ -113,6 +114,7 @@ export const CONTRACTS = {
   get_document_history: getDocumentHistory,
   revert_document: revertDocument,
   get_document_links: getDocumentLinks,
+  query_knowledge: queryKnowledge,
   report_health: reportHealth,
   list_services: listServices,
   list_devices: listDevices,

@@ -51,6 +51,7 @@ export const ENVELOPE_ACTIONS = {
   'knowledge.move_document': 'move_document',
   'knowledge.restore_document': 'restore_document',
   'knowledge.revert_document': 'revert_document',
+  'knowledge.query_knowledge': 'query_knowledge',
   'knowledge.get_document': 'get_document',
   'knowledge.list_documents': 'list_documents',
   'knowledge.get_document_history': 'get_document_history',

@@ -24,6 +24,7 @@ export const LIMITS = {
   source_bytes: 1_000,
   mask_paths: 64,
   document_links: 200,
+  question: 2_048,
 } as const;
 
 /** The message schema versions this hub understands. */

@@ -212,6 +212,7 @@ export const ConfigSchema = z.strictObject({
   envelope: group({
     requests_per_minute: whole(6_000, 1, 'envelopes a caller may send in a minute'),
     max_payload_bytes: whole(131_072, 1_024, 'size of the payload of an envelope'),
+    max_query_bytes: whole(65_536, 1_024, 'size of the payload of an envelope that asks the documents'),
     max_concurrent: whole(10, 1, 'calls of one action that a workspace may have running at once'),
     max_waiting: whole(100, 0, 'calls of one action that may wait for their turn'),
     max_wait_ms: ms(5_000, 'how long they wait'),
@@ -227,6 +228,27 @@ export const ConfigSchema = z.strictObject({
       .min(50)
       .default(3_600_000)
       .describe('how often documents deleted 90 days ago are looked for and purged, in milliseconds'),
+    model_idle_ms: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(2_147_483_647)
+      .default(300_000)
+      .describe('how long the search model stays in memory after its last use, in milliseconds'),
+    allow_noop: z
+      .boolean()
+      .default(false)
+      .describe('let callers ask query_knowledge for no search (noop_qdrant), to test themselves'),
+  }),
+  answer: group({
+    endpoint: z
+      .string()
+      .default('')
+      .describe(
+        'OpenAI-compatible base URL that may write answers from documents; empty: their own sentences',
+      ),
+    model: z.string().default('').describe('model name for answers'),
+    api_key_env: z.string().default('').describe('environment variable that holds the key for the endpoint'),
   }),
   summary: group({
     endpoint: z

@@ -4,19 +4,34 @@ import {
   ENVELOPE_ACTIONS,
   ENVELOPE_VERSIONS,
   type EnvelopeAction,
+  type OperationName,
 } from '@parley/protocol';
 import { z } from 'zod';
 
+/** How large the payload of an action may be, and how many of its calls run at once. */
+export interface ActionLimits {
+  max_payload_bytes: number;
+  max_query_bytes: number;
+  max_concurrent: number;
+}
+
+/** The size that the payload of an action may have. */
+export function payloadLimit(action: EnvelopeAction, limits: Omit<ActionLimits, 'max_concurrent'>): number {
+  return action === 'knowledge.query_knowledge' ? limits.max_query_bytes : limits.max_payload_bytes;
+}
+
 /** What the hub understands and how much of it at once; both bounds are enforced. */
-export function capabilities(limits: { maxPayloadBytes: number; maxConcurrent: number }) {
+export function capabilities(limits: ActionLimits) {
   return {
     envelope_versions: ENVELOPE_VERSIONS,
-    actions: Object.entries(ENVELOPE_ACTIONS).map(([action, operation]) => ({
-      action,
-      action_version: CONTRACTS[operation].version,
-      max_payload_bytes: limits.maxPayloadBytes,
-      max_concurrent: limits.maxConcurrent,
-    })),
+    actions: (Object.entries(ENVELOPE_ACTIONS) as [EnvelopeAction, OperationName][]).map(
+      ([action, operation]) => ({
+        action,
+        action_version: CONTRACTS[operation].version,
+        max_payload_bytes: payloadLimit(action, limits),
+        max_concurrent: limits.max_concurrent,
+      }),
+    ),
     transports: ['http-sync'],
   };
 }

@@ -9,7 +9,10 @@ import {
 } from '@parley/protocol';
 
 import { type BodyLimits, type Exchange, readJsonText } from '../../exchange.ts';
+import { payloadLimit } from './capabilities.ts';
 import { EnvelopeRefusal } from './refusal.ts';
+
+type PayloadLimits = Parameters<typeof payloadLimit>[1];
 
 /** An envelope whose action is known. */
 export type Known = Envelope & { action: EnvelopeAction };
@@ -25,7 +28,7 @@ export async function readEnvelope(exchange: Exchange, limits: BodyLimits): Prom
 }
 
 /** The envelope, if it is one of ours: version, fields, action and its version. */
-export function checkEnvelope(raw: unknown, maxPayloadBytes: number): Known {
+export function checkEnvelope(raw: unknown, limits: PayloadLimits): Known {
   const said = raw !== null && typeof raw === 'object' ? (raw as { envelope_version?: unknown }) : {};
   const { envelope_version: version } = said;
   if (typeof version === 'string' && !(ENVELOPE_VERSIONS as readonly string[]).includes(version))
@@ -51,6 +54,7 @@ export function checkEnvelope(raw: unknown, maxPayloadBytes: number): Known {
       hint: `use action_version ${supported}`,
       supported: [supported],
     });
+  const maxPayloadBytes = payloadLimit(envelope.action, limits);
   const bytes = Buffer.byteLength(JSON.stringify(envelope.payload));
   if (bytes > maxPayloadBytes)
     throw new EnvelopeRefusal(

@@ -32,6 +32,7 @@ export interface EnvelopeOptions {
   settings: {
     requests_per_minute: number;
     max_payload_bytes: number;
+    max_query_bytes: number;
     max_concurrent: number;
     max_waiting: number;
     max_wait_ms: number;
@@ -67,9 +68,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   const standings = new WeakMap<Exchange, Standing>();
   const waiting = new Set<AbortController>();
   const notedAliases = new Map<string, string>();
-  const told = JSON.stringify(
-    capabilities({ maxPayloadBytes: settings.max_payload_bytes, maxConcurrent: settings.max_concurrent }),
-  );
+  const told = JSON.stringify(capabilities(settings));
 
   function grant(standing: Standing, name: string): void {
     const allowance = spend(name);
@@ -94,7 +93,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     const said =
       raw !== null && typeof raw === 'object' ? (raw as { trace_id?: unknown }).trace_id : undefined;
     standing.trace = traceOf(said);
-    const envelope = checkEnvelope(raw, settings.max_payload_bytes);
+    const envelope = checkEnvelope(raw, settings);
     sender.checkTenant(verified, envelope.tenant_id);
     const { caller, aliases } = principalOf(verified.caller, envelope);
     checkTime(envelope, now(), options.skewMs);
@@ -103,7 +102,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     for (const alias of aliases) await noteAlias(workspace_id, alias);
     const context = requestContext(exchange, waiting);
     const data = await inTurn(`${workspace_id} ${envelope.action}`, () => perform(caller, envelope, context));
-    const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
+    const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: hitsOf(data) };
     sendJson(exchange, 200, JSON.stringify({ ok: true, data, usage }), headersOf(standing));
   }
 
@@ -191,6 +190,12 @@ function checkKey(header: string | string[] | undefined, { idempotency_key }: Kn
   throw new EnvelopeRefusal('INVALID_ARGUMENT', 'the header Idempotency-Key differs from idempotency_key', {
     field: 'idempotency_key',
   });
+}
+
+/** What the index found for it; most actions do not ask it. */
+function hitsOf(data: unknown): number {
+  const { usage } = data as { usage?: { qdrant_hits?: number } };
+  return usage?.qdrant_hits ?? 0;
 }
 
 function schemaText(path: string): string {

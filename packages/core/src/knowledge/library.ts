@@ -1,0 +1,75 @@
+/** A passage as the index found it. */
+export interface FoundPassage {
+  document_id: string;
+  revision: number;
+  title: string;
+  /** Its number within the document. */
+  passage: number;
+  start: number;
+  end: number;
+  headings: string[];
+  text: string;
+  score: number;
+}
+
+/** What the index found, and what it had no time for. */
+interface Finding {
+  passages: FoundPassage[];
+  keyword_hits: number;
+  vector_hits: number;
+  lacks: ('meaning' | 'vectors')[];
+}
+
+interface FindQuery {
+  workspace_id: string;
+  text: string;
+  tags: readonly string[];
+  limit: number;
+}
+
+/** What documents are found by. */
+export interface Library {
+  find(query: FindQuery, withinMs: number): Promise<Finding>;
+  /** The sentences of some passages that answer a question, the best first. */
+  sentences(
+    question: string,
+    passages: readonly string[],
+    count: number,
+  ): Promise<{ of: number; start: number; end: number }[]>;
+}
+
+/** A document as it is to be found. */
+export interface IndexedDocument {
+  workspace_id: string;
+  document_id: string;
+  version: string;
+  revision: number;
+  title: string;
+  tags: readonly string[];
+  mime_type: string;
+  body: string;
+}
+
+/** The index as the one sees it who keeps it; all of it can be made anew from the documents. */
+export interface DocumentIndex {
+  /** The place in the log of the hub up to which it holds everything. */
+  place(): Promise<number | undefined>;
+  workspaces(): Promise<string[]>;
+  known(workspace_id: string): Promise<{ document_id: string; version: string }[]>;
+  /** All or nothing. */
+  apply(
+    puts: readonly IndexedDocument[],
+    drops: readonly { workspace_id: string; document_id: string }[],
+    place?: number,
+  ): Promise<void>;
+  /** Leaves no trace of what was dropped. */
+  forget(workspace_id: string): Promise<void>;
+}
+
+/** Writes an answer from passages alone; undefined when it cannot. */
+export type Answerer = (
+  question: string,
+  passages: readonly { n: number; title: string; text: string }[],
+  hints: { preferred_format?: string | undefined; language?: string | undefined },
+  signal: AbortSignal,
+) => Promise<string | undefined>;

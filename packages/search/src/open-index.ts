@@ -1,0 +1,85 @@
+import { closeSync, openSync, rmSync } from 'node:fs';
+
+import { type DatabaseSync, sqliteModule } from '@parley/sqlite';
+
+/** Raised when what is kept, or how words are taken apart, changes: the index is then made anew from the documents. */
+const VERSION = 1;
+
+const TABLES = `
+  CREATE TABLE workspaces (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE documents (
+    id INTEGER PRIMARY KEY, workspace INTEGER NOT NULL, document TEXT NOT NULL,
+    version TEXT NOT NULL, revision INTEGER NOT NULL, title TEXT NOT NULL,
+    UNIQUE (workspace, document)
+  ) STRICT;
+  CREATE TABLE tags (tag TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (tag, document)) STRICT, WITHOUT ROWID;
+  CREATE INDEX tags_of ON tags (document);
+  CREATE TABLE passages (
+    id INTEGER PRIMARY KEY, workspace INTEGER NOT NULL, document INTEGER NOT NULL, number INTEGER NOT NULL,
+    first INTEGER NOT NULL, past INTEGER NOT NULL, headings TEXT NOT NULL, text TEXT NOT NULL,
+    embedded INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX passages_of ON passages (document);
+  CREATE INDEX passages_waiting ON passages (id) WHERE embedded = 0;
+  CREATE TABLE vectors (passage INTEGER PRIMARY KEY, workspace INTEGER NOT NULL, vector BLOB NOT NULL) STRICT;
+  CREATE INDEX vectors_of ON vectors (workspace);
+  CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+/** Opens the index. It holds nothing that the documents do not: one that cannot be used is thrown away and made anew. */
+export function openIndex(path: string): DatabaseSync {
+  try {
+    return prepare(path);
+  } catch {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+    return prepare(path);
+  }
+}
+
+function prepare(path: string): DatabaseSync {
+  createPrivate(path);
+  const db = new (sqliteModule().DatabaseSync)(path, { timeout: 5_000 });
+  try {
+    // It can be made anew, so a power cut may cost its last writes: the place in the log is written with them.
+    db.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON; PRAGMA cache_size = -8192; PRAGMA journal_size_limit = 16777216',
+    );
+    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES}; PRAGMA user_version = ${VERSION}; COMMIT`);
+    else if (version !== VERSION) throw new Error(`the index has version ${version}`);
+    const [check] = db.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
+    if (check?.quick_check !== 'ok') throw new Error('the index is damaged');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or SQLite will say why it cannot be.
+  }
+}
+
+/** The keyword index of one workspace: how rare a word is counts within it alone. */
+export function keywordTable(workspace: number): string {
+  return `words_${workspace}`;
+}
+
+const COLUMNS = 'words, pairs, bare';
+const TOKENS = `tokenize = "porter unicode61 remove_diacritics 0 tokenchars '_'"`;
+
+/** Makes what one workspace needs. */
+export function createKeywordTable(db: DatabaseSync, workspace: number): void {
+  db.exec(
+    `CREATE VIRTUAL TABLE IF NOT EXISTS ${keywordTable(workspace)} USING fts5(${COLUMNS}, content = '', contentless_delete = 1, ${TOKENS})`,
+  );
+}
+
+/** A table of one connection for the sentences among which an answer is looked for. */
+export function createSentenceTable(db: DatabaseSync): void {
+  db.exec(`CREATE VIRTUAL TABLE temp.sentences USING fts5(${COLUMNS}, ${TOKENS})`);
+}

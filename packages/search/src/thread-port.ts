@@ -1,0 +1,71 @@
+import { Worker } from 'node:worker_threads';
+
+/** What crosses to a thread or a process: one call of a method of what lives there. */
+export interface Call {
+  id: number;
+  name: string;
+  args: unknown[];
+}
+
+/** What comes back. */
+export interface Reply {
+  id: number;
+  ok?: unknown;
+  error?: string;
+}
+
+/** How a thread of the search starts. */
+export interface ThreadStart {
+  path: string;
+}
+
+/** The way to what lives in a thread; whoever waits when the thread ends is told so. */
+export class ThreadPort {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  #next = 1;
+  #gone: string | undefined;
+
+  constructor(start: ThreadStart) {
+    const isSource = import.meta.url.endsWith('.ts');
+    const file = isSource ? './search-thread-source.mjs' : './search-thread.js';
+    this.#worker = new Worker(new URL(file, import.meta.url), {
+      workerData: start,
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
+    this.#worker.unref();
+    this.#worker.on('message', ({ id, ok, error }: Reply) => {
+      const one = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (error === undefined) one?.resolve(ok as never);
+      else one?.reject(new Error(error));
+    });
+    this.#worker.on('error', (error) => this.#end(error.message));
+    this.#worker.on('exit', () => this.#end('the search thread has ended'));
+  }
+
+  get isGone(): boolean {
+    return this.#gone !== undefined;
+  }
+
+  call<T>(name: string, ...args: unknown[]): Promise<T> {
+    if (this.#gone !== undefined) return Promise.reject(new Error(this.#gone));
+    const id = this.#next++;
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, name, args } satisfies Call);
+    });
+  }
+
+  /** Lets it put its things away, then ends it. */
+  async close(): Promise<void> {
+    await this.call('close').catch(() => {});
+    await this.#worker.terminate();
+  }
+
+  #end(reason: string): void {
+    this.#gone ??= reason;
+    for (const { reject } of this.#waiting.values()) reject(new Error(this.#gone));
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,41 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { DIMENSIONS } from './model-files.ts';
+import { cosine, VectorArena } from './vectors.ts';
+
+const Vector = fc
+  .array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: DIMENSIONS, maxLength: DIMENSIONS })
+  .map((values) => {
+    const length = Math.hypot(...values) || 1;
+    return Float32Array.from(values, (x) => x / length);
+  });
+
+test('[KNOW-17] the nearest are those of the exact comparison, whatever came and went', () => {
+  fc.assert(
+    fc.property(
+      fc.array(Vector, { minLength: 2, maxLength: 20 }),
+      Vector,
+      fc.nat(19),
+      (vectors, asked, gone) => {
+        const arena = new VectorArena();
+        for (const [i, vector] of vectors.entries()) arena.put(i, vector);
+        const dropped = gone % vectors.length;
+        arena.drop(dropped);
+        arena.drop(dropped);
+        const near = arena.nearest(asked, 5);
+        const scores = vectors.map((vector) => cosine(asked, vector));
+        const rest = scores.filter((_, i) => i !== dropped).toSorted((a, b) => b - a);
+        expect(near).toHaveLength(Math.min(5, rest.length));
+        // A byte per number is right to a few thousandths.
+        for (const [i, { passage }] of near.entries()) {
+          expect(passage).not.toBe(dropped);
+          expect(Math.abs((scores[passage] ?? 9) - (rest[i] ?? 9))).toBeLessThan(0.02);
+        }
+        const only = new Set([...vectors.keys()].slice(0, 1));
+        expect(arena.nearest(asked, 5, only).every(({ passage }) => only.has(passage))).toBe(true);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
