@@ -5,6 +5,7 @@ import { type DatabaseSync, sqliteModule } from '@parley/sqlite';
 /** Raised when what is kept, or how words are taken apart, changes: the index is then made anew from the documents. */
 const VERSION = 1;
 
+/** The numbers of passages are never used twice: a vector that is still being made for an old text must find no new one. */
 const TABLES = `
   CREATE TABLE workspaces (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE documents (
@@ -15,7 +16,7 @@ const TABLES = `
   CREATE TABLE tags (tag TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (tag, document)) STRICT, WITHOUT ROWID;
   CREATE INDEX tags_of ON tags (document);
   CREATE TABLE passages (
-    id INTEGER PRIMARY KEY, workspace INTEGER NOT NULL, document INTEGER NOT NULL, number INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, workspace INTEGER NOT NULL, document INTEGER NOT NULL, number INTEGER NOT NULL,
     first INTEGER NOT NULL, past INTEGER NOT NULL, headings TEXT NOT NULL, text TEXT NOT NULL,
     embedded INTEGER NOT NULL DEFAULT 0
   ) STRICT;

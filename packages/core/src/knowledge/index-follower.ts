@@ -49,8 +49,9 @@ export function createIndexFollower({
   const isOpen = (): boolean => !closing.signal.aborted;
 
   async function follow(): Promise<void> {
-    const [any] = await store.records({ kind: 'document', workspace_id: undefined, limit: 1 });
+    // First how far the log has come: what is written while we look comes after it.
     const head = await store.position();
+    const [any] = await store.records({ kind: 'document', workspace_id: undefined, limit: 1 });
     // Without a document there is nothing to find: the index need not even be opened.
     if (any === undefined) position = head;
     else await resume(head);
