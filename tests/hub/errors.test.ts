@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 
 import { ERROR_CODES, HTTP_STATUS } from '@parley/protocol';
@@ -58,6 +59,13 @@ test('[HUB-V1] every operation is described, and reads have a resource-style pat
   await alice.ok('register_agent', { name: 'Alice' });
   const { ask } = await alice.ok('raise_ask', { prompt: 'may I?' });
   const { ask_id } = ask as { ask_id: string };
+  const document_id = randomUUID();
+  await alice.ok('create_document', {
+    document_id,
+    parent_id: 'root',
+    content: { mime_type: 'text/markdown', body: '# Hello' },
+    metadata: { title: 'Hello' },
+  });
   const headers = { authorization: `Bearer ${alice.token}` };
   const gets = Object.keys(paths).filter((path) => 'get' in (paths[path] ?? {}));
   expect(gets.length).toBeGreaterThanOrEqual(6);
@@ -68,7 +76,8 @@ test('[HUB-V1] every operation is described, and reads have a resource-style pat
       .replace('{thread_id}', thread_id)
       .replace('{message_id}', message_id)
       .replace('{of_agent}', 'alice')
-      .replace('{ask_id}', ask_id);
+      .replace('{ask_id}', ask_id)
+      .replace('{document_id}', document_id);
     const reply = await send(`${scene.hub.url}${filled}${path.includes('search') ? '?query=hello' : ''}`, {
       headers: person,
     });

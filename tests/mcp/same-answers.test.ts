@@ -14,11 +14,13 @@ const others = faces.filter((face) => face !== v1Driver);
 /** The same person over another face. */
 const over = (who: Participant, face: FaceDriver): Participant => scene.with(who.agent_id, who.token, face);
 
-/** An answer without the moment at which a presence fades, which each call moves. */
+/** An answer without what each call moves: when a presence fades, how long a search took. */
 function lasting(result: Record<string, unknown> | undefined): unknown {
   if (result === undefined) return undefined;
-  const { expires_at: _expires, ...rest } = result;
-  return rest;
+  const { expires_at: _expires, usage, ...rest } = result;
+  if (usage === undefined) return rest;
+  const { latency_ms: _latency, ...used } = usage as Record<string, unknown>;
+  return { ...rest, usage: used };
 }
 
 function isWrite(operation: OperationName): boolean {
