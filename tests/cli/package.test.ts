@@ -73,10 +73,12 @@ test('[C-LOCAL-11] the list of parts names every installed package and every bun
     if (name === 'parley') continue;
     expect(bom.components).toContainEqual(expect.objectContaining({ name, version }));
   }
-  const map = JSON.parse(readFileSync(join(folder, 'node_modules/parley/dist/parley.js.map'), 'utf8')) as {
-    sources: string[];
-  };
-  const inside = map.sources.flatMap((path) => {
+  const dist = join(folder, 'node_modules/parley/dist');
+  const maps = readdirSync(dist).filter((name) => name.endsWith('.js.map'));
+  const sources = maps.flatMap(
+    (name) => (JSON.parse(readFileSync(join(dist, name), 'utf8')) as { sources: string[] }).sources,
+  );
+  const inside = sources.flatMap((path) => {
     const carried = /\/\.pnpm\/((?:@[^+/]+\+)?[^@/]+)@/.exec(path)?.[1]?.replace('+', '/');
     return carried ?? /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [];
   });
