@@ -5,7 +5,7 @@ import { ParleyError } from '@parley/protocol';
 import { type Address, checkName, fileName, parseAddress } from './address.ts';
 import { compose, isSameMail, type NewMail } from './compose.ts';
 import { idOf, isMailEntry, type MailEntry } from './entry.ts';
-import { look } from './files/read-json.ts';
+import { look, sameFile } from './files/read-json.ts';
 import { type Inbox, openInbox } from './inbox.ts';
 import { type Mail, type MailQuery, matcher, toMail } from './query.ts';
 import { addMember, type Member, type NewMember, readMembers, removeMember } from './team-config.ts';
@@ -83,6 +83,8 @@ export function openMail(options: MailOptions): MailDesk {
   const { teams, team, aliases = new Map<string, string>(), pollMs = 5_000, now, newId, log } = options;
   const inboxes = new Map<string, Inbox>();
   const watches = new Set<Watch>();
+  /** What was unread when the files were last read, so that unchanged ones are not read again. */
+  const countByAgent = new Map<string, { files: ReturnType<typeof look>[]; unread: number }>();
   let warned = false;
   const onNoFlock = (): void => {
     if (!warned)
@@ -175,9 +177,16 @@ export function openMail(options: MailOptions): MailDesk {
     },
     async pending(agent) {
       const inbox = own(agent);
+      // Taken before the files are read: a change in between is seen the next time.
+      const before = [folderOf(team).inbox(agent), `${archiveOf(team, fileName(agent))}.jsonl`].map(look);
+      const known = countByAgent.get(agent);
+      if (known !== undefined && before.every((file, i) => sameFile(file, known.files[i])))
+        return known.unread;
       const entries = await inbox.entries();
       await inbox.archive.refresh();
-      return unreadOf(entries, (id) => inbox.archive.wasRead(id)).size;
+      const unread = unreadOf(entries, (id) => inbox.archive.wasRead(id)).size;
+      countByAgent.set(agent, { files: before, unread });
+      return unread;
     },
     async markRead(agent, ids) {
       if (ids.length === 0) return;

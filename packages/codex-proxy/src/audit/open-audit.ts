@@ -28,6 +28,7 @@ export interface Audit {
 }
 
 const NEWLINE = 0x0a;
+const LOOKS = 5;
 
 /** Opens `<sessions>/<team>/audit.jsonl` at the first line. */
 export function openAudit(path: string, team: string, log: Log, now: () => Date): Audit {
@@ -45,7 +46,7 @@ export function openAudit(path: string, team: string, log: Log, now: () => Date)
     });
     file ??= open(path);
     // A line that a full disk has cut short must not swallow the next one.
-    const text = Buffer.from(`${endsInMidLine(file) ? '\n' : ''}${line}\n`);
+    const text = Buffer.from(`${isTorn(file) ? '\n' : ''}${line}\n`);
     const written = writeSync(file, text);
     if (written !== text.length) throw new Error('the disk is full');
     return correlation_id;
@@ -84,6 +85,15 @@ function open(path: string): number {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
   return openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, 0o600);
+}
+
+/** A line without its end that stays so: one that another proxy is writing at this moment gets it in no time. */
+function isTorn(file: number): boolean {
+  for (let look = 0; look < LOOKS; look++) {
+    if (!endsInMidLine(file)) return false;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
+  return true;
 }
 
 function endsInMidLine(file: number): boolean {
