@@ -99,7 +99,6 @@ function serve() {
       new Promise((resolve) => {
         const id = asks++;
         asked.set(id, resolve);
-        running.set(requestId, { stop: () => (state.stopped = true) });
         say({
           id,
           method: 'elicitation/create',
