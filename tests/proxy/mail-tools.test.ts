@@ -162,6 +162,9 @@ describe('[FR-20.2] several instances', () => {
     await until(() => ['one', 'two', 'arch'].every((name) => team.members().includes(name)));
     await two.call('agent_close', { identity: 'arch' });
     await until(() => !team.members().includes('arch'));
+    await one.call('codex', { prompt: 'say hi' });
+    await one.call('agent_close', { identity: 'one' });
+    expect(team.members()).toContain('one');
     await one.end();
     expect(team.members()).not.toContain('one');
     await two.kill('SIGTERM');

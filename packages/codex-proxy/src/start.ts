@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { openMail } from '@parley/mail';
-
 import { type AnswerDeps, createAnswer, OWN_NAMES } from './answer.ts';
 import { openAudit } from './audit/open-audit.ts';
 import { createApprovals } from './approvals.ts';
@@ -23,6 +21,7 @@ import { openChild } from './open-child.ts';
 import { createPassThrough } from './pass-through.ts';
 import { createCourier } from './mail/courier.ts';
 import { createMembership } from './mail/membership.ts';
+import { openTeamMail } from './mail/open-team-mail.ts';
 import { createSessionServer } from './mail/session-server.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { resumeAtStart } from './session/resume-at-start.ts';
@@ -76,17 +75,8 @@ export async function startProxy({
   identities.hold(settings.identity);
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
-  const mail = openMail({
-    teams: places.teams,
-    archive: places.mail,
-    team: settings.team,
-    aliases: config.aliases,
-    pollMs: settings.mail_poll_interval_ms,
-    now,
-    newId: () => randomUUID(),
-    log,
-  });
-  const membership = createMembership(mail, log);
+  const mail = openTeamMail(config, log);
+  const membership = createMembership(mail, log, settings.identity);
   const sessionServer = createSessionServer({ mail, audit }, log);
   const courier = createCourier({
     mail,
@@ -257,8 +247,7 @@ export async function startProxy({
     subscriptions.close();
     await sessions.closeAll();
     await bridge?.stop();
-    membership.leave(settings.identity);
-    await Promise.all([child.codex.close(), membership.settled(), hubLink?.close()]);
+    await Promise.all([child.codex.close(), membership.close(), hubLink?.close()]);
     mail.close();
     await sessionServer.close();
     identities.close();

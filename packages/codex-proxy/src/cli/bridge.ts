@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 
-import { openMail } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
 import { lockFile } from '@parley/sqlite';
 import type { Command } from 'commander';
@@ -12,6 +10,7 @@ import { readState } from '../hub-bridge/bridge-state.ts';
 import { PEER_TYPE } from '../hub-bridge/hear-hub.ts';
 import { accessOf } from '../hub-link/hub-access.ts';
 import { createLog } from '../logger.ts';
+import { openTeamMail } from '../mail/open-team-mail.ts';
 import { EXIT, print } from './output.ts';
 import { teamFolder } from './sessions.ts';
 import { settingsOf } from './settings.ts';
@@ -40,22 +39,13 @@ export function addBridgeCommand(program: Command): void {
 
 type Loaded = LoadedConfig & { json: boolean };
 
-function openDesk({ places, settings }: Loaded) {
+function openDesk(loaded: Loaded) {
   const log = createLog(
-    settings.log_level,
+    loaded.settings.log_level,
     (line) => process.stderr.write(line),
     () => new Date(),
   );
-  const mail = openMail({
-    teams: places.teams,
-    archive: places.mail,
-    team: settings.team,
-    pollMs: settings.mail_poll_interval_ms,
-    now: () => new Date(),
-    newId: randomUUID,
-    log,
-  });
-  return { mail, log };
+  return { mail: openTeamMail(loaded, log), log };
 }
 
 async function linkTeam(loaded: Loaded): Promise<void> {

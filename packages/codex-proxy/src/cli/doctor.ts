@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { openMail } from '@parley/mail';
 import { openCodex } from '@parley/runtimes';
 import type { Command } from 'commander';
 
 import type { LoadedConfig } from '../config/load.ts';
+import { openTeamMail } from '../mail/open-team-mail.ts';
 import { binaryOf } from '../open-child.ts';
 import { readTeam } from '../registry/team-registries.ts';
 import { VERSION } from '../version.ts';
@@ -107,17 +107,10 @@ async function codex(loaded: LoadedConfig): Promise<Finding> {
   }
 }
 
-async function team({ settings, places, aliases }: LoadedConfig): Promise<Finding[]> {
+async function team(loaded: LoadedConfig): Promise<Finding[]> {
+  const { settings, places } = loaded;
   const what = `team '${settings.team}'`;
-  const mail = openMail({
-    teams: places.teams,
-    archive: places.mail,
-    team: settings.team,
-    aliases,
-    now: () => new Date(),
-    newId: () => '',
-    log: () => {},
-  });
+  const mail = openTeamMail(loaded, () => {});
   try {
     const members = await mail.members();
     const findings: Finding[] = [

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { text as readText } from 'node:stream/consumers';
 
-import { type Mail, type MailDesk, openMail } from '@parley/mail';
+import type { Mail, MailDesk } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { SettingName } from '../config/schema.ts';
 import { createLog } from '../logger.ts';
+import { openTeamMail } from '../mail/open-team-mail.ts';
 import { print } from './output.ts';
 
 interface MailFlags {
@@ -85,19 +85,12 @@ function open(command: Command) {
   const { as, team, json } = command.optsWithGlobals<MailFlags>();
   const settings: Partial<Record<SettingName, unknown>> = { identity: as, team };
   const config: LoadedConfig = loadConfig({ settings }, process.env, process.cwd());
-  const desk = openMail({
-    teams: config.places.teams,
-    archive: config.places.mail,
-    team: config.settings.team,
-    aliases: config.aliases,
-    now: () => new Date(),
-    newId: randomUUID,
-    log: createLog(
-      config.settings.log_level,
-      (line) => process.stderr.write(line),
-      () => new Date(),
-    ),
-  });
+  const log = createLog(
+    config.settings.log_level,
+    (line) => process.stderr.write(line),
+    () => new Date(),
+  );
+  const desk = openTeamMail(config, log);
   return { desk, json: json === true, identity: config.settings.identity };
 }
 

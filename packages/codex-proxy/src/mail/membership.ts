@@ -6,16 +6,21 @@ import type { Log } from '../logger.ts';
 /** Keeps the team's list of members true for the identities of this proxy. */
 export interface Membership {
   join(identity: string, more: { cwd: string; model: string | undefined }): void;
+  /** The proxy's own identity stays a member as long as it runs. */
   leave(identity: string): void;
-  /** Settles when the list is as it should be, or was found impossible to write. */
-  settled(): Promise<void>;
+  /** The proxy ends; settles when the list is as it should be, or was found impossible to write. */
+  close(): Promise<void>;
 }
 
 /** How members of ours are told apart from those that Claude Code made. */
 const AGENT_TYPE = 'codex';
 
 /** Without a team there is nobody to tell; a list that cannot be written is told to the log. */
-export function createMembership(mail: Pick<MailDesk, 'join' | 'leave' | 'members'>, log: Log): Membership {
+export function createMembership(
+  mail: Pick<MailDesk, 'join' | 'leave' | 'members'>,
+  log: Log,
+  own: string,
+): Membership {
   let last: Promise<void> = Promise.resolve();
 
   const then = (what: string, identity: string, act: () => Promise<unknown>): void => {
@@ -31,6 +36,13 @@ export function createMembership(mail: Pick<MailDesk, 'join' | 'leave' | 'member
     );
   };
 
+  const remove = (identity: string): void =>
+    then('leaves', identity, async () => {
+      const members = await mail.members();
+      if (members.some(({ name, agent_type }) => name === identity && agent_type === AGENT_TYPE))
+        await mail.leave(identity);
+    });
+
   return {
     join(identity, { cwd, model }) {
       then('joins', identity, () =>
@@ -38,12 +50,11 @@ export function createMembership(mail: Pick<MailDesk, 'join' | 'leave' | 'member
       );
     },
     leave(identity) {
-      then('leaves', identity, async () => {
-        const members = await mail.members();
-        if (members.some(({ name, agent_type }) => name === identity && agent_type === AGENT_TYPE))
-          await mail.leave(identity);
-      });
+      if (identity !== own) remove(identity);
     },
-    settled: () => last,
+    close() {
+      remove(own);
+      return last;
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   createServer,
@@ -32,7 +32,7 @@ export interface SessionServer {
 }
 
 interface Admitted {
-  key: Buffer;
+  agentId: string;
   access: ToolAccess;
   handler: ReturnType<typeof createMcpHandler>;
 }
@@ -41,7 +41,10 @@ const MOST_BYTES = 4_194_304;
 
 /** An MCP server on loopback, opened for the first session; a secret header says which session calls. */
 export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer {
-  const admittedByAgent = new Map<string, Admitted>();
+  /** By the digest of the key, so that no comparison tells how much of a guess was right. */
+  const admittedByDigest = new Map<string, Admitted>();
+  const admittedAs = (agentId: string): [string, Admitted] | undefined =>
+    [...admittedByDigest].find(([, one]) => one.agentId === agentId);
   let opening: Promise<{ http: HttpServer; origin: string }> | undefined;
 
   const onerror = (error: Error): void => log('debug', 'a mail tool call failed', { error: error.message });
@@ -64,9 +67,9 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
     response: ServerResponse,
     origin: string,
   ): Promise<void> => {
-    const admitted = keyOf(request) && find(keyOf(request));
     if (`http://${request.headers.host}` !== origin || request.headers.origin !== undefined)
       return refuse(response, 403);
+    const admitted = admittedByDigest.get(digestOf(request.headers.authorization ?? ''));
     if (admitted === undefined) return refuse(response, 401);
     const body = await readBody(request);
     if (body === undefined) return refuse(response, 413);
@@ -79,11 +82,6 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
     response.end(Buffer.from(await answered.arrayBuffer()));
   };
-
-  const find = (key: Buffer | undefined): Admitted | undefined =>
-    [...admittedByAgent.values()].find(
-      (one) => key !== undefined && one.key.length === key.length && timingSafeEqual(one.key, key),
-    );
 
   const open = async (): Promise<{ http: HttpServer; origin: string }> => {
     const http = createServer((request, response) => {
@@ -99,23 +97,27 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
     return { http, origin };
   };
 
+  const dismiss = (agentId: string): void => {
+    const [digest, admitted] = admittedAs(agentId) ?? [];
+    if (digest === undefined) return;
+    admittedByDigest.delete(digest);
+    void admitted?.handler.close();
+  };
+
   return {
     async admit(user) {
       const agentId = user.agentId ?? '';
-      const known = admittedByAgent.get(agentId);
-      if (known !== undefined) return known.access;
       const { origin } = await (opening ??= open());
-      const key = randomBytes(32).toString('base64url');
-      const access = { url: `${origin}/mcp`, headers: { authorization: `Bearer ${key}` } };
-      admittedByAgent.set(agentId, { key: Buffer.from(key), access, handler: handlerFor(user) });
+      const [, known] = admittedAs(agentId) ?? [];
+      if (known !== undefined) return known.access;
+      const authorization = `Bearer ${randomBytes(32).toString('base64url')}`;
+      const access = { url: `${origin}/mcp`, headers: { authorization } };
+      admittedByDigest.set(digestOf(authorization), { agentId, access, handler: handlerFor(user) });
       return access;
     },
-    dismiss(agentId) {
-      void admittedByAgent.get(agentId)?.handler.close();
-      admittedByAgent.delete(agentId);
-    },
+    dismiss,
     async close() {
-      for (const agentId of admittedByAgent.keys()) this.dismiss(agentId);
+      for (const { agentId } of admittedByDigest.values()) dismiss(agentId);
       const opened = await opening;
       opened?.http.closeAllConnections();
       opened?.http.close();
@@ -134,9 +136,8 @@ const TOOLS = MAIL_TOOLS.map(({ name, title, description, input, annotations }) 
   };
 });
 
-function keyOf(request: IncomingMessage): Buffer | undefined {
-  const found = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
-  return found === undefined ? undefined : Buffer.from(found);
+function digestOf(authorization: string): string {
+  return createHash('sha256').update(authorization).digest('base64');
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
