@@ -27,12 +27,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     told = message;
   };
   const writer = await ThreadPort.open(
-    { role: 'writer', path, idempotencyWindowMs },
-    { maxBatch, maxQueue, onFault },
+    { role: 'writer', path, idempotencyWindowMs, maxBatch },
+    { maxQueue, onFault },
   );
   const reader = await ThreadPort.open(
-    { role: 'reader', path, idempotencyWindowMs },
-    { maxBatch, maxQueue, onFault: (message) => onFault(message, false) },
+    { role: 'reader', path, idempotencyWindowMs, maxBatch },
+    { maxQueue, onFault: (message) => onFault(message, false) },
   );
   return {
     transact: (command) => writer.call(command),

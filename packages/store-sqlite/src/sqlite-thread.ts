@@ -1,4 +1,4 @@
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
 import type { Command } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
@@ -39,6 +39,10 @@ function serveWriter(): string[] {
     }, delay);
   };
   rest(QUIET_MS);
+  const more = (taken: number): Command[] => {
+    const next = taken < start.maxBatch ? receiveMessageOnPort(port) : undefined;
+    return next === undefined ? [] : (JSON.parse(next.message as string) as Command[]);
+  };
   port.on('message', (batch: string) => {
     if (batch === 'close') {
       clearTimeout(quiet);
@@ -47,7 +51,7 @@ function serveWriter(): string[] {
       port.close();
       return;
     }
-    port.postMessage(JSON.stringify(writer.run(JSON.parse(batch) as Command[])));
+    port.postMessage(JSON.stringify(writer.run(JSON.parse(batch) as Command[], more)));
     rest(QUIET_MS);
   });
   return warnings;

@@ -5,28 +5,28 @@ import { ParleyError } from '@parley/protocol';
 import type { Notice, Opening, Reply, ThreadStart } from './thread-protocol.ts';
 
 interface Waiting {
-  text: string;
   resolve: (value: never) => void;
   reject: (error: Error) => void;
 }
 
 export interface PortOptions {
-  /** How many calls cross to the thread at once. */
-  maxBatch: number;
-  /** How many calls may wait; beyond it callers are told to come back. */
+  /** How many calls may wait for an answer; beyond it callers are told to come back. */
   maxQueue: number;
   onFault: (message: string, fatal: boolean) => void;
 }
 
+/** So many calls leave at once, while their turn of the event loop goes on: the thread works on them meanwhile. */
+const PIECE = 16;
+
 /**
- * The way to a store thread: what is asked within one turn of the event loop crosses as one message and is answered
- * together; while a batch is under way the next one forms. A lone call leaves at the end of its own turn.
+ * The way to a store thread: what is asked within one turn of the event loop crosses in a few pieces, and the thread
+ * answers in the same order. A lone call leaves at the end of its own turn.
  */
 export class ThreadPort {
   readonly #worker: Worker;
   readonly #options: PortOptions;
-  #queue: Waiting[] = [];
-  #inFlight: Waiting[] = [];
+  #piece: string[] = [];
+  #waiting: Waiting[] = [];
   #scheduled = false;
   #gone: string | undefined;
   #closed: (() => void) | undefined;
@@ -69,24 +69,28 @@ export class ThreadPort {
   /** Sends one call; resolves with its answer or rejects with the rules' error. */
   call<T>(payload: unknown): Promise<T> {
     if (this.#gone !== undefined) return Promise.reject(unavailable(this.#gone));
-    if (this.#queue.length >= this.#options.maxQueue) {
+    if (this.#waiting.length >= this.#options.maxQueue) {
       return Promise.reject(
         new ParleyError('UNAVAILABLE', 'the hub is overloaded; retry', { retry_after_ms: 250 }),
       );
     }
     const text = JSON.stringify(payload);
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ text, resolve, reject });
-      if (this.#inFlight.length === 0 && !this.#scheduled) {
+      this.#waiting.push({ resolve, reject });
+      if (this.#piece.push(text) >= PIECE) this.#send();
+      else if (!this.#scheduled) {
         this.#scheduled = true;
-        setImmediate(() => this.#send());
+        setImmediate(() => {
+          this.#scheduled = false;
+          if (this.#piece.length > 0) this.#send();
+        });
       }
     });
   }
 
   /** Lets what is queued finish, then ends the thread. */
   async close(): Promise<void> {
-    while (this.#gone === undefined && (this.#queue.length > 0 || this.#inFlight.length > 0)) {
+    while (this.#gone === undefined && this.#waiting.length > 0) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     if (this.#gone !== undefined) return;
@@ -101,10 +105,8 @@ export class ThreadPort {
   }
 
   #send(): void {
-    this.#scheduled = false;
-    if (this.#queue.length === 0 || this.#inFlight.length > 0) return;
-    this.#inFlight = this.#queue.splice(0, this.#options.maxBatch);
-    this.#worker.postMessage(`[${this.#inFlight.map(({ text }) => text).join(',')}]`);
+    this.#worker.postMessage(`[${this.#piece.join(',')}]`);
+    this.#piece = [];
   }
 
   #receive(message: string): void {
@@ -117,11 +119,8 @@ export class ThreadPort {
       this.#options.onFault(said.fault, said.fatal);
       return;
     }
-    const replies = said;
-    const waiting = this.#inFlight;
-    this.#inFlight = [];
-    this.#send();
-    for (const [i, { ok, error, fault, fatal }] of replies.entries()) {
+    const waiting = this.#waiting.splice(0, said.length);
+    for (const [i, { ok, error, fault, fatal }] of said.entries()) {
       if (fault !== undefined) this.#options.onFault(fault, fatal === true);
       if (error === undefined) waiting[i]?.resolve(ok as never);
       else waiting[i]?.reject(new ParleyError(error.code, error.message, error.details));
@@ -131,9 +130,8 @@ export class ThreadPort {
   #end(reason: string): void {
     if (this.#gone !== undefined) return;
     this.#gone = reason;
-    for (const { reject } of [...this.#inFlight, ...this.#queue]) reject(unavailable(reason));
-    this.#inFlight = [];
-    this.#queue = [];
+    for (const { reject } of this.#waiting) reject(unavailable(reason));
+    this.#waiting = [];
     this.#options.onFault(reason, true);
   }
 }

@@ -5,6 +5,8 @@ export interface ThreadStart {
   role: 'writer' | 'reader';
   path: string;
   idempotencyWindowMs: number;
+  /** How many commands may share one commit. */
+  maxBatch: number;
 }
 
 /** The first word of a store thread: it has opened its database, or why it could not. */

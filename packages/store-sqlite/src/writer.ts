@@ -73,19 +73,27 @@ export class Writer {
     this.#position = number(db, 'SELECT max(pos) FROM entries');
   }
 
-  /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
-  run(commands: readonly Command[]): Reply[] {
+  /**
+   * All commands of a batch become durable together; a refused one leaves no trace and harms no other. What `more`
+   * has once they are carried out belongs to the batch, so that one commit is for all that came in the meantime.
+   */
+  run(commands: readonly Command[], more: (taken: number) => readonly Command[] = () => []): Reply[] {
     if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
+    const replies: Reply[] = [];
+    let taken = 0;
     try {
       this.#db.exec('BEGIN IMMEDIATE');
-      const replies = commands.map((command) => this.#attempt(command));
+      for (let piece = commands; piece.length > 0; piece = more(taken)) {
+        taken += piece.length;
+        for (const command of piece) replies.push(this.#attempt(command));
+      }
       this.#flushThreads();
       this.#db.exec('COMMIT');
       if (!this.#asserted) this.#assertOnce();
       return replies;
     } catch (error) {
       const reply = this.#abandon(error);
-      return commands.map(() => reply);
+      return Array.from({ length: taken }, () => reply);
     }
   }
 
