@@ -31,6 +31,17 @@ interface Listed {
 const titles = async (...args: string[]) =>
   (await json<Listed>(['ls', ...args])).documents.map(({ metadata }) => metadata.title);
 
+test('a resolved thread becomes a document', async () => {
+  const thread = await parleyJson<{ thread_id: string }>(['thread', 'new', 'Settled', '--data', hub.data]);
+  const { thread_id } = thread;
+  const early = await run(['promote', thread_id]);
+  expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('resolve it first') });
+  await parley(['thread', 'status', thread_id, 'resolved', '-m', 'agreed', '--data', hub.data]);
+  const made = await json<{ id: string }>(['promote', thread_id, '--title', 'What we settled']);
+  expect((await run(['cat', 'What we settled'])).stdout).toContain('agreed');
+  await json(['rm', made.id]);
+});
+
 test('[KNOW-13] a document is written, read, moved, deleted and restored by its path', async () => {
   const guide = await json<{ id: string }>(['put', 'Guide'], { input: '# Guide\n' });
   await json(['put', 'Guide/Setup', '--tags', 'a,b'], { input: 'first\n' });

@@ -54,6 +54,7 @@ export function everyCall(
       content: { mime_type: 'text/markdown', body: '# One more' },
       metadata: { title: 'one more' },
     },
+    promote_thread: { thread_id },
     update_document: {
       document_id: NOWHERE,
       patch: { metadata: { title: 'another name' } },
@@ -91,6 +92,7 @@ export const REFUSED: Partial<Record<OperationName, ErrorCode>> = {
   get_ask: 'NOT_FOUND',
   answer_ask: 'NOT_FOUND',
   withdraw_ask: 'NOT_FOUND',
+  promote_thread: 'CONFLICT',
   update_document: 'FORBIDDEN',
   delete_document: 'FORBIDDEN',
   restore_document: 'FORBIDDEN',

@@ -29,6 +29,7 @@ import {
   revertDocument,
   updateDocument,
 } from './knowledge/operations.ts';
+import { promoteThread } from './knowledge/promote-operation.ts';
 import { queryKnowledge } from './knowledge/query-operation.ts';
 import {
   exportDocuments,
@@ -109,6 +110,7 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   answer_ask: answerAsk,
   withdraw_ask: withdrawAsk,
   create_document: createDocument,
+  promote_thread: promoteThread,
   update_document: updateDocument,
   delete_document: deleteDocument,
   restore_document: restoreDocument,

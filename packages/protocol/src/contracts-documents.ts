@@ -46,6 +46,31 @@ export const createDocument = contract({
   essential: false,
 });
 
+export const promoteThread = contract({
+  name: 'promote_thread',
+  version: '1.0.0',
+  title: 'Promote a thread to a document',
+  description:
+    'A settled thread becomes a document: findings and what became of them, work, course, words; each statement cites its entry.',
+  input: z.object({
+    thread_id: ThreadId.describe('a resolved or closed thread'),
+    parent_id: ParentId.default(TREE_ROOT),
+    document_id: DocumentId.optional().describe('a UUID of your choice; else one that belongs to the thread'),
+    title: storableText({ maxBytes: LIMITS.title_bytes }).optional().describe("else the thread's own"),
+    tags: z
+      .array(storableText({ maxBytes: LIMITS.tag_bytes }))
+      .max(LIMITS.tags)
+      .optional(),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: Changed.extend({
+    thread_id: ThreadId,
+    cited: z.number().int().min(0).describe('entries it rests on'),
+  }),
+  annotations: WRITES,
+  essential: false,
+});
+
 export const updateDocument = contract({
   name: 'update_document',
   version: '1.0.0',

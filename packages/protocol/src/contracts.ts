@@ -20,6 +20,7 @@ import {
 } from './contracts-asks.ts';
 import {
   createDocument,
+  promoteThread,
   deleteDocument,
   exportDocuments,
   getDocument,
@@ -104,6 +105,7 @@ export const CONTRACTS = {
   answer_ask: answerAsk,
   withdraw_ask: withdrawAsk,
   create_document: createDocument,
+  promote_thread: promoteThread,
   update_document: updateDocument,
   delete_document: deleteDocument,
   restore_document: restoreDocument,

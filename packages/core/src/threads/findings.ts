@@ -48,7 +48,7 @@ export function checkRoom(findings: readonly Finding[], event: EventType | undef
 }
 
 /** The finding an event speaks of: by finding_id, by reply, by task, or the only one there is. */
-function findTarget<F extends Pick<Finding, 'message_id' | 'finding_id' | 'task_id'>>(
+export function findTarget<F extends Pick<Finding, 'message_id' | 'finding_id' | 'task_id'>>(
   findings: readonly F[],
   entry: Pick<Entry, 'metadata' | 'in_reply_to'>,
 ): F | undefined {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, TREE_ROOT } from '@parley/protocol';
 import { type Command } from 'commander';
 
 import { commaList, wholeNumber } from '../arguments.ts';
@@ -15,7 +15,12 @@ interface PutOptions {
   revision?: number;
 }
 
-/** `parley know put`, `mv`, `rm` and `restore`: change documents. */
+interface PromoteOptions {
+  title?: string;
+  tags?: string[];
+}
+
+/** `parley know put`, `promote`, `mv`, `rm` and `restore`: change documents. */
 export function addWriteCommands(know: Command): void {
   addConnectOptions(know.command('put <document> [file]'))
     .description('write a document: a new one by its path, or the next revision of one that is there')
@@ -55,6 +60,23 @@ export function addWriteCommands(know: Command): void {
             });
       print({ json }, done, () => [`${done.id}  r${done.revision}`]);
     });
+  addConnectOptions(know.command('promote <thread> [parent]'))
+    .description('make a document of a resolved thread, under a parent or root; everybody here can read it')
+    .option('--title <title>', "its title; else the thread's own")
+    .option('--tags <tags>', 'tags, separated by commas', commaList)
+    .addHelpText('after', '\nExample:\n  parley know promote th_01… Decisions --tags review')
+    .action(
+      async (thread_id: string, parent: string | undefined, options: PromoteOptions, command: Command) => {
+        const { client, json } = await connect(command);
+        const done = await client.promote_thread({
+          thread_id,
+          parent_id: parent === undefined ? TREE_ROOT : await resolve(client, parent),
+          ...(options.title === undefined ? {} : { title: options.title }),
+          ...(options.tags === undefined ? {} : { tags: options.tags }),
+        });
+        print({ json }, done, () => [`${done.id}  r${done.revision}  rests on ${done.cited} entries`]);
+      },
+    );
   addConnectOptions(know.command('mv <document> <parent>'))
     .description('move a document under another, or root; last unless --before says where')
     .option('--before <document>', 'put it before this sibling')
