@@ -9,6 +9,7 @@ import type {
   Cursor,
   DocumentContent,
   DocumentMetadata,
+  EnvelopeAction,
   ManagementMode,
   MessageKind,
   Session,
@@ -17,6 +18,7 @@ import type {
 } from '@parley/protocol';
 
 import type { Entry } from './entry.ts';
+import type { Outcome } from './queue/outcome.ts';
 import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
@@ -193,6 +195,23 @@ export type ReportHealth = Base<'report_health', { status: 'healthy' | 'degraded
   order?: Order;
 };
 
+/** An envelope is to be carried out later; the input is what its key binds. */
+export type AcceptDelivery = Base<
+  'accept_delivery',
+  { action: EnvelopeAction; args: Record<string, unknown> }
+> & {
+  order?: Order;
+  delivery: { delivery_id: string; expires_at: string; idempotency_key: string };
+};
+/** `thread_id` of what becomes of a delivery is the journal of its sender. */
+export type SettleDelivery = InThread<'settle_delivery', { delivery_id: string; outcome: Outcome }>;
+export type RedriveDelivery = InThread<'redrive_delivery', { delivery_id: string }>;
+/** The hub itself forgets deliveries that ended long ago. */
+export type ForgetDeliveries = Base<
+  'forget_deliveries',
+  { delivery_ids: readonly string[]; finished_before: string }
+>;
+
 export type AddDevice = Base<'add_device', { device: KeptDevice }>;
 /** A device was used: it stays for another while. */
 export type TouchDevice = Base<'touch_device', { device_id: string; expires_at: string }>;
@@ -238,6 +257,10 @@ export type Command =
   | ForgetNonces
   | NoteAlias
   | ReportHealth
+  | AcceptDelivery
+  | SettleDelivery
+  | RedriveDelivery
+  | ForgetDeliveries
   | AddDevice
   | TouchDevice
   | RevokeDevice;

@@ -14,6 +14,7 @@ import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
 import type { PresenceBoard } from './participation/presence.ts';
 import type { ProfileRegistry } from './participation/profile-registry.ts';
+import type { PostOffice } from './queue/post-office.ts';
 import type { MessageQuota } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
@@ -43,6 +44,7 @@ export interface Deps {
   indexFollower: Pick<IndexFollower, 'caughtUp'>;
   /** Writes answers from passages when a model is configured. */
   answerer: Answerer | undefined;
+  postOffice: Pick<PostOffice, 'redrive'>;
   /** Whether callers may ask for no search at all, to try themselves. */
   noopAllowed: boolean;
   idempotencyWindowMs: number;

@@ -57,6 +57,7 @@ import {
   setPresence,
   shouldRespond,
 } from './participation/operations.ts';
+import { getDelivery, listDeliveries, redriveDeliveries } from './queue/operations.ts';
 import { heartbeatSession, listSessions } from './sessions/operations.ts';
 import {
   createThread,
@@ -122,6 +123,9 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   query_knowledge: queryKnowledge,
   report_health: reportHealth,
   list_services: listServices,
+  list_deliveries: listDeliveries,
+  get_delivery: getDelivery,
+  redrive_deliveries: redriveDeliveries,
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,

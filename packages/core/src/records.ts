@@ -1,6 +1,7 @@
 import type { Agent, Ask, Device, Session } from '@parley/protocol';
 
 import type { Wake } from './wake/wake.ts';
+import type { KeptDelivery, Letter } from './queue/kept.ts';
 import type { LastSeq, Service, UsedAlias, UsedNonce } from './envelope/kept.ts';
 import type {
   Branch,
@@ -59,6 +60,8 @@ export interface RecordKinds {
   nonce: UsedNonce;
   alias: UsedAlias;
   service: Service;
+  delivery: KeptDelivery;
+  letter: Letter;
   device: KeptDevice;
 }
 

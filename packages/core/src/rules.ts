@@ -8,6 +8,7 @@ import { treeRules } from './knowledge/rules.ts';
 import { messageRules } from './messages/rules.ts';
 import { participationRules } from './participation/rules.ts';
 import { sideRules } from './participation/side-rules.ts';
+import { queueRules } from './queue/rules.ts';
 import { sessionRules } from './sessions/rules.ts';
 import { threadRules } from './threads/rules.ts';
 import { wakeRules } from './wake/rules.ts';
@@ -25,6 +26,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...wakeRules,
   ...treeRules,
   ...envelopeRules,
+  ...queueRules,
   ...deviceRules,
 };
 

@@ -61,6 +61,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     },
     indexFollower: { caughtUp: () => Promise.resolve(true) },
     answerer: undefined,
+    postOffice: { redrive: () => Promise.reject(new Error('nothing is delivered here')) },
     noopAllowed: false,
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,

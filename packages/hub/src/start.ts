@@ -13,10 +13,12 @@ import {
   createHub,
   createIndexFollower,
   createInvitations,
+  createLanes,
   createLive,
   createLog,
   createMessageQuota,
   createOffers,
+  createPostOffice,
   createPresenceBoard,
   createProfileRegistry,
   createQuota,
@@ -25,6 +27,7 @@ import {
   type Deps,
   type Invitation,
   isRecorded,
+  type PostSettings,
   type WakeSettings,
 } from '@parley/core';
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
@@ -134,6 +137,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     library,
     indexFollower,
     answerer: createAnswerer(config.answer, log),
+    postOffice: { redrive: (...call) => postOffice.redrive(...call) },
     noopAllowed: config.knowledge.allow_noop,
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
@@ -159,6 +163,18 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     onFault,
   });
   const hub = live.watched(gate);
+  const postOffice = createPostOffice({
+    ...deps,
+    hub: () => hub,
+    carrier: createLanes({
+      perWorkspace: config.queue.tenant_concurrent,
+      atOnce: config.queue.concurrent,
+    }),
+    settings: postSettings(config),
+    // Whoever counts what becomes of deliveries attaches here.
+    observe: () => {},
+    onFault,
+  });
   const wakeProfiles = runtimeProfiles(config);
   const wakerDeps = {
     ...deps,
@@ -232,6 +248,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       createEnvelopeFace({
         hub,
         log: deps.log,
+        postOffice,
         sender: createSenderCheck({ verifier, authenticate, tokens, log: deps.log, now: clock.now }),
         limits,
         settings: config.envelope,
@@ -273,6 +290,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   });
   const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
+  await postOffice.start();
   indexFollower.start();
   await waker.start();
   if (config.wake.on_call) await callFollower.start();
@@ -281,6 +299,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     invite: (person) => deps.invitations.issue({ ...person, name: undefined, read_only: false }, LINK_MS),
     async close() {
       await server.close();
+      await postOffice.close();
       await callFollower.close();
       await waker.close();
       deps.asks.close();
@@ -306,6 +325,19 @@ function wakeSettings(wake: Config['wake']): WakeSettings {
     repeatAfterMs: wake.repeat_after_ms,
     pairPerHour: wake.pair_per_hour,
     targetPerHour: wake.target_per_hour,
+  };
+}
+
+function postSettings({ queue, knowledge, idempotency }: Config): PostSettings {
+  return {
+    ackDeadlineMs: queue.ack_deadline_ms,
+    maxAttempts: queue.max_attempts,
+    backoff: { firstMs: queue.retry_ms, maxMs: queue.retry_max_ms },
+    maxWaiting: queue.max_waiting,
+    keepDoneMs: queue.keep_done_ms,
+    keepDeadMs: queue.keep_dead_ms,
+    sweepMs: knowledge.sweep_ms,
+    idempotencyWindowMs: idempotency.window_ms,
   };
 }
 

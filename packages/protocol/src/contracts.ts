@@ -50,6 +50,7 @@ import {
   setPresence,
   shouldRespond,
 } from './contracts-participation.ts';
+import { getDelivery, listDeliveries, redriveDeliveries } from './contracts-queue.ts';
 import { listServices, reportHealth } from './contracts-registry.ts';
 import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
 import { queryKnowledge } from './contracts-search.ts';
@@ -117,6 +118,9 @@ export const CONTRACTS = {
   query_knowledge: queryKnowledge,
   report_health: reportHealth,
   list_services: listServices,
+  list_deliveries: listDeliveries,
+  get_delivery: getDelivery,
+  redrive_deliveries: redriveDeliveries,
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,

@@ -1,28 +1,13 @@
 import { z } from 'zod';
 
 import type { OperationName } from './contracts.ts';
+import { ENVELOPE_ACTIONS, type EnvelopeCode } from './envelope-words.ts';
 import type { ErrorCode } from './errors.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
 /** The envelope versions that are understood. */
 export const ENVELOPE_VERSIONS = ['2.2'] as const;
-
-/** The ten codes of the envelope with their HTTP statuses. */
-export const ENVELOPE_STATUS = {
-  INVALID_ARGUMENT: 400,
-  UNAUTHORIZED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  UNPROCESSABLE_ENTITY: 422,
-  CONFLICT: 409,
-  RATE_LIMIT_EXCEEDED: 429,
-  EXPIRED: 440,
-  UNAVAILABLE: 503,
-  INTERNAL: 500,
-} as const;
-
-export type EnvelopeCode = keyof typeof ENVELOPE_STATUS;
 
 /** What each of the hub's codes is called in an envelope, once its action has begun. */
 export const ENVELOPE_CODE = {
@@ -43,24 +28,8 @@ export const ENVELOPE_CODE = {
   INTERNAL: 'INTERNAL',
 } as const satisfies Record<ErrorCode, EnvelopeCode>;
 
-/** The actions of the envelope and the operation behind each; its version is the operation's. */
-export const ENVELOPE_ACTIONS = {
-  'knowledge.create_document': 'create_document',
-  'knowledge.update_document': 'update_document',
-  'knowledge.delete_document': 'delete_document',
-  'knowledge.move_document': 'move_document',
-  'knowledge.restore_document': 'restore_document',
-  'knowledge.revert_document': 'revert_document',
-  'knowledge.query_knowledge': 'query_knowledge',
-  'knowledge.get_document': 'get_document',
-  'knowledge.list_documents': 'list_documents',
-  'knowledge.get_document_history': 'get_document_history',
-  'knowledge.get_document_links': 'get_document_links',
-  'registry.heartbeat': 'report_health',
-  'registry.list': 'list_services',
-} as const satisfies Record<string, OperationName>;
-
-export type EnvelopeAction = keyof typeof ENVELOPE_ACTIONS;
+/** The operation behind each action; its version is the operation's. */
+ENVELOPE_ACTIONS satisfies Record<string, OperationName>;
 
 /** The roles of the envelope, the mightiest first. */
 export const ENVELOPE_ROLES = ['owner', 'editor', 'agent', 'viewer'] as const;

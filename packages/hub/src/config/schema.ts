@@ -217,6 +217,34 @@ export const ConfigSchema = z.strictObject({
     max_waiting: whole(100, 0, 'calls of one action that may wait for their turn'),
     max_wait_ms: ms(5_000, 'how long they wait'),
   }),
+  queue: group({
+    tenant_concurrent: whole(8, 1, 'deliveries of one workspace that are carried out at once'),
+    concurrent: whole(64, 1, 'deliveries that are carried out at once in all'),
+    max_waiting: whole(50_000, 1, 'deliveries of one workspace that may wait'),
+    ack_deadline_ms: z
+      .number()
+      .int()
+      .min(10)
+      .max(600_000)
+      .default(30_000)
+      .describe('how long carrying one out may take before it is tried again, in milliseconds'),
+    max_attempts: whole(6, 1, 'attempts before a delivery is a dead letter'),
+    retry_ms: z
+      .number()
+      .int()
+      .min(1)
+      .default(1_000)
+      .describe('longest wait after the first failure, in milliseconds; each further one doubles it'),
+    retry_max_ms: z
+      .number()
+      .int()
+      .min(1)
+      .max(86_400_000)
+      .default(60_000)
+      .describe('longest wait between two attempts, in milliseconds'),
+    keep_done_ms: ms(86_400_000, 'how long the answer of a delivery is kept'),
+    keep_dead_ms: ms(2_592_000_000, 'how long a dead letter is kept'),
+  }),
   knowledge: group({
     agents_create_under: z
       .array(z.string().min(1))

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
-import type { CallContext, Hub, Log } from '@parley/core';
-import { hubCaller, quarterOf, treeId } from '@parley/core';
+import type { CallContext, Hub, Log, PostOffice } from '@parley/core';
+import { checkCall, hubCaller, quarterOf, treeId } from '@parley/core';
 import {
   type Caller,
   CONTRACTS,
@@ -28,6 +28,7 @@ export interface EnvelopeOptions {
   hub: Hub;
   log: Log;
   sender: SenderCheck;
+  postOffice: Pick<PostOffice, 'accept'>;
   limits: BodyLimits;
   settings: {
     requests_per_minute: number;
@@ -100,6 +101,14 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     checkKey(request.headers['idempotency-key'], envelope);
     const { workspace_id } = caller;
     for (const alias of aliases) await noteAlias(workspace_id, alias);
+    if (wantsLater(request.headers['prefer'])) {
+      const data = await acceptForLater(caller, envelope);
+      const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
+      const headers = { ...headersOf(standing), 'preference-applied': 'respond-async' };
+      const status = data['ignored'] === true ? 200 : 202;
+      sendJson(exchange, status, JSON.stringify({ ok: true, data, usage }), headers);
+      return;
+    }
     const context = requestContext(exchange, waiting);
     const data = await inTurn(`${workspace_id} ${envelope.action}`, () => perform(caller, envelope, context));
     const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: hitsOf(data) };
@@ -117,6 +126,16 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     }
     const { request_id, signal } = context;
     return hub.call(caller, operation, { ...payload.args, idempotency_key }, { request_id, signal, order });
+  }
+
+  /** What could not be carried out at once cannot be later either: arguments and role are looked at now. */
+  function acceptForLater(caller: Caller, envelope: Known): Promise<Record<string, unknown>> {
+    const { action, idempotency_key, context_id, seq, payload, timestamp, ttl_sec } = envelope;
+    const { args } = payload;
+    checkCall(caller, ENVELOPE_ACTIONS[action], { ...args, idempotency_key });
+    const expiresAt = Date.parse(timestamp) + ttl_sec * 1_000;
+    const order = { context_id, seq };
+    return options.postOffice.accept({ caller, action, args, idempotency_key, order, expiresAt });
   }
 
   /** Once a quarter it stands in the log that an old name is in use; the rule sees to it, this spares the asking. */
@@ -190,6 +209,12 @@ function checkKey(header: string | string[] | undefined, { idempotency_key }: Kn
   throw new EnvelopeRefusal('INVALID_ARGUMENT', 'the header Idempotency-Key differs from idempotency_key', {
     field: 'idempotency_key',
   });
+}
+
+/** RFC 7240: the sender would rather have its envelope accepted than wait until it is carried out. */
+function wantsLater(prefer: string | string[] | undefined): boolean {
+  const said = Array.isArray(prefer) ? prefer.join() : (prefer ?? '');
+  return said.split(/[,;]/).some((preference) => preference.trim().toLowerCase() === 'respond-async');
 }
 
 /** What the index found for it; most actions do not ask it. */
