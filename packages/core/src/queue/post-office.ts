@@ -154,9 +154,9 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
     if (letter === undefined)
       return settle(delivery, { is: 'dead', error: { code: 'INTERNAL', message: 'its letter is missing' } });
     const stop = new AbortController();
-    const running = perform(delivery, letter, AbortSignal.any([stop.signal, ending.signal]));
+    const running = perform(delivery, letter, stop.signal);
     try {
-      const result = await within(settings.ackDeadlineMs, running);
+      const result = await within(settings.ackDeadlineMs, running, ending.signal);
       if (result !== LATE) return await settle(delivery, { is: 'done', result });
     } catch (thrown) {
       if (ending.signal.aborted) return;
@@ -167,6 +167,8 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
       return;
     }
     stop.abort();
+    // What was begun when the hub ends still waits in the store: the next hub begins it anew.
+    if (ending.signal.aborted) return;
     // Its worker goes on; if it comes to an end after all, that counts.
     running.then(
       (result) => settle(delivery, { is: 'done', result }).catch(onFault),
@@ -275,15 +277,19 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
   };
 }
 
-/** What a promise gives in time, or that it was late. */
-async function within<T>(ms: number, running: Promise<T>): Promise<T | typeof LATE> {
+/** What a promise gives in time, or that it was late; an end comes at once. */
+async function within<T>(ms: number, running: Promise<T>, end: AbortSignal): Promise<T | typeof LATE> {
   let timer: NodeJS.Timeout | undefined;
+  let stop: () => void = () => {};
   const late = new Promise<typeof LATE>((resolve) => {
     timer = setTimeout(() => resolve(LATE), ms);
+    stop = () => resolve(LATE);
+    end.addEventListener('abort', stop);
   });
   try {
     return await Promise.race([running, late]);
   } finally {
     clearTimeout(timer);
+    end.removeEventListener('abort', stop);
   }
 }
