@@ -184,6 +184,12 @@ export type TidyOrder = InThread<'tidy_order', { parent_id: string }>;
 /** The hub itself forgets what was deleted long ago, a part at a time. */
 export type PurgeDocument = InThread<'purge_document', { document_id: string }>;
 
+/** The bytes are kept already; the log tells of it. */
+export type PutArtifact = InThread<
+  'put_artifact',
+  { name: string; mime_type: string; bytes: number; sha256: string }
+> & { artifact_id: string };
+
 export type NoteSeq = Base<'note_seq', Order>;
 /** A nonce may be used once until it has run out. */
 export type UseNonce = Base<'use_nonce', { kid: string; nonce: string; until: number }>;
@@ -252,6 +258,7 @@ export type Command =
   | RevertDocument
   | TidyOrder
   | PurgeDocument
+  | PutArtifact
   | NoteSeq
   | UseNonce
   | ForgetNonces

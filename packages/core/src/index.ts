@@ -1,5 +1,9 @@
 export type { Commander, Links } from './agents/ports.ts';
 export type { Link } from './agents/state.ts';
+export { artifactOf } from './artifacts/artifact-of.ts';
+export type { KeptArtifact } from './artifacts/kept.ts';
+export { BEGINNING_BYTES, checkBeginning } from './artifacts/policy.ts';
+export type { Artifacts, KeptBytes } from './artifacts/ports.ts';
 export { askOf, evolveAsk } from './asks/evolve-ask.ts';
 export { type AskKeeper, createAskKeeper } from './asks/keeper.ts';
 export * from './clock.ts';

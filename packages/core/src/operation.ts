@@ -3,6 +3,7 @@ import { ENTRY_SALT_BOUND } from '@parley/protocol';
 
 import type { Chance, Clock } from './clock.ts';
 import type { Command, Order } from './commands.ts';
+import type { Artifacts } from './artifacts/ports.ts';
 import type { Log } from './log.ts';
 import type { Commander, Links } from './agents/ports.ts';
 import type { Patience } from './agents/state.ts';
@@ -44,6 +45,7 @@ export interface Deps {
   indexFollower: Pick<IndexFollower, 'caughtUp'>;
   /** Writes answers from passages when a model is configured. */
   answerer: Answerer | undefined;
+  artifacts: Artifacts;
   postOffice: Pick<PostOffice, 'redrive'>;
   /** Whether callers may ask for no search at all, to try themselves. */
   noopAllowed: boolean;
@@ -71,6 +73,8 @@ export interface CallContext {
   event_id?: string;
   /** The sender's own number for this call, where its wire has one. */
   order?: Order;
+  /** The bytes that come with the call, where they are too many to stand in its input. */
+  body?: AsyncIterable<Uint8Array>;
   /** Tells a patient client that a long call is still alive. */
   progress?: (message: string) => void;
 }

@@ -8,6 +8,7 @@ import {
   reportEvent,
   updateAgentStatus,
 } from './agents/operations.ts';
+import { getArtifact, listArtifacts, putArtifact, signArtifactUrl } from './artifacts/operations.ts';
 import {
   answerAsk,
   askHuman,
@@ -121,6 +122,10 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   revert_document: revertDocument,
   get_document_links: getDocumentLinks,
   query_knowledge: queryKnowledge,
+  put_artifact: putArtifact,
+  get_artifact: getArtifact,
+  list_artifacts: listArtifacts,
+  sign_artifact_url: signArtifactUrl,
   report_health: reportHealth,
   list_services: listServices,
   list_deliveries: listDeliveries,

@@ -1,4 +1,5 @@
 import { agentRules } from './agents/rules.ts';
+import { artifactRules } from './artifacts/rules.ts';
 import { askRules } from './asks/rules.ts';
 import type { Command, Decision, Loaded, Needs, Rule } from './commands.ts';
 import { envelopeRules } from './envelope/rules.ts';
@@ -25,6 +26,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...offerRules,
   ...wakeRules,
   ...treeRules,
+  ...artifactRules,
   ...envelopeRules,
   ...queueRules,
   ...deviceRules,

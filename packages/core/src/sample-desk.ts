@@ -61,6 +61,13 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     },
     indexFollower: { caughtUp: () => Promise.resolve(true) },
     answerer: undefined,
+    artifacts: {
+      types: ['text/plain'],
+      keep: () => Promise.reject(new Error('nothing is kept here')),
+      read: () => Promise.reject(new Error('nothing is kept here')),
+      sign: () => '',
+      named: () => ({ workspace_id: '', sha256: '' }),
+    },
     postOffice: { redrive: () => Promise.reject(new Error('nothing is delivered here')) },
     noopAllowed: false,
     idempotencyWindowMs: 1e12,

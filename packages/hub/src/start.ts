@@ -34,6 +34,7 @@ import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/p
 import { openSearch } from '@parley/search';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
+import { openArtifacts } from './artifacts/open-artifacts.ts';
 import { createAnswerer } from './answerer.ts';
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { createDevices } from './auth/devices.ts';
@@ -43,6 +44,7 @@ import { createSenderCheck } from './auth/sender.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
+import { createArtifactFace } from './faces/artifacts/face.ts';
 import { createDashboardFace } from './faces/dashboard/face.ts';
 import { readWebFiles } from './faces/dashboard/files.ts';
 import { createEnvelopeFace } from './faces/envelope/face.ts';
@@ -102,6 +104,14 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     onFault,
   });
   const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
+  const address = (): string =>
+    config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url;
+  const artifacts = openArtifacts({
+    data: config.data,
+    settings: config.artifacts,
+    now: clock.now,
+    address,
+  });
   const deps: Deps = {
     store,
     log: createLog(store, feed),
@@ -130,13 +140,14 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     about: () => ({
       version: VERSION,
       started_at,
-      address: config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url,
+      address: address(),
       keys: describeKeys(config.data),
     }),
     prose: createProse(config.summary, log),
     library,
     indexFollower,
     answerer: createAnswerer(config.answer, log),
+    artifacts,
     postOffice: { redrive: (...call) => postOffice.redrive(...call) },
     noopAllowed: config.knowledge.allow_noop,
     idempotencyWindowMs: config.idempotency.window_ms,
@@ -249,6 +260,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         hub,
         log: deps.log,
         postOffice,
+        artifacts,
         sender: createSenderCheck({ verifier, authenticate, tokens, log: deps.log, now: clock.now }),
         limits,
         settings: config.envelope,
@@ -274,6 +286,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         refuse: tokens.refuse,
         limits,
       }),
+      createArtifactFace({ store, ...artifacts, onFault }),
       createHealthFace(store),
       createDashboardFace({
         files: readWebFiles(),

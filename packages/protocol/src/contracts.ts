@@ -9,6 +9,7 @@ import {
   reportEvent,
   updateAgentStatus,
 } from './contracts-agents.ts';
+import { getArtifact, listArtifacts, putArtifact, signArtifactUrl } from './contracts-artifacts.ts';
 import {
   answerAsk,
   askHuman,
@@ -116,6 +117,10 @@ export const CONTRACTS = {
   revert_document: revertDocument,
   get_document_links: getDocumentLinks,
   query_knowledge: queryKnowledge,
+  put_artifact: putArtifact,
+  get_artifact: getArtifact,
+  list_artifacts: listArtifacts,
+  sign_artifact_url: signArtifactUrl,
   report_health: reportHealth,
   list_services: listServices,
   list_deliveries: listDeliveries,

@@ -57,6 +57,24 @@ export const Envelope = z.object({
   action_version: z.string().min(1).max(32),
   context_id: storableText({ maxBytes: 256 }),
   resource_links: z.array(z.union([z.string().max(2_048), z.record(z.string(), z.unknown())])).max(100),
-  payload: z.object({ schema_version: z.literal('1.0'), args: z.record(z.string(), z.unknown()) }),
+  payload: z
+    .object({
+      schema_version: z.literal('1.0'),
+      args: z.record(z.string(), z.unknown()).optional(),
+      artifact_uri: z.string().min(1).max(8_192).optional().describe('a signed URL of the args, as JSON'),
+      artifact_hash: z
+        .string()
+        .regex(/^(sha256:)?[0-9a-f]{64}$/i)
+        .optional(),
+    })
+    .refine(({ args, artifact_uri }) => (args === undefined) !== (artifact_uri === undefined), {
+      error: 'args: give them, or the artifact_uri of an artifact that holds them',
+    })
+    .refine(
+      ({ artifact_uri, artifact_hash }) => (artifact_uri === undefined) === (artifact_hash === undefined),
+      {
+        error: 'artifact_hash: goes with artifact_uri',
+      },
+    ),
 });
 export type Envelope = z.infer<typeof Envelope>;

@@ -5,6 +5,7 @@ export * from './caller.ts';
 export * from './contract.ts';
 export * from './contracts.ts';
 export { type PresenceState } from './contracts-participation.ts';
+export type { Artifact } from './contracts-artifacts.ts';
 export type { QueuedDelivery } from './contracts-queue.ts';
 export * from './controls.ts';
 export * from './document-words.ts';

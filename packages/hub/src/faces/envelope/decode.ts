@@ -62,7 +62,7 @@ export function checkEnvelope(raw: unknown, limits: PayloadLimits): Known {
       `payload: has ${bytes} bytes, at most ${maxPayloadBytes} are taken`,
       {
         field: 'payload',
-        hint: 'send less at once',
+        hint: 'send the arguments as an artifact: artifact_uri and artifact_hash instead of args',
       },
     );
   return { ...envelope, action: envelope.action };

@@ -4,6 +4,7 @@ import { type Claims, CONTRACTS, isOperation, decodeJson } from '@parley/protoco
 import { allow } from '../../allow.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
 import type { StreamOptions } from '../../event-stream.ts';
+import { uploadArtifact } from '../../artifacts/upload.ts';
 import { redact } from '../../logger.ts';
 import { readQuery } from '../../query.ts';
 import { requestContext } from '../../request-context.ts';
@@ -23,6 +24,9 @@ export interface V1Options {
 }
 
 const PREFIX = '/v1/';
+
+/** Takes the bytes of an artifact as they are. */
+const UPLOAD = '/v1/artifacts';
 
 /** HTTP: `POST /v1/<operation>` for everything, resource-style reads beside it, and its own description. */
 export function createV1Face(options: V1Options): Face {
@@ -48,6 +52,11 @@ export function createV1Face(options: V1Options): Face {
         const input = decodeJson(await readJsonText(exchange, limits.bytes), limits);
         const result = await hub.call(claims, name, input, requestContext(exchange, waiting));
         sendJson(exchange, 200, JSON.stringify(result));
+        return;
+      }
+      if (path === UPLOAD && request.method === 'POST') {
+        const claims = await authenticate(request);
+        sendJson(exchange, 200, JSON.stringify(await uploadArtifact(hub, exchange, claims, waiting)));
         return;
       }
       const match = resources(path);
