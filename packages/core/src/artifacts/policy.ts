@@ -47,5 +47,5 @@ export function checkBeginning(mime_type: string, bytes: Uint8Array): void {
 }
 
 function begins(text: string, pattern: string): boolean {
-  return [...pattern].every((sign, i) => sign === '?' || sign === text[i]);
+  return Array.from(pattern).every((sign, i) => sign === '?' || sign === text[i]);
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -24,9 +24,8 @@ interface Announced {
 /** Takes what arrives into temporary files; what a crash left of earlier ones is removed. */
 export function openStage(data: string, maxBytes: number) {
   const folder = join(artifactFolder(data), 'incoming');
-  mkdirSync(artifactFolder(data), { recursive: true, mode: 0o700 });
+  checkFolder(artifactFolder(data));
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { mode: 0o700 });
 
   async function fill(file: FileHandle, body: AsyncIterable<Uint8Array>, announced: Announced) {
     const sum = createHash('sha256');
@@ -58,6 +57,8 @@ export function openStage(data: string, maxBytes: number) {
     announced: Announced,
     take: (staged: Staged) => Promise<T>,
   ): Promise<T> {
+    // Made with the first artifact: a hub without any needs none.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, randomBytes(16).toString('hex'));
     const file = await open(path, 'wx', 0o600);
     try {
@@ -74,6 +75,13 @@ export function openStage(data: string, maxBytes: number) {
       await rm(path, { force: true });
     }
   };
+}
+
+/** Refuses a link that someone planted in place of the folder. */
+function checkFolder(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat !== undefined && !stat.isDirectory())
+    throw new ParleyError('UNAVAILABLE', `${path} is not a folder of its own; move it away`);
 }
 
 /** The refusal of more bytes than are taken. */

@@ -21,26 +21,7 @@ export async function uploadArtifact(
   const key = headers['idempotency-key'];
   const input = { ...(typeof key === 'string' ? { idempotency_key: key } : {}), ...said, mime_type };
   const { request_id, signal } = requestContext(exchange, waiting);
-  try {
-    return await hub.call(caller, 'put_artifact', input, { request_id, signal, body: piecesOf(exchange) });
-  } catch (error) {
-    throw unprocessable(error);
-  }
-}
-
-/** What is wrong with bytes that have arrived is 422 here, as the contract of the envelope has it. */
-function unprocessable(error: unknown): unknown {
-  if (!(error instanceof ParleyError) || error.code !== 'VALIDATION_ERROR') return error;
-  return new UploadRefused(error);
-}
-
-class UploadRefused extends HttpRefusal {
-  override readonly details: ParleyError['details'];
-
-  constructor({ message, details }: ParleyError) {
-    super(422, 'VALIDATION_ERROR', message);
-    this.details = details;
-  }
+  return hub.call(caller, 'put_artifact', input, { request_id, signal, body: piecesOf(exchange) });
 }
 
 /** The body in pieces; the connection stays, so that a refusal can be answered while it still arrives. */

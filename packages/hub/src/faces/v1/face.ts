@@ -1,5 +1,5 @@
 import type { Hub, Log, Offers } from '@parley/core';
-import { type Claims, CONTRACTS, isOperation, decodeJson } from '@parley/protocol';
+import { type Claims, CONTRACTS, isOperation, decodeJson, ParleyError } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
@@ -35,6 +35,17 @@ export function createV1Face(options: V1Options): Face {
   const openApi = JSON.stringify(openApiDocument(options.version));
   const waiting = new Set<AbortController>();
 
+  /** What is wrong with bytes that have arrived is 422 here, as the contract of the envelope has it. */
+  async function upload(exchange: Exchange, claims: Claims): Promise<Record<string, unknown>> {
+    try {
+      return await uploadArtifact(hub, exchange, claims, waiting);
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'VALIDATION_ERROR') throw error;
+      if (error instanceof HttpRefusal) throw error;
+      throw new HttpRefusal(422, error.code, error.message, {}, error.details);
+    }
+  }
+
   return {
     claims: (path) => path.startsWith(PREFIX) || path === '/v1',
     async handle(exchange) {
@@ -56,7 +67,7 @@ export function createV1Face(options: V1Options): Face {
       }
       if (path === UPLOAD && request.method === 'POST') {
         const claims = await authenticate(request);
-        sendJson(exchange, 200, JSON.stringify(await uploadArtifact(hub, exchange, claims, waiting)));
+        sendJson(exchange, 200, JSON.stringify(await upload(exchange, claims)));
         return;
       }
       const match = resources(path);
