@@ -26,7 +26,7 @@ export function prepareV4(request: BucketRequest, email: string): { url: string;
   const { method, endpoint, bucket, object, query = {}, at, expiresSec } = request;
   const time = at.toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
   const scope = `${time.slice(0, 8)}/auto/storage/goog4_request`;
-  const { origin, host } = new URL(endpoint);
+  const { origin, hostname } = new URL(endpoint);
   const path = `/${bucket}/${object.split('/').map(encode).join('/')}`;
   const parameters = Object.entries({
     ...query,
@@ -39,7 +39,7 @@ export function prepareV4(request: BucketRequest, email: string): { url: string;
     .map(([name, value]) => `${encode(name)}=${encode(value)}`)
     .toSorted((a, b) => (a < b ? -1 : 1))
     .join('&');
-  const canonical = [method, path, parameters, `host:${host}`, '', 'host', 'UNSIGNED-PAYLOAD'].join('\n');
+  const canonical = [method, path, parameters, `host:${hostname}`, '', 'host', 'UNSIGNED-PAYLOAD'].join('\n');
   const digest = createHash('sha256').update(canonical).digest('hex');
   return { url: `${origin}${path}?${parameters}`, text: [ALGORITHM, time, scope, digest].join('\n') };
 }
