@@ -20,6 +20,7 @@ import type { Entry } from './entry.ts';
 import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
+import type { WakeBudget } from './wake/budget.ts';
 import type { Wake } from './wake/wake.ts';
 
 /** A caller's promise that the same key means the same thing; kept with the effect in one transaction. */
@@ -130,6 +131,8 @@ export type NoteWake = InThread<
 > & {
   wake: Wake;
   step?: WakeStep;
+  /** Only within this many an hour; a wake beyond it is skipped. */
+  budget?: WakeBudget;
 };
 export type NoteFollower = Base<'note_follower', { name: string; pos: number }>;
 

@@ -1,5 +1,6 @@
 import type { Agent, Ask, Device, Session } from '@parley/protocol';
 
+import type { WakeTally } from './wake/budget.ts';
 import type { Wake } from './wake/wake.ts';
 import type { LastSeq, Service, UsedAlias, UsedNonce } from './envelope/kept.ts';
 import type {
@@ -48,6 +49,7 @@ export interface RecordKinds {
   ask: Ask;
   offer: Offer;
   wake: Wake;
+  tally: WakeTally;
   follower: Follower;
   document: KeptDocument;
   branch: Branch;

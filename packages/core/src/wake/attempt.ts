@@ -13,7 +13,7 @@ import { wakePrompt } from './prompt.ts';
 import type { Wake } from './wake.ts';
 
 export interface AttemptDeps extends WakerDeps {
-  note: (wake: Wake, step?: WakeStep) => Promise<string>;
+  note: (wake: Wake, step?: WakeStep) => Promise<unknown>;
   profileOf: (workspaceId: string, agentId: string) => WakeProfile | undefined;
   closing: AbortSignal;
 }

@@ -22,8 +22,6 @@ export interface WakeSettings {
 export interface WakeFacts {
   /** An operator insists. */
   force: boolean;
-  /** Asked for by a person, whose wakes are not counted. */
-  human: boolean;
   /** The newest message of another that the target has neither acknowledged nor fetched; 0 for none. */
   unreadSeq: number;
   /** Why the thread wants nothing from the target. */
@@ -31,8 +29,6 @@ export interface WakeFacts {
   quiet: boolean;
   /** How far, and how long ago in milliseconds, the target was last woken for this thread. */
   last: { throughSeq: number; agoMs: number } | undefined;
-  /** One more wake of this pair and of this target is within the budget. */
-  withinBudget: boolean;
 }
 
 export const SKIP_REASONS = {
@@ -47,7 +43,7 @@ export const SKIP_REASONS = {
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;
 
-/** Why nobody is woken, or undefined where the ladder is to be tried; the first that applies. */
+/** Why nobody is woken, or undefined where the ladder is to be tried; the first that applies. The budget is counted on record. */
 export function reasonToSkip(facts: WakeFacts, settings: WakeSettings): SkipReason | undefined {
   const { force, last } = facts;
   if (facts.unreadSeq === 0) return 'nothing_unread';
@@ -57,7 +53,7 @@ export function reasonToSkip(facts: WakeFacts, settings: WakeSettings): SkipReas
   if (facts.quiet || settings.quiet) return 'quiet';
   if (last !== undefined && last.throughSeq >= facts.unreadSeq && last.agoMs < settings.repeatAfterMs)
     return 'already_woken';
-  return facts.human || facts.withinBudget ? undefined : 'budget';
+  return undefined;
 }
 
 /** Refuses a forced wake of one who may not, or who does not say who asked for it and why. */

@@ -197,7 +197,13 @@ test('two agents cannot wake each other for ever; a person is not counted', asyn
   }
   expect(results).toEqual(['delivered', 'delivered', 'delivered', 'skipped', 'skipped', 'skipped']);
   expect(errands).toHaveLength(3);
+  await scene.restart();
+  expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'budget' });
+  expect((await scene.journal()).at(-1)?.metadata).toMatchObject({ step: 'skipped', skip: 'budget' });
   expect(await scene.trigger(ann)).toMatchObject({ result: 'delivered' });
+  scene.time.now += 3_600_000;
+  await scene.say(alice, 'an hour later');
+  expect(await scene.trigger()).toMatchObject({ result: 'delivered' });
 });
 
 test('[HUB-W3] [HUB-W4] [C-WAKE-06] a wake waits while a person types; an operator who insists does not', async () => {
