@@ -76,7 +76,11 @@ const LINK_MS = 1_800_000;
 const never = new AbortController().signal;
 
 /** Builds the whole hub, top to bottom in the order it starts; the only place where instances are made. */
-export async function start(config: Config, log: Logger): Promise<RunningHub> {
+export async function start(
+  config: Config,
+  log: Logger,
+  { embedded = false }: { embedded?: boolean } = {},
+): Promise<RunningHub> {
   prepareFolder(config.data);
   const lock = lockFolder(config.data);
   const runtimeFile = join(config.data, HUB_FILE);
@@ -271,7 +275,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
   });
-  const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
+  const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey, embedded };
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
   indexFollower.start();
   await waker.start();

@@ -41,26 +41,41 @@ export function waking(
 
 /** What waking agents costs is counted beside the log, so that nothing but time gives it back. */
 export function testWakes(check: Check): void {
-  check('wakes are counted for each pair and each target, and no more than the budget pass', async (scene) => {
-    const { store } = scene;
-    const state = async (command: Command) => (await store.transact(command)).result['state'];
-    expect(await state(waking(scene, 1))).toBe('open');
-    expect(await state(waking(scene, 2))).toBe('open');
-    expect(await state(waking(scene, 3))).toBe('skipped');
-    expect(await state(waking(scene, 4, { by: 'carl' }))).toBe('open');
-    expect(await state(waking(scene, 5, { by: 'dora' }))).toBe('skipped');
-    const { workspace_id } = scene;
-    const wakes = await store.records({ kind: 'wake', workspace_id, limit: 9 });
-    expect(wakes.map(({ state: is, skip }) => skip ?? is)).toEqual(['open', 'open', 'budget', 'open', 'budget']);
-    const page = { workspace_id, thread_id: journalId(workspace_id, 'bob'), after: 0, limit: 9, max_bytes: 1e9 };
-    expect((await store.page(page)).entries.map(({ metadata }) => metadata?.['step'])).toEqual([
-      'asked',
-      'asked',
-      'skipped',
-      'asked',
-      'skipped',
-    ]);
-  });
+  check(
+    'wakes are counted for each pair and each target, and no more than the budget pass',
+    async (scene) => {
+      const { store } = scene;
+      const state = async (command: Command) => (await store.transact(command)).result['state'];
+      expect(await state(waking(scene, 1))).toBe('open');
+      expect(await state(waking(scene, 2))).toBe('open');
+      expect(await state(waking(scene, 3))).toBe('skipped');
+      expect(await state(waking(scene, 4, { by: 'carl' }))).toBe('open');
+      expect(await state(waking(scene, 5, { by: 'dora' }))).toBe('skipped');
+      const { workspace_id } = scene;
+      const wakes = await store.records({ kind: 'wake', workspace_id, limit: 9 });
+      expect(wakes.map(({ state: is, skip }) => skip ?? is)).toEqual([
+        'open',
+        'open',
+        'budget',
+        'open',
+        'budget',
+      ]);
+      const page = {
+        workspace_id,
+        thread_id: journalId(workspace_id, 'bob'),
+        after: 0,
+        limit: 9,
+        max_bytes: 1e9,
+      };
+      expect((await store.page(page)).entries.map(({ metadata }) => metadata?.['step'])).toEqual([
+        'asked',
+        'asked',
+        'skipped',
+        'asked',
+        'skipped',
+      ]);
+    },
+  );
 
   check('of wakes that are asked for at once only the budget passes', async (scene) => {
     const asked = Array.from({ length: 20 }, (_, i) => scene.store.transact(waking(scene, i)));

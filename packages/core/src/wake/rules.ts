@@ -14,8 +14,7 @@ const noteWake: Rule<NoteWake> = {
   decide({ located, records: kept }, command) {
     const { budget, now } = command;
     const { workspace_id, target_agent_id: owner, trigger_id, by } = command.wake;
-    const tally =
-      budget && spend(kept?.get('tally', owner), { by, target: owner, now }, budget);
+    const tally = budget && spend(kept?.get('tally', owner), { by, target: owner, now }, budget);
     const isOver = budget !== undefined && tally === undefined;
     const wake = isOver ? overBudget(command.wake) : command.wake;
     const step = isOver && command.step !== undefined ? overBudgetStep(command.step) : command.step;

@@ -14,6 +14,7 @@ import { tell } from './output.ts';
 import { ownCommand } from './own-command.ts';
 import { givenToken, ownTokens, type TokenSource } from './own-token.ts';
 import { settingsOf } from './settings.ts';
+import { SUPERVISED } from './supervised.ts';
 
 interface RunOptions {
   agent?: string;
@@ -85,7 +86,7 @@ async function runProgram(
     program,
     kind: options.kind,
     args,
-    env: { ...visible(env), PARLEY_AGENT: agent, TERM: env['TERM'] ?? 'xterm-256color' },
+    env: { ...visible(env), PARLEY_AGENT: agent, [SUPERVISED]: '1', TERM: env['TERM'] ?? 'xterm-256color' },
     cwd: process.cwd(),
     stdin: process.stdin,
     stdout: process.stdout,

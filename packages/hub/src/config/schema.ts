@@ -131,6 +131,7 @@ export const ConfigSchema = z.strictObject({
     profile: z.enum(['essential', 'full']).default('essential').describe('which tools MCP clients see'),
     session_idle_ms: ms(1_800_000, 'silence after which a legacy MCP session is dropped'),
     max_sessions: whole(2_000, 1, 'how many legacy MCP sessions may live at once'),
+    return_ms: ms(15_000, 'how long a call of `parley mcp` waits for a hub that has gone'),
     conformance: z
       .boolean()
       .default(false)
