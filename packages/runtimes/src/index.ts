@@ -1,11 +1,14 @@
 export { sendToClaudeInbox } from './claude/claude-inbox.ts';
 export { type ClaudePrintOptions, startClaudePrint } from './claude/claude-print.ts';
 export { liveClaudeSessions } from './claude/live-sessions.ts';
+export { askOf, decisionOfVerdict, messageOf, schemaOf } from './codex/approval-ask.ts';
 export type * from './codex/backend.ts';
 export { type CodexExecOptions, startCodexExec } from './codex/codex-exec.ts';
+export { describeEvent } from './codex/describe-event.ts';
 export { DEFAULT_LIMITS } from './codex/limits.ts';
 export { type LiveCodex, openLiveCodex } from './codex/live-codex.ts';
 export { openCodex } from './codex/open-codex.ts';
+export type * from './managed/session.ts';
 export {
   type MessagesBlock,
   type MessagesRequest,
@@ -35,3 +38,4 @@ export { openPty, type Pty, type PtyExit } from './terminal/open-pty.ts';
 export { openScreen, type Screen, type ScreenModes } from './terminal/open-screen.ts';
 export { kindOf } from './terminal/programs.ts';
 export { createTyping } from './terminal/typing.ts';
+export { clip, headline, hideSecrets, told } from './told.ts';

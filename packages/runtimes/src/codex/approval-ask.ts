@@ -1,8 +1,7 @@
 import { type AskVerdict, HUB_NAME, type InputOf, isStorable } from '@parley/protocol';
-import type { ApprovalDecision, ApprovalRequest } from '@parley/runtimes';
 
-import { messageOf, schemaOf } from '../approvals.ts';
-import { clip } from './clip.ts';
+import { clip } from '../told.ts';
+import type { ApprovalDecision, ApprovalRequest } from './backend.ts';
 
 type Raising = InputOf<'raise_ask'>;
 
@@ -95,4 +94,32 @@ function optionsOf({ kind, questions = [] }: ApprovalRequest): Raising['options'
 
 function fits(text: string, bytes: number): boolean {
   return Buffer.byteLength(text) <= bytes && isStorable(text);
+}
+
+/** The question in a sentence or two. */
+export function messageOf({ kind, command, cwd, changes, reason, questions, raw }: ApprovalRequest): string {
+  const told = raw.params['message'];
+  if (typeof told === 'string') return told;
+  const why = reason === undefined ? '' : `\n${reason}`;
+  if (kind === 'command') return `Allow Codex to run \`${command ?? ''}\` in \`${cwd ?? ''}\`?${why}`;
+  if (kind === 'patch')
+    return `Allow Codex to change ${(changes ?? []).map(({ path }) => path).join(', ') || 'files'}?${why}`;
+  if (kind === 'user_input') return (questions ?? []).map(({ question }) => question).join('\n');
+  return `Codex asks for ${kind === 'permissions' ? 'more permissions' : 'an answer'}.${why}`;
+}
+
+/** What a filled-in answer looks like. */
+export function schemaOf({ kind, questions, raw }: ApprovalRequest): unknown {
+  if (kind === 'mcp_elicitation' && raw.params['requestedSchema'] !== undefined)
+    return raw.params['requestedSchema'];
+  const asked = kind === 'user_input' ? (questions ?? []) : [];
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      asked.map(({ id, question, options }) => [
+        id,
+        { type: 'string', description: question, ...(options.length === 0 ? {} : { enum: options }) },
+      ]),
+    ),
+  };
 }
