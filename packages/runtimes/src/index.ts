@@ -1,3 +1,4 @@
+export { openAcpSession, openManagedAcp } from './acp/managed-acp.ts';
 export { sendToClaudeInbox } from './claude/claude-inbox.ts';
 export { type ClaudePrintOptions, startClaudePrint } from './claude/claude-print.ts';
 export { liveClaudeSessions } from './claude/live-sessions.ts';
