@@ -18,6 +18,7 @@ export {
   startAnthropicMessages,
 } from './models/anthropic-messages.ts';
 export { type LoopbackServer, openLoopbackServer, sendJson } from './models/loopback-server.ts';
+export { type ChatRequest, type ChatScript, type ChatStep, startOpenaiChat } from './models/openai-chat.ts';
 export {
   type ResponsesItem,
   type ResponsesRequest,
@@ -28,6 +29,7 @@ export {
 } from './models/openai-responses.ts';
 export { CLAUDE_KEY, pastFirstQuestions, QUIET_CLAUDE } from './models/scripted-claude.ts';
 export { scriptedModelConfig } from './models/scripted-codex.ts';
+export { opencodeConfig, opencodeConfigFile, quietOpencode } from './models/scripted-opencode.ts';
 export { versionOf } from './process/ask-program.ts';
 export type { ChildExit } from './process/child.ts';
 export { findProgram } from './process/find-program.ts';
