@@ -306,6 +306,7 @@ function wakeSettings(wake: Config['wake']): WakeSettings {
     recheckMs: wake.recheck_ms,
     quietMs: wake.quiet_ms,
     maxDeferMs: wake.max_defer_ms,
+    expireMs: wake.expire_ms,
     proofMs: wake.proof_ms,
     repeatAfterMs: wake.repeat_after_ms,
     pairPerHour: wake.pair_per_hour,

@@ -1,6 +1,7 @@
 export { openAcpSession, openManagedAcp } from './acp/managed-acp.ts';
 export { sendToClaudeInbox } from './claude/claude-inbox.ts';
 export { type ClaudePrintOptions, startClaudePrint } from './claude/claude-print.ts';
+export { openManagedClaude } from './claude/managed-claude.ts';
 export { liveClaudeSessions } from './claude/live-sessions.ts';
 export { askOf, decisionOfVerdict, messageOf, schemaOf } from './codex/approval-ask.ts';
 export type * from './codex/backend.ts';
@@ -8,6 +9,7 @@ export { type CodexExecOptions, startCodexExec } from './codex/codex-exec.ts';
 export { describeEvent } from './codex/describe-event.ts';
 export { DEFAULT_LIMITS } from './codex/limits.ts';
 export { type LiveCodex, openLiveCodex } from './codex/live-codex.ts';
+export { openManagedCodex } from './codex/managed-codex.ts';
 export { openCodex } from './codex/open-codex.ts';
 export type * from './managed/session.ts';
 export {

@@ -7,7 +7,7 @@ import type { Delivery, Door, Errand, WakeTarget } from './door.ts';
 import type { Flight } from './flight.ts';
 import { findTarget, type Unread, unreadIn } from './gather.ts';
 import { LADDERS, type Rung, unfit } from './ladder.ts';
-import { failureOf, judge } from './policy.ts';
+import { failureOf, isPerson, judge, patienceLeft, type Waited } from './policy.ts';
 import type { WakeProfile, WakerDeps } from './ports.ts';
 import { wakePrompt } from './prompt.ts';
 import type { Wake } from './wake.ts';
@@ -78,7 +78,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
         reason: messageOf(error),
       }));
       const force = wake.force !== undefined;
-      const judgement = judge(look, { force, deferredMs: wake.deferred_ms }, settings);
+      const judgement = judge(look, { force, ...waitedOf(wake) }, settings);
       const wait = async (why: string): Promise<'wait'> => {
         await defer(wake, rung, why, nextAction(rungs.slice(i + 1), target, doors));
         flight.tell({ ...wake });
@@ -90,7 +90,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
         continue;
       }
       const delivery = await deliver(wake, { rung, door, target, thread, unread });
-      if (delivery.came === 'deferred' && wake.deferred_ms < settings.maxDeferMs)
+      if (delivery.came === 'deferred' && patienceLeft(delivery.reason, waitedOf(wake), settings) > 0)
         return wait(delivery.reason);
       if (delivery.came === 'failed' || delivery.came === 'deferred') {
         if (closing.aborted) return 'over';
@@ -127,7 +127,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     fallback: Wake['action'],
   ): Promise<void> {
     const isNews = wake.state !== 'deferred' || wake.defer_reason !== reason;
-    const left = Math.max(0, settings.maxDeferMs - wake.deferred_ms);
+    const left = Math.max(0, patienceLeft(reason, waitedOf(wake), settings));
     const deferred_until = new Date(clock.now() + left).toISOString();
     if (isNews) wake.deferred_until = deferred_until;
     Object.assign(wake, { state: 'deferred', defer_reason: reason, door, action });
@@ -231,12 +231,18 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     while (!closing.aborted) {
       if ((await inTurn(wake, () => descend(wake, flight))) === 'over') return;
       const startedAt = clock.monotonic();
-      const left = settings.maxDeferMs - wake.deferred_ms;
+      const left = patienceLeft(wake.defer_reason ?? '', waitedOf(wake), settings);
       if (flight.force === undefined || wake.force !== undefined)
         await flight.sleep(Math.max(0, Math.min(settings.recheckMs, left)), closing);
-      wake.deferred_ms += clock.monotonic() - startedAt;
+      const waited = clock.monotonic() - startedAt;
+      wake.deferred_ms += waited;
+      if (isPerson(wake.defer_reason)) wake.human_ms = (wake.human_ms ?? 0) + waited;
     }
   };
+}
+
+function waitedOf({ deferred_ms, human_ms = 0 }: Wake): Waited {
+  return { deferredMs: deferred_ms, humanMs: human_ms };
 }
 
 /** A wake for which no door was left, as its caller hears of it. */

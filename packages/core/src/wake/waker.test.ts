@@ -28,6 +28,7 @@ const SETTINGS: WakeSettings = {
   recheckMs: 10,
   quietMs: 1_000,
   maxDeferMs: 60_000,
+  expireMs: 86_400_000,
   proofMs: 10_000,
   repeatAfterMs: 600_000,
   pairPerHour: 3,
@@ -255,6 +256,19 @@ test('[HUB-W3] [C-WAKE-05] [C-WAKE-15] a person who never pauses ends in a colli
   look.now = { can: 'no', reason: 'process_gone' };
   await vi.waitFor(() => expect(command.errands).toHaveLength(1), 5_000);
   expect(typed.errands).toEqual([]);
+});
+
+test('[HUB-W3] a program that works longer than a person may type is not given up: it gets the wake after its turn', async () => {
+  const look: { now: Look } = { now: { can: 'later', reason: 'working' } };
+  const { door, errands } = scriptedDoor('supervisor', () => look.now, delivered);
+  const scene = await openScene([door], { maxDeferMs: 20, recheckMs: 5 });
+  await scene.say(alice, 'look');
+  expect(await scene.trigger()).toMatchObject({ result: 'deferred', defer_reason: 'working' });
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.deferred_ms).toBeGreaterThan(60), 5_000);
+  expect((await scene.wakes())[0]?.human_ms ?? 0).toBe(0);
+  look.now = { can: 'now' };
+  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
+  expect(await scene.steps()).toEqual(['asked', 'deferred', 'delivering', 'delivered']);
 });
 
 test('[HUB-W6] [C-WAKE-07] when every door fails the answer says so with each reason, and thread and cursor stay as they were', async () => {

@@ -9,6 +9,8 @@ import { WebSocket } from 'ws';
 export interface HostSession {
   runtime: 'claude_code' | 'codex_cli';
   id: string;
+  /** A supervisor has the session in its hands, and takes its wakes. */
+  supervised?: boolean;
   /** Where Claude Code takes messages for this very session; it stays in this process. */
   inbox?: { socket: string; token: string; configFolder: string };
 }
@@ -24,7 +26,13 @@ export function claudeSession(env: NodeJS.ProcessEnv): HostSession | undefined {
   if (id === undefined || !UUID.test(id)) return undefined;
   const configFolder = env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
   const hasInbox = socket !== undefined && token !== undefined;
-  return { runtime: 'claude_code', id, ...(hasInbox ? { inbox: { socket, token, configFolder } } : {}) };
+  const supervised = env['PARLEY_SUPERVISED'] === '1';
+  return {
+    runtime: 'claude_code',
+    id,
+    supervised,
+    ...(hasInbox ? { inbox: { socket, token, configFolder } } : {}),
+  };
 }
 
 /** Codex names its thread beside each call. */
@@ -39,8 +47,6 @@ export interface OwnSessionDeps {
   /** The hub at this address does not answer: it may be back elsewhere. */
   lost: (url: string) => void;
   token: () => Promise<string>;
-  /** A supervisor above this process has the session in its hands, and with it the commands of the agent. */
-  supervised: boolean;
   /** The name that people see. */
   name: () => string;
   proofMs: number;
@@ -59,7 +65,7 @@ export function createOwnSession(deps: OwnSessionDeps) {
     const { inbox, id, runtime } = session;
     const about = { resumable: true, native_session_id: id };
     const client = createClient({ url, token, patienceMs: LEAVE_MS });
-    if (inbox === undefined || deps.supervised || (await isSupervised(client, token)))
+    if (inbox === undefined || session.supervised === true || (await isSupervised(client, token)))
       return beating(client, { ...about, runtime }, lost);
     return openAgent({
       url,

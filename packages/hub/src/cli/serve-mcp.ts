@@ -23,7 +23,6 @@ import { createRemoteCaller } from './remote-caller.ts';
 import { settingsOf } from './settings.ts';
 import { createStdioListens } from './stdio-listens.ts';
 import { StdioWire } from './stdio-wire.ts';
-import { SUPERVISED } from './supervised.ts';
 
 /** Runs until the client goes; loaded only where it is wanted, as the protocol is most of what it needs. */
 export async function serveMcp(options: McpOptions, command: Command, output: Writable): Promise<void> {
@@ -49,7 +48,6 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
   const session = createOwnSession({
     url: () => hub.url(),
     lost: (at) => hub.lost(at),
-    supervised: env[SUPERVISED] !== undefined,
     token: () => tokens.get(),
     name: () => identity.agent_id ?? clientName ?? 'agent',
     proofMs: config.wake.proof_ms,

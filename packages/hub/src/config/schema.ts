@@ -180,6 +180,7 @@ export const ConfigSchema = z.strictObject({
       .describe('how often a deferred wake looks again, in milliseconds'),
     quiet_ms: ms(20_000, 'how long a person must have typed nothing before an agent is woken there'),
     max_defer_ms: ms(60_000, 'how long a wake waits for a person to pause'),
+    expire_ms: ms(86_400_000, 'how long a wake waits in all, such as for the end of a turn'),
     proof_ms: z
       .number()
       .int()

@@ -1,6 +1,12 @@
 import { basename } from 'node:path';
 
-import type { ManagedOptions, ManagedSession, ManagedTurn, OpenManaged } from '../managed/session.ts';
+import type {
+  ManagedOptions,
+  ManagedServer,
+  ManagedSession,
+  ManagedTurn,
+  OpenManaged,
+} from '../managed/session.ts';
 import type { ChildExit } from '../process/child.ts';
 import { findProgram } from '../process/find-program.ts';
 import { isObject, type Loose, numberAt, objectAt, textAt } from '../process/rpc-peer.ts';
@@ -151,10 +157,7 @@ async function openSession(
   startMs: number,
 ): Promise<string> {
   const { cwd, resume, server } = options;
-  const mcpServers =
-    server === undefined
-      ? []
-      : [{ name: server.name, command: server.command, args: [...server.args], env: [] }];
+  const mcpServers = server === undefined ? [] : [stdioServer(server)];
   try {
     if (resume === undefined) {
       const { sessionId } = await wire.request('session/new', { cwd, mcpServers }, startMs);
@@ -170,8 +173,13 @@ async function openSession(
     else throw new RuntimeError('NOT_RESUMABLE', 'this agent cannot go on with an old session');
     return resume;
   } catch (error) {
-    throw needsLogin(error, hello) ?? error;
+    throw needsLogin(error, hello) ?? (resume === undefined ? error : notFound(error)) ?? error;
   }
+}
+
+function stdioServer({ name, command, args, env }: ManagedServer) {
+  const variables = Object.entries(env).map(([key, value]) => ({ name: key, value }));
+  return { name, command, args: [...args], env: variables };
 }
 
 const AUTH_REQUIRED = -32_000;
@@ -188,14 +196,22 @@ function needsLogin(error: unknown, hello: Loose): RuntimeError | undefined {
   );
 }
 
+/** An agent that refuses the old session may still begin a new one. */
+function notFound(error: unknown): RuntimeError | undefined {
+  if (!(error instanceof RuntimeError) || error.code !== 'REFUSED') return undefined;
+  return new RuntimeError('THREAD_NOT_FOUND', error.message, error.facts);
+}
+
 function startFailure(error: unknown, exit: ChildExit | undefined, stderr: string): RuntimeError {
   if (exit !== undefined && !(error instanceof RuntimeError && error.code === 'START_FAILED'))
     return new RuntimeError('START_FAILED', goneBecause(exit), { exit });
-  if (error instanceof RuntimeError && (error.code === 'START_FAILED' || error.code === 'NOT_RESUMABLE'))
-    return error;
+  if (error instanceof RuntimeError && TELLING.has(error.code)) return error;
   const said = stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
   return new RuntimeError('START_FAILED', said === '' ? reasonOf(error) : `${reasonOf(error)} (${said})`);
 }
+
+/** What says by itself why there is no session. */
+const TELLING: ReadonlySet<string> = new Set(['START_FAILED', 'NOT_RESUMABLE', 'THREAD_NOT_FOUND']);
 
 function goneBecause({ code, signal, stderr }: ChildExit): string {
   const how = signal === null ? `the agent ended with exit ${code}` : `the agent was ended by ${signal}`;

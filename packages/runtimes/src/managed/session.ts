@@ -1,5 +1,5 @@
 /** The one port through which an agent's program is run without a terminal, whichever protocol it speaks. */
-import type { AskContent, AskVerdict, InputOf } from '@parley/protocol';
+import type { AskVerdict, InputOf } from '@parley/protocol';
 
 import type { ChildExit } from '../process/child.ts';
 
@@ -15,9 +15,17 @@ export interface ManagedOptions {
   /** The runtime's own id of the session to go on with; a new one when left out. */
   resume?: string;
   /** An MCP server on stdio that the session has beside its own, such as the hub's tools. */
-  server?: { name: string; command: string; args: readonly string[] };
+  server?: ManagedServer;
   clientInfo: { name: string; version: string };
   on: ManagedListener;
+}
+
+export interface ManagedServer {
+  name: string;
+  command: string;
+  args: readonly string[];
+  /** Variables of its own; no secrets are among them. */
+  env: Readonly<Record<string, string>>;
 }
 
 /** What the owner of a session hears. No callback is waited for. */
@@ -44,8 +52,10 @@ export interface ManagedAsk {
   answer(verdict: AskVerdict | undefined): boolean;
 }
 
-export type AskToRaise = Omit<AskContent, 'risk' | 'options'> &
-  Pick<InputOf<'raise_ask'>, 'risk' | 'options'>;
+export type AskToRaise = Pick<
+  InputOf<'raise_ask'>,
+  'kind' | 'prompt' | 'command' | 'cwd' | 'options' | 'risk' | 'rule' | 'schema' | 'metadata'
+>;
 
 /** What a session is made of. */
 export interface ManagedFacts {
@@ -63,17 +73,20 @@ export interface ManagedSession {
   readonly facts: ManagedFacts;
   /** Begins a turn; a second one while a turn runs is refused with BUSY. */
   prompt(text: string): ManagedTurn;
-  /** Adds to the running turn; settles when the runtime has taken it. Refused where it cannot. */
-  steer(text: string): Promise<void>;
+  /** Adds to the running turn; settles when the runtime itself shows that it has it. Refused where it cannot. */
+  steer(text: string): Promise<ManagedProof>;
   /** Ends the running turn; false when none runs. */
   cancel(): Promise<boolean>;
   /** Ends the program and all it started. */
   close(): Promise<void>;
 }
 
+/** What shows that a prompt arrived: the runtime says that it works on it, or its own record holds it. */
+export type ManagedProof = 'runtime_status' | 'runtime_record';
+
 export interface ManagedTurn {
   /** The runtime itself shows that it works on this prompt; throws where it never did. */
-  started: Promise<'runtime_status' | 'runtime_record'>;
+  started: Promise<ManagedProof>;
   /** Never throws. */
   ended: Promise<ManagedTurnEnd>;
 }
