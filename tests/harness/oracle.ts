@@ -49,8 +49,11 @@ export function checkStored(data: string): void {
   expect(report.ok).toBe(true);
   expect(modeOf(data)).toBe('700');
   // SQLite's files come and go beside us.
-  const modes = readdirSync(data).map((name) => `${name} ${modeOf(join(data, name)) ?? '600'}`);
-  expect(modes.filter((line) => !line.endsWith(' 600'))).toEqual([]);
+  const open = readdirSync(data, { withFileTypes: true }).filter((item) => {
+    const own = item.isDirectory() ? '700' : '600';
+    return (modeOf(join(data, item.name)) ?? own) !== own;
+  });
+  expect(open.map(({ name }) => name)).toEqual([]);
 }
 
 /** After the last case: everything acknowledged is on disk, one record per key, and the log tells each refusal once. */

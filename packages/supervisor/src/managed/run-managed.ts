@@ -35,6 +35,7 @@ export interface ManagedNews {
   facts?: ManagedFacts;
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TIMEOUT_MS = 10_000;
 const PATIENCE_MS = 2_000;
 const LEAVE_MS = 1_500;
@@ -58,11 +59,13 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
   });
   const { facts } = session;
   const isResumed = options.session.resume !== undefined;
+  let isKept = isResumed;
   /** Read anew at every heartbeat. */
   const beat = {
     management_mode: 'managed' as const,
-    resumable: isResumed,
-    native_session_id: facts.sessionId,
+    // By an id of another form nobody else can go on with it.
+    resumable: isResumed && UUID.test(facts.sessionId),
+    ...(UUID.test(facts.sessionId) ? { native_session_id: facts.sessionId } : {}),
   };
   const about = { program: options.program, managed: 'headless', cwd: options.session.cwd, pid: facts.pid };
 
@@ -99,8 +102,9 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
     session,
     link,
     onTurn({ turn, message }) {
-      if (turn === 'started' && !beat.resumable) {
-        beat.resumable = true;
+      if (turn === 'started' && !isKept) {
+        isKept = true;
+        beat.resumable = 'native_session_id' in beat;
         options.onResumable(facts);
       }
       onNews({ event: `turn_${turn}`, message });
