@@ -11,6 +11,7 @@ import type {
   DocumentMetadata,
   ManagementMode,
   MessageKind,
+  Quiet,
   Session,
   ThreadStatus,
   ThreadType,
@@ -134,6 +135,17 @@ export type NoteWake = InThread<
   /** Only within this many an hour; a wake beyond it is skipped. */
   budget?: WakeBudget;
 };
+/** Who is not to be woken, or again may be; without a name it is everybody. */
+export type SetQuiet = Base<
+  'set_quiet',
+  {
+    quiet: boolean;
+    of_agent?: string | undefined;
+    for_ms?: number | undefined;
+    hours?: Quiet['hours'];
+    reason?: string | undefined;
+  }
+>;
 export type NoteFollower = Base<'note_follower', { name: string; pos: number }>;
 
 /** A sender's own number for what it sends in one context; a lower one than the last is not carried out. */
@@ -228,6 +240,7 @@ export type Command =
   | NoteOffers
   | NoteWake
   | NoteFollower
+  | SetQuiet
   | CreateDocument
   | UpdateDocument
   | DeleteDocument

@@ -1,4 +1,4 @@
-import type { Agent, Ask, Device, Session } from '@parley/protocol';
+import type { Agent, Ask, Device, Quiet, Session } from '@parley/protocol';
 
 import type { WakeTally } from './wake/budget.ts';
 import type { Wake } from './wake/wake.ts';
@@ -50,6 +50,7 @@ export interface RecordKinds {
   offer: Offer;
   wake: Wake;
   tally: WakeTally;
+  quiet: Quiet;
   follower: Follower;
   document: KeptDocument;
   branch: Branch;

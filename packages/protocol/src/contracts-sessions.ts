@@ -5,6 +5,8 @@ import {
   IdempotencyKey,
   ManagementMode,
   Metadata,
+  Quiet,
+  QuietHours,
   Session,
   SessionStatus,
   ThreadId,
@@ -80,4 +82,41 @@ export const triggerParticipant = contract({
   }),
   annotations: WRITES,
   essential: true,
+});
+
+export const setQuiet = contract({
+  name: 'set_quiet',
+  version: '1.0.0',
+  title: 'Leave an agent alone',
+  description:
+    'Keep an agent, or with no name everybody, from being woken: for a time, at hours of the day, or until it is taken back. What was asked for meanwhile is done afterwards, unless it was read.',
+  input: z.object({
+    of_agent: Name.optional().describe('who is left alone; everybody of the workspace when left out'),
+    quiet: z.boolean().default(true).describe('false takes it back'),
+    for_ms: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(2_592_000_000)
+      .optional()
+      .describe('for how long, at most 30 days'),
+    hours: QuietHours.optional().describe('only at these hours of each day'),
+    reason: storableText({ maxBytes: LIMITS.reason_bytes }).optional(),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({ quiet: Quiet.nullable() }),
+  annotations: WRITES,
+  essential: false,
+});
+
+export const listQuiet = contract({
+  name: 'list_quiet',
+  version: '1.0.0',
+  title: 'Who is left alone',
+  description: 'Which agents of the workspace are not to be woken, since when, until when and by whom.',
+  input: z.object({}),
+  output: z.object({ quiet: z.array(Quiet) }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/quiet' },
+  essential: false,
 });

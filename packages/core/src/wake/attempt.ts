@@ -10,6 +10,7 @@ import { LADDERS, type Rung, unfit } from './ladder.ts';
 import { failureOf, isPerson, judge, patienceLeft, type Waited } from './policy.ts';
 import type { WakeProfile, WakerDeps } from './ports.ts';
 import { wakePrompt } from './prompt.ts';
+import { EVERYBODY, quietNow } from './quiet.ts';
 import type { Wake } from './wake.ts';
 
 export interface AttemptDeps extends WakerDeps {
@@ -20,6 +21,8 @@ export interface AttemptDeps extends WakerDeps {
 
 /** How often a delivery is begun at most: a hub that was killed in the midst of one tries once more. */
 const MOST_TRIES = 2;
+/** Why a wake is deferred while its target is left alone. */
+const QUIET = 'quiet';
 /** How much longer than its own bound a door is waited for. */
 const GRACE_MS = 2_000;
 
@@ -46,6 +49,24 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     await note(wake, step);
   }
 
+  /** Who is left alone is woken afterwards; that time counts against no patience. */
+  async function isHeld(wake: Wake, flight: Flight): Promise<boolean> {
+    const { workspace_id, target_agent_id } = wake;
+    const keys = [target_agent_id, EVERYBODY];
+    const kept = await deps.store.records({ kind: 'quiet', workspace_id, keys, limit: keys.length });
+    const held = wake.force === undefined ? quietNow(kept, clock.now()) : undefined;
+    if (held === undefined) return false;
+    const { quiet, until } = held;
+    const isNews = wake.state !== 'deferred' || wake.defer_reason !== QUIET;
+    Object.assign(wake, { state: 'deferred', defer_reason: QUIET });
+    if (until === undefined) delete wake.deferred_until;
+    else wake.deferred_until = new Date(until).toISOString();
+    const facts = { step: 'deferred', reason: QUIET, by: quiet.by, deferred_until: wake.deferred_until };
+    if (isNews) await note(wake, { text: `deferred: ${quiet.by} wants it left alone`, facts });
+    flight.tell({ ...wake });
+    return true;
+  }
+
   /** One way down the ladder: true where the wake must wait and come again. */
   async function descend(wake: Wake, flight: Flight): Promise<'wait' | 'over'> {
     if (flight.force !== undefined && wake.force === undefined) {
@@ -62,6 +83,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
       flight.tell(wake);
       return 'over';
     }
+    if (await isHeld(wake, flight)) return 'wait';
     const profile = deps.profileOf(workspace_id, target_agent_id);
     const { target } = await findTarget(deps, workspace_id, target_agent_id, profile);
     wake.passed = [];
@@ -231,10 +253,12 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     while (!closing.aborted) {
       if ((await inTurn(wake, () => descend(wake, flight))) === 'over') return;
       const startedAt = clock.monotonic();
-      const left = patienceLeft(wake.defer_reason ?? '', waitedOf(wake), settings);
+      const isQuiet = wake.defer_reason === QUIET;
+      const left = isQuiet ? Infinity : patienceLeft(wake.defer_reason ?? '', waitedOf(wake), settings);
       if (flight.force === undefined || wake.force !== undefined)
         await flight.sleep(Math.max(0, Math.min(settings.recheckMs, left)), closing);
       const waited = clock.monotonic() - startedAt;
+      if (isQuiet) continue;
       wake.deferred_ms += waited;
       if (isPerson(wake.defer_reason)) wake.human_ms = (wake.human_ms ?? 0) + waited;
     }

@@ -1,8 +1,11 @@
+import type { Quiet } from '@parley/protocol';
+
 import { journalEntry } from '../agents/journal.ts';
-import type { NoteFollower, NoteWake, Rule, WakeStep } from '../commands.ts';
+import type { NoteFollower, NoteWake, Rule, SetQuiet, WakeStep } from '../commands.ts';
 import type { PutRecord } from '../records.ts';
 import { spend } from './budget.ts';
 import { SKIP_REASONS } from './policy.ts';
+import { EVERYBODY } from './quiet.ts';
 import { type Wake, wakeKey } from './wake.ts';
 
 /** How a wake stands now, and what is told of it in the journal of the one who is woken. */
@@ -54,4 +57,24 @@ const noteFollower: Rule<NoteFollower> = {
   }),
 };
 
-export const wakeRules = { note_wake: noteWake, note_follower: noteFollower };
+/** One quiet for each agent, and one for everybody: the last word counts. */
+const setQuiet: Rule<SetQuiet> = {
+  needs: () => ({}),
+  decide(_loaded, { caller: { workspace_id, agent_id: by }, now, input }) {
+    const { quiet, of_agent, for_ms, hours, reason } = input;
+    const key = of_agent ?? EVERYBODY;
+    const name = { kind: 'quiet', workspace_id, key } as const;
+    if (!quiet) return { changes: [], drops: [name], result: { quiet: null } };
+    const value: Quiet = {
+      agent_id: of_agent ?? null,
+      since: new Date(now).toISOString(),
+      by,
+      ...(for_ms === undefined ? {} : { until: new Date(now + for_ms).toISOString() }),
+      ...(hours === undefined ? {} : { hours }),
+      ...(reason === undefined ? {} : { reason }),
+    };
+    return { changes: [], records: [{ ...name, mark: '', owner: key, value }], result: { quiet: value } };
+  },
+};
+
+export const wakeRules = { note_wake: noteWake, note_follower: noteFollower, set_quiet: setQuiet };

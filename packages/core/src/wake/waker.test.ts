@@ -427,3 +427,42 @@ test('an agent that reports itself quiet, and a quiet hub, are left alone', asyn
   expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'quiet' });
   expect(errands).toEqual([]);
 });
+
+test('who is left alone for a time is woken afterwards, for what it has not read by then, over a restart too', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door], { maxDeferMs: 0, expireMs: 0 });
+  const hour = 3_600_000;
+  await expect(scene.call(alice, 'set_quiet', { of_agent: 'bob', for_ms: hour })).rejects.toMatchObject({
+    code: 'INSUFFICIENT_AUTHORITY',
+  });
+  await scene.call(bob, 'set_quiet', { of_agent: 'bob', for_ms: hour, reason: 'thinking' });
+  await scene.say(alice, 'look');
+  const deferred_until = new Date(scene.time.now + hour).toISOString();
+  const held = { result: 'deferred', defer_reason: 'quiet', deferred_until };
+  expect(await scene.trigger()).toMatchObject(held);
+  await scene.restart();
+  expect(await scene.trigger()).toMatchObject(held);
+  expect(await scene.steps()).toEqual(['asked', 'deferred']);
+  expect(errands).toEqual([]);
+  scene.time.now += hour;
+  await vi.waitFor(() => expect(errands).toHaveLength(1), 20_000);
+  await vi.waitFor(async () => expect(await scene.steps()).toContain('delivered'), 20_000);
+  expect(await scene.call(ann, 'list_quiet', {})).toEqual({ quiet: [] });
+
+  await scene.call(ann, 'set_quiet', {});
+  await scene.say(alice, 'look again');
+  expect(await scene.trigger()).toMatchObject({ result: 'deferred', defer_reason: 'quiet' });
+  await scene.call(bob, 'read_messages', { thread_id: scene.thread_id });
+  await scene.call(ann, 'set_quiet', { quiet: false });
+  await vi.waitFor(
+    async () => expect((await scene.wakes()).map(({ state }) => state)).toContain('skipped'),
+    20_000,
+  );
+  expect(errands).toHaveLength(1);
+
+  await scene.call(ann, 'set_quiet', { of_agent: 'bob' });
+  await scene.say(alice, 'it burns');
+  const insisted = await scene.trigger(ann, { force: true, audit: { reason: 'it burns' } });
+  expect(insisted).toMatchObject({ result: 'delivered' });
+  await scene.close();
+});

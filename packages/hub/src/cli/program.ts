@@ -16,6 +16,7 @@ import { addKnowCommands } from './know/commands.ts';
 import { addLinkCommand, addPairCommand } from './pair.ts';
 import { addMcpCommand } from './mcp.ts';
 import { addPostCommand } from './post.ts';
+import { addQuietCommand } from './quiet.ts';
 import { addReadCommand } from './read.ts';
 import { addRunCommand } from './supervise.ts';
 import { addSearchCommand } from './search.ts';
@@ -67,6 +68,7 @@ export function createProgram(): Command {
   addAskCommands(program);
   addAgentCommands(program);
   addWakeCommand(program);
+  addQuietCommand(program);
   program.commandsGroup('Operate:');
   addDeviceCommands(program);
   addTokenCommands(program);
