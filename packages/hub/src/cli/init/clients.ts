@@ -64,8 +64,14 @@ export const CLIENTS = {
       );
       return firstOf(places.map((place) => wordsOf(at(at(place, 'mcpServers'), name))));
     },
+    afterwards: async () => managedHint('gemini'),
   },
 } as const satisfies Record<string, McpClient>;
+
+/** How an agent that speaks the Agent Client Protocol is put within the hub's reach. */
+export function managedHint(program: string): string {
+  return `For the hub to wake it, run it without a terminal: parley run --managed -- ${program}`;
+}
 
 function homeOf(env: Env): string {
   return env['HOME'] ?? homedir();

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { print } from '../output.ts';
 import { quote } from '../own-command.ts';
 import { settingsOf } from '../settings.ts';
-import { CLIENTS, type McpClient } from './clients.ts';
+import { CLIENTS, managedHint, type McpClient } from './clients.ts';
 import { editOpencode, opencodeEntry, opencodeFile } from './opencode-file.ts';
 import { ownServer } from './own-server.ts';
 import { runClient } from './run-client.ts';
@@ -122,6 +122,7 @@ async function initOpencode(options: InitOptions, command: Command): Promise<voi
       ? `'${name}' is gone from ${file}.`
       : `'${name}' stands in ${file} and answers with ${tools} tools.`,
     ...(backup === undefined ? [] : [`The file as it was: ${backup}`]),
+    ...(entry === undefined ? [] : [managedHint('opencode')]),
   ]);
 }
 
