@@ -25,6 +25,7 @@ export function everyCall(
     heartbeat_session: { runtime: 'codex_cli' },
     list_sessions: {},
     trigger_participant: { thread_id, target_agent_id: 'bob' },
+    wait_for_wake: { native_session_id: NOWHERE, timeout_ms: 0 },
     get_message_evidence: { thread_id, message_id },
     rename_thread: { thread_id, title: 'another name' },
     control_thread: { thread_id, control: { prod: ['bob'] } },

@@ -88,7 +88,7 @@ export async function runManaged(
 ): Promise<ManagedRun> {
   const where = ['--data', folder, '--agent', agent, '--workspace', WORKSPACE, '--json'];
   const words = [PARLEY, 'run', '--managed', ...where, ...options, '--', place.bin, ...place.args];
-  const env = { ...place.env, MANAGED_RUN: place.place.root, NODE_NO_WARNINGS: '1' };
+  const env = { ...place.env, NODE_NO_WARNINGS: '1' };
   const child = spawn(process.execPath, words, {
     env,
     cwd: place.place.work,
@@ -161,7 +161,7 @@ export function processesOf(marker: string): number[] {
     .map(Number)
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`MANAGED_RUN=${marker}`);
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(marker);
       } catch {
         return false;
       }

@@ -67,7 +67,7 @@ import {
   summarizeThread,
   updateThreadStatus,
 } from './threads/operations.ts';
-import { triggerParticipant } from './wake/operations.ts';
+import { triggerParticipant, waitForWake } from './wake/operations.ts';
 
 /** The table of operations: what each contract does. */
 export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
@@ -85,6 +85,7 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   heartbeat_session: heartbeatSession,
   list_sessions: listSessions,
   trigger_participant: triggerParticipant,
+  wait_for_wake: waitForWake,
   get_message_evidence: getMessageEvidence,
   rename_thread: renameThread,
   control_thread: controlThread,

@@ -53,7 +53,7 @@ import {
 import { listServices, reportHealth } from './contracts-registry.ts';
 import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
 import { queryKnowledge } from './contracts-search.ts';
-import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
+import { heartbeatSession, listSessions, triggerParticipant, waitForWake } from './contracts-sessions.ts';
 import {
   createThread,
   getThread,
@@ -80,6 +80,7 @@ export const CONTRACTS = {
   heartbeat_session: heartbeatSession,
   list_sessions: listSessions,
   trigger_participant: triggerParticipant,
+  wait_for_wake: waitForWake,
   get_message_evidence: getMessageEvidence,
   rename_thread: renameThread,
   control_thread: controlThread,

@@ -38,3 +38,20 @@ export const triggerParticipant = operation('trigger_participant', {
     return toAnswer(await asked.outcome);
   },
 });
+
+export const waitForWake = operation('wait_for_wake', {
+  authority: 'act',
+  async run(
+    { wakeDesk },
+    { workspace_id, agent_id },
+    { native_session_id, took, seen, timeout_ms },
+    { signal },
+  ) {
+    const who = { workspace_id, agent_id, session: native_session_id.toLowerCase() };
+    wakeDesk.saw(who, seen);
+    if (took !== undefined) wakeDesk.took(who, took);
+    if (took !== undefined || timeout_ms === 0) return { wake: null, replaced: false };
+    const wake = await wakeDesk.wait(who, AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]));
+    return wake === 'replaced' ? { wake: null, replaced: true } : { wake: wake ?? null, replaced: false };
+  },
+});
