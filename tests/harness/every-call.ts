@@ -27,6 +27,7 @@ export function everyCall(
     trigger_participant: { thread_id, target_agent_id: 'bob' },
     set_quiet: { for_ms: 60_000 },
     list_quiet: {},
+    wait_for_wake: { native_session_id: NOWHERE, timeout_ms: 0 },
     get_message_evidence: { thread_id, message_id },
     rename_thread: { thread_id, title: 'another name' },
     control_thread: { thread_id, control: { prod: ['bob'] } },

@@ -67,7 +67,7 @@ import {
   summarizeThread,
   updateThreadStatus,
 } from './threads/operations.ts';
-import { listQuiet, setQuiet, triggerParticipant } from './wake/operations.ts';
+import { listQuiet, setQuiet, triggerParticipant, waitForWake } from './wake/operations.ts';
 
 /** The table of operations: what each contract does. */
 export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
@@ -87,6 +87,7 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   trigger_participant: triggerParticipant,
   set_quiet: setQuiet,
   list_quiet: listQuiet,
+  wait_for_wake: waitForWake,
   get_message_evidence: getMessageEvidence,
   rename_thread: renameThread,
   control_thread: controlThread,

@@ -15,6 +15,10 @@ import {
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
+const NativeId = z
+  .string()
+  .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'must be a UUID' });
+
 export const heartbeatSession = contract({
   name: 'heartbeat_session',
   version: '1.0.0',
@@ -25,10 +29,7 @@ export const heartbeatSession = contract({
     status: SessionStatus.default('active'),
     resumable: z.boolean().default(false),
     management_mode: ManagementMode.default('unmanaged'),
-    native_session_id: z
-      .string()
-      .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'must be a UUID' })
-      .optional(),
+    native_session_id: NativeId.optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ ok: z.literal(true), recorded_at: Timestamp }),
@@ -48,6 +49,28 @@ export const listSessions = contract({
   output: z.object({ sessions: z.array(Session) }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/sessions' },
+  essential: false,
+});
+
+const TriggerId = z.string().min(1).max(64);
+
+export const waitForWake = contract({
+  name: 'wait_for_wake',
+  version: '1.0.0',
+  title: 'Wait to be woken',
+  description:
+    'For hooks of a runtime: wait until this session is to be woken; say with took that you hand the text on.',
+  input: z.object({
+    native_session_id: NativeId,
+    took: TriggerId.optional().describe('you have this wake and hand it to the session; answers at once'),
+    seen: z.array(TriggerId).max(20).default([]).describe('wakes that the session’s own record holds'),
+    timeout_ms: z.number().int().min(0).max(LIMITS.wait_max_ms).default(25_000),
+  }),
+  output: z.object({
+    wake: z.object({ trigger_id: z.string(), thread_id: z.string(), prompt: z.string() }).nullable(),
+    replaced: z.boolean().describe('another waits for the same session now: go'),
+  }),
+  annotations: WRITES,
   essential: false,
 });
 

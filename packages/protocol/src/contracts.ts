@@ -59,6 +59,7 @@ import {
   listSessions,
   setQuiet,
   triggerParticipant,
+  waitForWake,
 } from './contracts-sessions.ts';
 import {
   createThread,
@@ -88,6 +89,7 @@ export const CONTRACTS = {
   trigger_participant: triggerParticipant,
   set_quiet: setQuiet,
   list_quiet: listQuiet,
+  wait_for_wake: waitForWake,
   get_message_evidence: getMessageEvidence,
   rename_thread: renameThread,
   control_thread: controlThread,

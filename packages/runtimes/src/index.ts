@@ -3,6 +3,7 @@ export { sendToClaudeInbox } from './claude/claude-inbox.ts';
 export { type ClaudePrintOptions, startClaudePrint } from './claude/claude-print.ts';
 export { openManagedClaude } from './claude/managed-claude.ts';
 export { liveClaudeSessions } from './claude/live-sessions.ts';
+export { wakesInTranscript } from './claude/transcript.ts';
 export { askOf, decisionOfVerdict, messageOf, schemaOf } from './codex/approval-ask.ts';
 export type * from './codex/backend.ts';
 export { type CodexExecOptions, startCodexExec } from './codex/codex-exec.ts';

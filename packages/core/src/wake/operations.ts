@@ -71,3 +71,19 @@ function mayQuiet({ role, agent_id }: Caller, of_agent: string | undefined): voi
     `only an operator or orchestrator may do this for ${of_agent ?? 'everybody'}; for yourself, set of_agent to ${agent_id}`,
   );
 }
+export const waitForWake = operation('wait_for_wake', {
+  authority: 'act',
+  async run(
+    { wakeDesk },
+    { workspace_id, agent_id },
+    { native_session_id, took, seen, timeout_ms },
+    { signal },
+  ) {
+    const who = { workspace_id, agent_id, session: native_session_id.toLowerCase() };
+    wakeDesk.saw(who, seen);
+    if (took !== undefined) wakeDesk.took(who, took);
+    if (took !== undefined || timeout_ms === 0) return { wake: null, replaced: false };
+    const wake = await wakeDesk.wait(who, AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]));
+    return wake === 'replaced' ? { wake: null, replaced: true } : { wake: wake ?? null, replaced: false };
+  },
+});

@@ -10,6 +10,7 @@ import { addDeviceCommands } from './device.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExitCodesTopic } from './exit-codes.ts';
 import { addExportCommand } from './export.ts';
+import { addHookCommands } from './hook.ts';
 import { addInitCommands } from './init/commands.ts';
 import { addKeyCommands } from './key.ts';
 import { addKnowCommands } from './know/commands.ts';
@@ -76,6 +77,7 @@ export function createProgram(): Command {
   addConfigCommands(program);
   addExportCommand(program);
   addBackupCommand(program);
+  addHookCommands(program);
   addExitCodesTopic(program);
   return program;
 }

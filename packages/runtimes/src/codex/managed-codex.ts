@@ -96,14 +96,9 @@ export async function openManagedCodex(options: ManagedOptions): Promise<Managed
         return { started, ended };
       },
       async steer(text) {
-        const arrival = expectItem(text);
-        try {
-          await codex.steer(threadId, { prompt: text });
-        } catch (error) {
-          expected = expected.filter((one) => one.text !== text);
-          throw error;
-        }
-        return arrival;
+        // It says itself that its turn has taken it; the item follows when the model is asked again.
+        await codex.steer(threadId, { prompt: text });
+        return 'runtime_status';
       },
       cancel: () => codex.interrupt(threadId),
       async close() {

@@ -15,6 +15,9 @@ const ENDS = {
   child_exited: 'the program is gone',
 } as const;
 
+/** The hub's own clock comes first: it says on record that nobody answered. */
+const GRACE_MS = 10_000;
+
 /** Puts every question of a session before a person at the hub; without an answer in time it is refused. */
 export function createAsks(deps: {
   link: Pick<SessionLink, 'ask' | 'report'>;
@@ -45,7 +48,7 @@ export function createAsks(deps: {
     },
     ask(ask) {
       const controller = new AbortController();
-      const timer = setTimeout(() => refuse(ask, 'nobody answered in time'), timeoutMs);
+      const timer = setTimeout(() => refuse(ask, 'nobody answered in time'), timeoutMs + GRACE_MS);
       openById.set(ask.id, { ask, settle: controller, timer });
       if (ask.content === undefined)
         link.report({
