@@ -49,13 +49,14 @@ const wallsByFile = {
     allowed: ['@parley/protocol', '@parley/sqlite', 'node:fs', './archive.ts'],
   },
   'packages/codex-proxy/src/start.ts': {
-    refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
+    refused: ['@parley/core', '@parley/store-sqlite', '@parley/supervisor', 'parley'],
     allowed: [
       '@parley/protocol',
       '@parley/client',
       '@parley/runtimes',
       '@parley/mail',
       '@parley/sqlite',
+      '@parley/supervisor/link',
       'node:fs',
     ],
   },

@@ -12,17 +12,26 @@ interface Report {
 
 const LONG = { timeout: 240_000 };
 
-describeWith(['codex', 'codex-0153', 'claude'], 'parley verify-runtime', ({ codex, claude, ...tools }) => {
+const TOOLS = ['codex', 'codex-0153', 'claude', 'opencode'] as const;
+
+describeWith(TOOLS, 'parley verify-runtime', ({ codex, claude, opencode, ...tools }) => {
   const CASES: [name: string, runtime: string, bin: string, doors: string[], shut: string[]][] = [
-    ['Codex', 'codex', codex, ['supervisor', 'codex_socket', 'codex_resume', 'codex_new'], []],
+    ['Codex', 'codex', codex, ['managed', 'supervisor', 'codex_socket', 'codex_resume', 'codex_new'], []],
     [
       'Codex 0.153.4',
       'codex',
       tools['codex-0153'],
-      ['supervisor', 'codex_resume', 'codex_new'],
+      ['managed', 'supervisor', 'codex_resume', 'codex_new'],
       ['codex_socket'],
     ],
-    ['Claude Code', 'claude', claude, ['supervisor', 'command', 'claude_resume', 'claude_new'], []],
+    [
+      'Claude Code',
+      'claude',
+      claude,
+      ['managed', 'supervisor', 'command', 'claude_resume', 'claude_new'],
+      [],
+    ],
+    ['opencode', 'opencode', opencode, ['managed'], ['supervisor']],
   ];
   for (const [name, runtime, bin, open, shut] of CASES) {
     test(

@@ -14,7 +14,12 @@ beforeAll(async () => {
   const work = join(dirname(data), 'wake-work');
   mkdirSync(work, { recursive: true });
   const agents = [{ agent: 'bob', runtime: 'codex', bin: CODEX, cwd: work, home: work, doors: ['resume'] }];
-  hub = await startHub(data, ['--set', `wake.agents=${JSON.stringify(agents)}`, 'wake.on_call=false']);
+  hub = await startHub(data, [
+    '--set',
+    `wake.agents=${JSON.stringify(agents)}`,
+    'wake.on_call=false',
+    'wake.recheck_ms=200',
+  ]);
   const client = createClient({ url: hub.url, token: await issueToken(data, 'bob') });
   await client.heartbeat_session({
     runtime: 'codex_cli',
@@ -70,4 +75,32 @@ test('with --json there is one document, with the steps in it; what cannot be do
   expect(silent).toMatchObject({ code: 2 });
   expect(silent.stderr).toContain('--reason');
   expect(await run('wake', 'nobody')).toMatchObject({ code: 3 });
+});
+
+test('who is left alone is not woken until it is taken back; parley quiet says who and until when', async () => {
+  expect((await run('quiet')).stdout).toBe('Nobody is left alone.\n');
+  expect((await run('quiet', 'bob', '--for', '2h', '--reason', 'it thinks')).stdout).toMatch(
+    /^bob +until .* +by \S+ +it thinks$/m,
+  );
+  const thread_id = await unread();
+  const held = await run('wake', 'bob', '--thread', thread_id);
+  expect(held.stdout.trimEnd().split('\n').at(-1)).toMatch(
+    /^bob is left alone until .*; it is woken afterwards$/,
+  );
+  const { quiet } = await parleyJson<{ quiet: object[] }>(['quiet', '--data', hub.data]);
+  expect(quiet).toMatchObject([{ agent_id: 'bob', reason: 'it thinks' }]);
+  expect((await run('quiet', 'bob', '--off')).stdout).toBe('bob may be woken again\n');
+  const why = async () => (await run('why', thread_id, '1')).stdout;
+  await expect.poll(why, { timeout: 30_000 }).toMatch(/delivered through codex_resume/);
+  const night = await run('quiet', '--everybody', '--hours', '9:00-9:30');
+  expect(night.stdout).toMatch(/^everybody +09:00-09:30 \S+ +by /);
+  expect((await run('quiet', '--everybody', '--off')).code).toBe(0);
+  for (const wrong of [
+    ['bob', '--everybody'],
+    ['--for', '2h'],
+    ['bob', '--off', '--for', '2h'],
+    ['bob', '--hours', 'nights'],
+    ['bob', '--hours', '25:00-07:00'],
+  ])
+    expect((await run('quiet', ...wrong)).code).toBe(2);
 });

@@ -25,6 +25,9 @@ export function everyCall(
     heartbeat_session: { runtime: 'codex_cli' },
     list_sessions: {},
     trigger_participant: { thread_id, target_agent_id: 'bob' },
+    set_quiet: { for_ms: 60_000 },
+    list_quiet: {},
+    wait_for_wake: { native_session_id: NOWHERE, timeout_ms: 0 },
     get_message_evidence: { thread_id, message_id },
     rename_thread: { thread_id, title: 'another name' },
     control_thread: { thread_id, control: { prod: ['bob'] } },
@@ -91,6 +94,7 @@ export function everyCall(
 /** What a worker is told where those inputs, good as they are, name what is not there or not theirs to do. */
 export const REFUSED: Partial<Record<OperationName, ErrorCode>> = {
   trigger_participant: 'WAKE_FAILED',
+  set_quiet: 'INSUFFICIENT_AUTHORITY',
   report_result: 'NOT_FOUND',
   close_side_channel: 'CONFLICT',
   get_agent: 'NOT_FOUND',

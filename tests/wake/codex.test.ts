@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { openLiveCodex, startCodexExec } from '@parley/runtimes';
@@ -10,6 +10,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { CodexTool } from '../agents/run-codex.ts';
 import { freshFolder } from '../harness/start-hub.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { sitDown } from '../supervisor/person.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { tool } from '../tools/tools.ts';
 import { type CodexPlace, hubServer, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
@@ -131,30 +132,34 @@ describeWith(['codex', 'codex-0153'], 'a real Codex is woken', () => {
     );
   }
 
+  /** The server behind an open Codex where the hub looks for it, and a client beside whoever is there. */
+  async function openServer(here: CodexPlace) {
+    const folder = path.join(here.home, 'app-server-control');
+    const socket = path.join(folder, 'app-server-control.sock');
+    await mkdir(folder, { recursive: true });
+    await rm(socket, { force: true });
+    const server = spawn(here.bin, ['app-server', '--listen', `unix://${socket}`], {
+      env: here.env,
+      cwd: here.place.work,
+      stdio: 'ignore',
+    });
+    onTestFinished(async () => {
+      server.kill('SIGKILL');
+      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
+    });
+    await expect.poll(() => existsSync(socket), { timeout: 30_000 }).toBe(true);
+    const clientInfo = { name: 'owner', version: '0' };
+    const owner = await openLiveCodex({ socket, clientInfo, requestMs: 20_000 });
+    onTestFinished(() => owner.close());
+    return { socket, owner };
+  }
+
   test(
     '[HUB-M9] a Codex that somebody has open is woken by its own queue: at once when idle, after the turn when busy',
     { timeout: 120_000 },
     async () => {
       const here = places[0] as CodexPlace;
-      const folder = path.join(here.home, 'app-server-control');
-      const socket = path.join(folder, 'app-server-control.sock');
-      await mkdir(folder, { recursive: true });
-      const server = spawn(here.bin, ['app-server', '--listen', `unix://${socket}`], {
-        env: here.env,
-        cwd: here.place.work,
-        stdio: 'ignore',
-      });
-      onTestFinished(async () => {
-        server.kill('SIGKILL');
-        if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
-      });
-      await expect.poll(() => existsSync(socket), { timeout: 30_000 }).toBe(true);
-      const owner = await openLiveCodex({
-        socket,
-        clientInfo: { name: 'owner', version: '0' },
-        requestMs: 20_000,
-      });
-      onTestFinished(() => owner.close());
+      const { owner } = await openServer(here);
       const native_session_id = await owner.startThread(here.place.work);
       const bob = scene.as('codex-bob', { session: 'open' });
       await bob.ok('heartbeat_session', { runtime: 'codex_cli', resumable: true, native_session_id });
@@ -186,6 +191,63 @@ describeWith(['codex', 'codex-0153'], 'a real Codex is woken', () => {
         .toEqual(['asked', 'delivering', 'queued', 'delivered', 'ended']);
       const last = (await wokenFor(scene, thread_id, 3)).at(-1);
       expect(last).toMatchObject({ result: 'delivered', proof: 'runtime_record' });
+    },
+  );
+
+  test(
+    '[HUB-M9] a person sits at an open Codex: a half-typed draft stays; busy it gets the wake after the turn, and at once into the turn where an operator insists',
+    { timeout: 180_000 },
+    async () => {
+      const here = places[0] as CodexPlace;
+      const { socket, owner } = await openServer(here);
+      const person = await sitDown([here.bin, '--remote', `unix://${socket}`], {
+        env: { ...here.env, TERM: 'xterm-256color' },
+        cwd: here.place.work,
+      });
+      await person.sees(/^› Ask Codex/m);
+      await expect.poll(async () => (await owner.loaded()).length, { timeout: 30_000 }).toBe(1);
+      const [native_session_id = ''] = await owner.loaded();
+      const bob = scene.as('codex-bob', { session: 'terminal' });
+      await bob.ok('heartbeat_session', { runtime: 'codex_cli', resumable: true, native_session_id });
+      person.type('half typed');
+      await person.sees(/^› half typed/m);
+      const [alice, ann] = [scene.as('alice'), scene.as('ann', { role: 'operator' })];
+      const thread_id = await alice.thread('codex-bob', 'ann');
+      await alice.say(thread_id, 'one');
+      const wake = { thread_id, target_agent_id: 'codex-bob' };
+      const told = await alice.ok('trigger_participant', wake);
+      expect(told, JSON.stringify(told)).toMatchObject({ result: 'delivered', door: 'codex_socket' });
+      await expect.poll(() => answers(thread_id), { timeout: 60_000 }).toEqual(['codex-bob']);
+      await expect
+        .poll(() => journalSteps(scene, 'codex-bob', told.trigger_id), { timeout: 60_000 })
+        .toContain('ended');
+      await person.sees(/^› half typed/m);
+
+      let release = (): void => {};
+      here.hold.until = new Promise((resolve) => (release = resolve));
+      const before = here.asked().length;
+      person.type(' NEXT');
+      await person.sees(/^› half typed NEXT/m);
+      person.type('\r');
+      await expect.poll(() => here.asked().length, { timeout: 30_000 }).toBeGreaterThan(before);
+      expect(here.asked().at(-1)).toContain('half typed NEXT');
+      await alice.say(thread_id, 'two');
+      const queued = await alice.ok('trigger_participant', wake);
+      expect(queued).toMatchObject({ result: 'queued', door: 'codex_socket' });
+      await alice.say(thread_id, 'three');
+      const audit = { reason: 'it must know now' };
+      const forced = await ann.ok('trigger_participant', { ...wake, force: true, audit });
+      expect(forced).toMatchObject({ door: 'codex_socket' });
+      release();
+      for (const { trigger_id } of [forced, queued])
+        await expect
+          .poll(() => journalSteps(scene, 'codex-bob', trigger_id), { timeout: 60_000 })
+          .toEqual(expect.arrayContaining(['delivering', 'delivered', 'ended']));
+      // Steered, it came before what waited in the queue.
+      const first = here.asked().findIndex((text) => text.includes(forced.trigger_id));
+      const second = here.asked().findIndex((text) => text.includes(queued.trigger_id));
+      expect(first).toBeGreaterThan(0);
+      expect(first).toBeLessThan(second);
     },
   );
 });

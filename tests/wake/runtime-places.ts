@@ -3,8 +3,13 @@ import path from 'node:path';
 
 import {
   CLAUDE_KEY,
+  type MessagesRequest,
+  type MessagesStep,
   pastFirstQuestions,
   QUIET_CLAUDE,
+  type ResponsesRequest,
+  type ResponsesStep,
+  scriptedModelConfig,
   startAnthropicMessages,
   startOpenaiResponses,
 } from '@parley/runtimes';
@@ -44,21 +49,39 @@ export function hubServer(data: string, agent: string): StdioServer {
   return { kind: 'stdio', command: process.execPath, args };
 }
 
-/** A Codex that answers in the thread it is woken for. */
-export async function openCodexPlace(tool: CodexTool, server: StdioServer): Promise<CodexPlace> {
+/** What a model does before anything else; undefined where it minds its wakes. */
+interface Further<Request, Step> {
+  script?: (request: Request) => Step[] | undefined | Promise<Step[] | undefined>;
+}
+
+/** What those who are started with the hub's tools call them; else they are configured as `hub`. */
+const GIVEN = 'parley';
+
+/** A Codex that answers in the thread it is woken for; without a server of its own it is given the hub's tools. */
+export async function openCodexPlace(
+  tool: CodexTool,
+  server: StdioServer | undefined,
+  { script }: Further<ResponsesRequest, ResponsesStep> = {},
+): Promise<CodexPlace> {
   const place = await openIsolatedHome();
   const hold = { until: Promise.resolve() };
   const model = await startOpenaiResponses(async (request) => {
     // Codex also asks for a title, without tools.
     if (request.body.tools.length === 0) return [{ text: 'a title' }];
+    const further = await script?.(request);
+    if (further !== undefined) return further;
     const wakes = wakesIn(request.body.input);
     if (JSON.stringify(request.body.input.at(-1)).includes('NEXT')) await hold.until;
-    else if (wakes.length > 0) return stepsOfCodex(request, callsOfWoken(wakes), 'hub');
+    else if (wakes.length > 0)
+      return stepsOfCodex(request, callsOfWoken(wakes), server === undefined ? GIVEN : 'hub');
     return [{ text: 'ready' }];
   });
   const home = path.join(place.home, '.codex');
   await mkdir(home);
-  const config = codexConfig({ modelUrl: model.url, name: 'hub', server, features: {}, marker: place.root });
+  const config =
+    server === undefined
+      ? scriptedModelConfig(model.url)
+      : codexConfig({ modelUrl: model.url, name: 'hub', server, features: {}, marker: place.root });
   const trusted = `[projects."${place.work}"]\ntrust_level = "trusted"\n`;
   await writeFile(path.join(home, 'config.toml'), `${config}\n${trusted}`);
   return {
@@ -79,15 +102,22 @@ export async function openCodexPlace(tool: CodexTool, server: StdioServer): Prom
 }
 
 /** A Claude Code that answers in the thread it is woken for; `args` is what the hub must start it with. */
-export async function openClaudePlace(server: StdioServer): Promise<RuntimePlace & { args: string[] }> {
+export async function openClaudePlace(
+  server: StdioServer | undefined,
+  { script }: Further<MessagesRequest, MessagesStep> = {},
+): Promise<RuntimePlace & { args: string[] }> {
   const place = await openIsolatedHome();
-  const model = await startAnthropicMessages((request) => {
+  const model = await startAnthropicMessages(async (request) => {
+    const further = await script?.(request);
+    if (further !== undefined) return further;
     const wakes = wakesIn(request.body.messages);
-    return wakes.length === 0 ? [{ text: 'ready' }] : stepsOfClaude(request, callsOfWoken(wakes), 'hub');
+    const name = server === undefined ? GIVEN : 'hub';
+    return wakes.length === 0 ? [{ text: 'ready' }] : stepsOfClaude(request, callsOfWoken(wakes), name);
   });
   const home = path.join(place.home, '.claude');
   const config = path.join(place.home, 'mcp.json');
-  await writeFile(config, JSON.stringify({ mcpServers: { hub: serverEntry(server) } }));
+  const servers = server === undefined ? {} : { hub: serverEntry(server) };
+  await writeFile(config, JSON.stringify({ mcpServers: servers }));
   await mkdir(home);
   await writeFile(path.join(home, '.claude.json'), JSON.stringify(pastFirstQuestions(place.work)));
   const env = {

@@ -1,4 +1,4 @@
-import type { ApprovalDecision, ApprovalRequest } from '@parley/runtimes';
+import { type ApprovalDecision, type ApprovalRequest, messageOf, schemaOf } from '@parley/runtimes';
 
 import type { Log } from './logger.ts';
 import type { OtherAnswer } from './onlooker.ts';
@@ -128,34 +128,6 @@ function questionOf(agentId: string | null, identity: string | undefined, reques
     message: agentId === null ? messageOf(request) : `${messageOf(request)}\n[${who}]`,
     threadId: request.threadId,
     agent_id: agentId,
-  };
-}
-
-/** The question in a sentence or two. */
-export function messageOf({ kind, command, cwd, changes, reason, questions, raw }: ApprovalRequest): string {
-  const told = raw.params['message'];
-  if (typeof told === 'string') return told;
-  const why = reason === undefined ? '' : `\n${reason}`;
-  if (kind === 'command') return `Allow Codex to run \`${command ?? ''}\` in \`${cwd ?? ''}\`?${why}`;
-  if (kind === 'patch')
-    return `Allow Codex to change ${(changes ?? []).map(({ path }) => path).join(', ') || 'files'}?${why}`;
-  if (kind === 'user_input') return (questions ?? []).map(({ question }) => question).join('\n');
-  return `Codex asks for ${kind === 'permissions' ? 'more permissions' : 'an answer'}.${why}`;
-}
-
-/** What a filled-in answer looks like. */
-export function schemaOf({ kind, questions, raw }: ApprovalRequest): unknown {
-  if (kind === 'mcp_elicitation' && raw.params['requestedSchema'] !== undefined)
-    return raw.params['requestedSchema'];
-  const asked = kind === 'user_input' ? (questions ?? []) : [];
-  return {
-    type: 'object',
-    properties: Object.fromEntries(
-      asked.map(({ id, question, options }) => [
-        id,
-        { type: 'string', description: question, ...(options.length === 0 ? {} : { enum: options }) },
-      ]),
-    ),
   };
 }
 

@@ -1,13 +1,7 @@
-const SECRET =
-  /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|Bearer\s+[A-Za-z0-9._~+/=-]+|\b(?:sk|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{8,}/g;
+import { hideSecrets } from '@parley/runtimes';
 
 /** Control characters of every kind, and marks that reorder or break lines. */
 const HARMFUL = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
-
-/** Takes out what looks like a secret. */
-export function hideSecrets(text: string): string {
-  return text.replaceAll(SECRET, '[redacted]');
-}
 
 /** Makes a text from outside fit for a log or a terminal: no secret, nothing that acts on it, one line. */
 export function redact(text: string): string {

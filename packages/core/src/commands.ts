@@ -12,6 +12,7 @@ import type {
   EnvelopeAction,
   ManagementMode,
   MessageKind,
+  Quiet,
   Session,
   ThreadStatus,
   ThreadType,
@@ -22,6 +23,7 @@ import type { Outcome } from './queue/outcome.ts';
 import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
+import type { WakeBudget } from './wake/budget.ts';
 import type { Wake } from './wake/wake.ts';
 
 /** A caller's promise that the same key means the same thing; kept with the effect in one transaction. */
@@ -132,7 +134,20 @@ export type NoteWake = InThread<
 > & {
   wake: Wake;
   step?: WakeStep;
+  /** Only within this many an hour; a wake beyond it is skipped. */
+  budget?: WakeBudget;
 };
+/** Who is not to be woken, or again may be; without a name it is everybody. */
+export type SetQuiet = Base<
+  'set_quiet',
+  {
+    quiet: boolean;
+    of_agent?: string | undefined;
+    for_ms?: number | undefined;
+    hours?: Quiet['hours'];
+    reason?: string | undefined;
+  }
+>;
 export type NoteFollower = Base<'note_follower', { name: string; pos: number }>;
 
 /** A sender's own number for what it sends in one context; a lower one than the last is not carried out. */
@@ -250,6 +265,7 @@ export type Command =
   | NoteOffers
   | NoteWake
   | NoteFollower
+  | SetQuiet
   | CreateDocument
   | UpdateDocument
   | DeleteDocument

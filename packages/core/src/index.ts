@@ -59,3 +59,4 @@ export { HUMAN_INPUT, SKIP_REASONS, type WakeSettings } from './wake/policy.ts';
 export type { WakeProfile, Waker } from './wake/ports.ts';
 export { createWaker } from './wake/waker.ts';
 export type { Wake } from './wake/wake.ts';
+export { createWakeDesk, type FoundSession, type WakeDesk } from './wake/wake-desk.ts';

@@ -20,6 +20,7 @@ import type { MessageQuota } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
 import type { Waker } from './wake/ports.ts';
+import type { WakeDesk } from './wake/wake-desk.ts';
 
 /** The ports that operations work with. */
 export interface Deps {
@@ -36,6 +37,7 @@ export interface Deps {
   asks: AskKeeper;
   offers: Offers;
   waker: Pick<Waker, 'wake'>;
+  wakeDesk: WakeDesk;
   invitations: Invitations;
   /** What the hub tells of itself. */
   about: () => About;

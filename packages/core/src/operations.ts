@@ -70,7 +70,7 @@ import {
   summarizeThread,
   updateThreadStatus,
 } from './threads/operations.ts';
-import { triggerParticipant } from './wake/operations.ts';
+import { listQuiet, setQuiet, triggerParticipant, waitForWake } from './wake/operations.ts';
 
 /** The table of operations: what each contract does. */
 export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
@@ -88,6 +88,9 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   heartbeat_session: heartbeatSession,
   list_sessions: listSessions,
   trigger_participant: triggerParticipant,
+  set_quiet: setQuiet,
+  list_quiet: listQuiet,
+  wait_for_wake: waitForWake,
   get_message_evidence: getMessageEvidence,
   rename_thread: renameThread,
   control_thread: controlThread,

@@ -1,5 +1,6 @@
-import type { Agent, Ask, Device, Session } from '@parley/protocol';
+import type { Agent, Ask, Device, Quiet, Session } from '@parley/protocol';
 
+import type { WakeTally } from './wake/budget.ts';
 import type { Wake } from './wake/wake.ts';
 import type { KeptArtifact } from './artifacts/kept.ts';
 import type { KeptDelivery, Letter } from './queue/kept.ts';
@@ -50,6 +51,8 @@ export interface RecordKinds {
   ask: Ask;
   offer: Offer;
   wake: Wake;
+  tally: WakeTally;
+  quiet: Quiet;
   follower: Follower;
   document: KeptDocument;
   branch: Branch;

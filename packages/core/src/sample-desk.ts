@@ -11,6 +11,7 @@ import { createPresenceBoard } from './participation/presence.ts';
 import { createProfileRegistry } from './participation/profile-registry.ts';
 import { createMessageQuota } from './quota.ts';
 import type { Store } from './store.ts';
+import { createWakeDesk } from './wake/wake-desk.ts';
 
 /** A hub over a store, with a clock that the test moves. */
 export interface Desk {
@@ -42,6 +43,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     commander: { command: () => Promise.reject(new Error('nobody is connected')) },
     asks: createAskKeeper(store, () => deps.log, time, chance, onFault),
     offers: createOffers(store, time, chance, onFault),
+    wakeDesk: createWakeDesk(() => 0),
     waker: {
       wake: () => {
         throw new Error('nobody is woken here');

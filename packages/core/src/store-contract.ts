@@ -17,6 +17,7 @@ import {
   posting,
 } from './store-contract/scene.ts';
 import { testTree } from './store-contract/tree-contract.ts';
+import { testWakes, waking } from './store-contract/wake-contract.ts';
 import { testWorkspace } from './store-contract/workspace-contract.ts';
 
 export { testProjections } from './store-contract/projections-contract.ts';
@@ -60,6 +61,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
   testWorkspace(check);
   testConversation(check);
   testTree(check);
+  testWakes(check);
 
   check('a store says that it can be written to', async ({ store }) => {
     expect(store.health()).toEqual({ writable: true });
@@ -73,6 +75,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
       const first = await say('keyed', { key: 'k' });
       await store.transact(acking(t, 2, alice));
       await store.transact(beating(alice, 'idle'));
+      for (const i of [1, 2]) await store.transact(waking({ alice, workspace_id, t }, i));
       const before = [
         await page(),
         await store.cursors(t),
@@ -87,6 +90,8 @@ export function testStore(open: () => Promise<OpenedStore>): void {
       ]).toEqual(before);
       const retried = await again.transact(posting(t, 'keyed', alice, { key: 'k' }));
       expect(retried).toEqual({ result: first.result, replayed: true });
+      const third = await again.transact(waking({ alice, workspace_id, t }, 3));
+      expect(third.result).toMatchObject({ state: 'skipped' });
       expect((await again.transact(posting(t, 'next', alice))).reached?.[0]?.last_seq).toBe(5);
     },
   );

@@ -23,6 +23,7 @@ import {
   createProfileRegistry,
   createQuota,
   createTreeKeeper,
+  createWakeDesk,
   createWaker,
   type Deps,
   type Invitation,
@@ -81,7 +82,11 @@ const LINK_MS = 1_800_000;
 const never = new AbortController().signal;
 
 /** Builds the whole hub, top to bottom in the order it starts; the only place where instances are made. */
-export async function start(config: Config, log: Logger): Promise<RunningHub> {
+export async function start(
+  config: Config,
+  log: Logger,
+  { embedded = false }: { embedded?: boolean } = {},
+): Promise<RunningHub> {
   prepareFolder(config.data);
   const lock = lockFolder(config.data);
   const runtimeFile = join(config.data, HUB_FILE);
@@ -136,6 +141,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
     offers: createOffers(store, clock, chance, onFault),
     waker: { wake: (...call) => waker.wake(...call) },
+    wakeDesk: createWakeDesk(clock.monotonic),
     invitations: createInvitations(clock, chance),
     about: () => ({
       version: VERSION,
@@ -194,7 +200,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       profiles: wakeProfiles,
       commander: deps.commander,
       context: (signal) => ({ request_id: `wake_${randomUUID()}`, signal }),
-      now: clock.now,
+      desk: deps.wakeDesk,
+      clock,
     }),
     settings: wakeSettings(config.wake),
     wakeProfiles,
@@ -301,7 +308,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     ],
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
   });
-  const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
+  const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey, embedded };
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
   await postOffice.start();
   indexFollower.start();
@@ -334,6 +341,7 @@ function wakeSettings(wake: Config['wake']): WakeSettings {
     recheckMs: wake.recheck_ms,
     quietMs: wake.quiet_ms,
     maxDeferMs: wake.max_defer_ms,
+    expireMs: wake.expire_ms,
     proofMs: wake.proof_ms,
     repeatAfterMs: wake.repeat_after_ms,
     pairPerHour: wake.pair_per_hour,

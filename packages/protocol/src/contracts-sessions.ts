@@ -5,6 +5,8 @@ import {
   IdempotencyKey,
   ManagementMode,
   Metadata,
+  Quiet,
+  QuietHours,
   Session,
   SessionStatus,
   ThreadId,
@@ -12,6 +14,10 @@ import {
 } from './entities.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
+
+const NativeId = z
+  .string()
+  .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'must be a UUID' });
 
 export const heartbeatSession = contract({
   name: 'heartbeat_session',
@@ -23,10 +29,7 @@ export const heartbeatSession = contract({
     status: SessionStatus.default('active'),
     resumable: z.boolean().default(false),
     management_mode: ManagementMode.default('unmanaged'),
-    native_session_id: z
-      .string()
-      .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'must be a UUID' })
-      .optional(),
+    native_session_id: NativeId.optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ ok: z.literal(true), recorded_at: Timestamp }),
@@ -46,6 +49,28 @@ export const listSessions = contract({
   output: z.object({ sessions: z.array(Session) }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/sessions' },
+  essential: false,
+});
+
+const TriggerId = z.string().min(1).max(64);
+
+export const waitForWake = contract({
+  name: 'wait_for_wake',
+  version: '1.0.0',
+  title: 'Wait to be woken',
+  description:
+    'For hooks of a runtime: wait until this session is to be woken; say with took that you hand the text on.',
+  input: z.object({
+    native_session_id: NativeId,
+    took: TriggerId.optional().describe('you have this wake and hand it to the session; answers at once'),
+    seen: z.array(TriggerId).max(20).default([]).describe('wakes that the session’s own record holds'),
+    timeout_ms: z.number().int().min(0).max(LIMITS.wait_max_ms).default(25_000),
+  }),
+  output: z.object({
+    wake: z.object({ trigger_id: z.string(), thread_id: z.string(), prompt: z.string() }).nullable(),
+    replaced: z.boolean().describe('another waits for the same session now: go'),
+  }),
+  annotations: WRITES,
   essential: false,
 });
 
@@ -80,4 +105,41 @@ export const triggerParticipant = contract({
   }),
   annotations: WRITES,
   essential: true,
+});
+
+export const setQuiet = contract({
+  name: 'set_quiet',
+  version: '1.0.0',
+  title: 'Leave an agent alone',
+  description:
+    'Keep an agent, or with no name everybody, from being woken: for a time, at hours of the day, or until it is taken back. What was asked for meanwhile is done afterwards, unless it was read.',
+  input: z.object({
+    of_agent: Name.optional().describe('who is left alone; everybody of the workspace when left out'),
+    quiet: z.boolean().default(true).describe('false takes it back'),
+    for_ms: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(2_592_000_000)
+      .optional()
+      .describe('for how long, at most 30 days'),
+    hours: QuietHours.optional().describe('only at these hours of each day'),
+    reason: storableText({ maxBytes: LIMITS.reason_bytes }).optional(),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: z.object({ quiet: Quiet.nullable() }),
+  annotations: WRITES,
+  essential: false,
+});
+
+export const listQuiet = contract({
+  name: 'list_quiet',
+  version: '1.0.0',
+  title: 'Who is left alone',
+  description: 'Which agents of the workspace are not to be woken, since when, until when and by whom.',
+  input: z.object({}),
+  output: z.object({ quiet: z.array(Quiet) }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/quiet' },
+  essential: false,
 });

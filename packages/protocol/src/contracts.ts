@@ -56,7 +56,14 @@ import { getDelivery, listDeliveries, redriveDeliveries } from './contracts-queu
 import { listServices, reportHealth } from './contracts-registry.ts';
 import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
 import { queryKnowledge } from './contracts-search.ts';
-import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
+import {
+  heartbeatSession,
+  listQuiet,
+  listSessions,
+  setQuiet,
+  triggerParticipant,
+  waitForWake,
+} from './contracts-sessions.ts';
 import {
   createThread,
   getThread,
@@ -83,6 +90,9 @@ export const CONTRACTS = {
   heartbeat_session: heartbeatSession,
   list_sessions: listSessions,
   trigger_participant: triggerParticipant,
+  set_quiet: setQuiet,
+  list_quiet: listQuiet,
+  wait_for_wake: waitForWake,
   get_message_evidence: getMessageEvidence,
   rename_thread: renameThread,
   control_thread: controlThread,

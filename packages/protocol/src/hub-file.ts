@@ -14,6 +14,8 @@ export const HubFile = z.object({
   pid: z.number().int(),
   version: z.string(),
   key: z.string().min(1).optional(),
+  /** It lives in the `parley mcp` of a client and ends with it: whoever is left then runs one. */
+  embedded: z.boolean().optional(),
 });
 export type HubFile = z.infer<typeof HubFile>;
 

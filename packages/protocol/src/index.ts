@@ -25,6 +25,7 @@ export * from './limits.ts';
 export * from './live.ts';
 export * from './live-decode.ts';
 export * from './live-errors.ts';
+export * from './managed.ts';
 export * from './terminal.ts';
 export * from './text.ts';
 export * from './thread-events.ts';

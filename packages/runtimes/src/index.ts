@@ -1,11 +1,18 @@
+export { openAcpSession, openManagedAcp } from './acp/managed-acp.ts';
 export { sendToClaudeInbox } from './claude/claude-inbox.ts';
 export { type ClaudePrintOptions, startClaudePrint } from './claude/claude-print.ts';
+export { openManagedClaude } from './claude/managed-claude.ts';
 export { liveClaudeSessions } from './claude/live-sessions.ts';
+export { wakesInTranscript } from './claude/transcript.ts';
+export { askOf, decisionOfVerdict, messageOf, schemaOf } from './codex/approval-ask.ts';
 export type * from './codex/backend.ts';
 export { type CodexExecOptions, startCodexExec } from './codex/codex-exec.ts';
+export { describeEvent } from './codex/describe-event.ts';
 export { DEFAULT_LIMITS } from './codex/limits.ts';
 export { type LiveCodex, openLiveCodex } from './codex/live-codex.ts';
+export { openManagedCodex } from './codex/managed-codex.ts';
 export { openCodex } from './codex/open-codex.ts';
+export type * from './managed/session.ts';
 export {
   type MessagesBlock,
   type MessagesRequest,
@@ -14,6 +21,7 @@ export {
   startAnthropicMessages,
 } from './models/anthropic-messages.ts';
 export { type LoopbackServer, openLoopbackServer, sendJson } from './models/loopback-server.ts';
+export { type ChatRequest, type ChatScript, type ChatStep, startOpenaiChat } from './models/openai-chat.ts';
 export {
   type ResponsesItem,
   type ResponsesRequest,
@@ -24,6 +32,7 @@ export {
 } from './models/openai-responses.ts';
 export { CLAUDE_KEY, pastFirstQuestions, QUIET_CLAUDE } from './models/scripted-claude.ts';
 export { scriptedModelConfig } from './models/scripted-codex.ts';
+export { opencodeConfig, opencodeConfigFile, quietOpencode } from './models/scripted-opencode.ts';
 export { versionOf } from './process/ask-program.ts';
 export type { ChildExit } from './process/child.ts';
 export { findProgram } from './process/find-program.ts';
@@ -35,3 +44,4 @@ export { openPty, type Pty, type PtyExit } from './terminal/open-pty.ts';
 export { openScreen, type Screen, type ScreenModes } from './terminal/open-screen.ts';
 export { kindOf } from './terminal/programs.ts';
 export { createTyping } from './terminal/typing.ts';
+export { clip, headline, hideSecrets, told } from './told.ts';

@@ -1,2 +1,3 @@
 export type { FoundHub } from './hub-link.ts';
 export { supervise, type SuperviseOptions } from './supervise.ts';
+export { type ManagedNews, runManaged } from './managed/run-managed.ts';

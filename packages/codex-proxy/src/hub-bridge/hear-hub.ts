@@ -2,7 +2,7 @@ import type { Happening } from '@parley/client';
 import { type Member } from '@parley/mail';
 import { messageIdOfEvent, ParleyError, type ThreadEvent } from '@parley/protocol';
 
-import { retry } from '../hub-link/retry.ts';
+import { retry } from '@parley/supervisor/link';
 import type { BridgeDeps } from './bridge-deps.ts';
 import { hubNameOf, isOfTeam, mailNamesOf } from './bridge-names.ts';
 import { bare } from './bridge-state.ts';

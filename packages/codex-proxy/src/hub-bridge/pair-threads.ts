@@ -1,4 +1,4 @@
-import { clip } from '../hub-link/clip.ts';
+import { clip } from '@parley/runtimes';
 import type { BridgeDeps } from './bridge-deps.ts';
 import { digestOf } from './bridge-names.ts';
 

@@ -1,7 +1,7 @@
 import { isControlFrame, type SeenMail } from '@parley/mail';
 import { seqOfMessageId } from '@parley/protocol';
 
-import { clip } from '../hub-link/clip.ts';
+import { clip } from '@parley/runtimes';
 import type { BridgeDeps } from './bridge-deps.ts';
 import { digestOf, hubNameOf } from './bridge-names.ts';
 import type { PairThreads, Party } from './pair-threads.ts';

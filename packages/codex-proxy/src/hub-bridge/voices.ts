@@ -1,7 +1,7 @@
 import type { Client } from '@parley/client';
 
 import type { HubAccess } from '../hub-link/hub-access.ts';
-import { retry } from '../hub-link/retry.ts';
+import { retry } from '@parley/supervisor/link';
 
 /** The agents of the team as they speak and listen at the hub, each by a token of its own. */
 export interface Voices {

@@ -1,20 +1,17 @@
-import type { ApprovalRequest, CodexEvent } from '@parley/runtimes';
+import {
+  type ApprovalRequest,
+  askOf,
+  type CodexEvent,
+  decisionOfVerdict,
+  describeEvent,
+} from '@parley/runtimes';
+import { openSessionLink as link, type Report } from '@parley/supervisor/link';
 
 import type { Log } from '../logger.ts';
 import type { EndedTurn, OpenSession, OtherAnswer, StartedTurn } from '../onlooker.ts';
-import { type Agent, connectAgent } from './connect-agent.ts';
-import {
-  describeEnd,
-  describeEvent,
-  describeStart,
-  failureOf,
-  type Report,
-  reporting,
-} from './describe-event.ts';
+import { connectAgent } from './connect-agent.ts';
+import { describeEnd, describeStart, failureOf } from './describe-turn.ts';
 import { AccessRefused, type HubAccess } from './hub-access.ts';
-import { createOutbox, type Delivery } from './outbox.ts';
-import { aborted, putAsk } from './put-ask.ts';
-import { type Judge, retry } from './retry.ts';
 import { commandsOf } from './session-commands.ts';
 
 export interface SessionLinkDeps {
@@ -44,146 +41,61 @@ export function openSessionLink(
   predecessor: Promise<void>,
 ): SessionLink {
   const { agentId, identity } = session;
-  const closing = new AbortController();
-  let task: string | undefined;
-  let failure: string | undefined;
-  /** Questions that are not settled yet, and those that the hub may yet have to hear of. */
-  let open = 0;
-  let asking = 0;
-  let saidStatus = '';
-  let connected = false;
   let refusal = '';
-  let tellLinked: (agent: Agent | undefined) => void = () => {};
-  const whenLinked = new Promise<Agent | undefined>((resolve) => (tellLinked = resolve));
 
-  const judge: Judge = (error) => {
-    const { status, code, message } = error as Error & { status?: number; code?: string };
-    if (status === 401) access.renew(agentId);
-    const passes =
-      status === undefined || status === 401 || code === 'RATE_LIMITED' || code === 'UNAVAILABLE';
-    if (!passes) log('warn', 'the hub refused what a session told it', { agent_id: agentId, code, message });
-    return passes ? 'again' : 'give_up';
-  };
-
-  // Events go before the state, so that an old failure is never newer than the state that followed it.
-  const outbox = createOutbox({
-    rest: statusDelivery,
-    onLost: (count) =>
-      reporting({
-        event_type: 'warning',
-        data: { message: `${count} events were lost while the hub was away` },
-      }),
-    isExpecting: () => asking > 0,
-    judge,
-    closing: closing.signal,
+  const linked = link({
+    async connect(onConnection) {
+      try {
+        // Without these there is nothing to be patient about.
+        access.url();
+        await access.token(identity, agentId);
+        return await connectAgent({
+          url: () => access.url(),
+          token: () => access.token(identity, agentId),
+          name: identity,
+          metadata: factsOf(session),
+          commands: commandsOf(session),
+          onConnection(state, reason) {
+            onConnection(state, reason);
+            if (state !== 'replaced') onHub(state === 'open' ? 'linked' : 'away', reason);
+          },
+        });
+      } catch (error) {
+        const { message: reason, status } = error as Error & { status?: number };
+        if (!(error instanceof AccessRefused) && status === undefined) onHub('away', reason);
+        else if (reason !== refusal)
+          log('warn', 'a session is not let in at the hub', { agent_id: agentId, identity, reason });
+        refusal = reason;
+        throw error;
+      }
+    },
+    renew: () => access.renew(agentId),
+    facts: () => factsOf(session),
+    askMs,
+    predecessor,
+    log: (level, message, facts) => log(level, message, { agent_id: agentId, ...facts }),
   });
 
-  function statusDelivery(): Delivery | undefined {
-    const [status, passing] = standing();
-    const metadata = { ...factsOf(session), ...passing };
-    const saying = JSON.stringify([status, metadata]);
-    if (saying === saidStatus || closing.signal.aborted) return undefined;
-    return async (agent) => {
-      await agent.status(status, metadata);
-      saidStatus = saying;
-    };
-  }
-
-  function standing(): ['busy' | 'error' | 'online', Record<string, unknown>] {
-    if (task !== undefined)
-      return ['busy', { currentTask: task, ...(open > 0 ? { waiting: 'prompt' } : {}) }];
-    return failure === undefined ? ['online', {}] : ['error', { error: failure }];
-  }
-
-  async function connect(): Promise<Agent> {
-    try {
-      // Without these there is nothing to be patient about.
-      access.url();
-      await access.token(identity, agentId);
-      return await connectAgent({
-        url: () => access.url(),
-        token: () => access.token(identity, agentId),
-        name: identity,
-        metadata: factsOf(session),
-        commands: commandsOf(session),
-        onConnection(state, reason) {
-          connected = state === 'open';
-          if (connected) saidStatus = '';
-          else access.renew(agentId);
-          if (state !== 'replaced') onHub(connected ? 'linked' : 'away', reason);
-          outbox.wake();
-        },
-      });
-    } catch (error) {
-      const { message: reason, status } = error as Error & { status?: number };
-      if (!(error instanceof AccessRefused) && status === undefined) onHub('away', reason);
-      else if (reason !== refusal)
-        log('warn', 'a session is not let in at the hub', { agent_id: agentId, identity, reason });
-      refusal = reason;
-      throw error;
-    }
-  }
-
-  async function run(): Promise<void> {
-    await predecessor;
-    const agent = await retry(connect, () => 'again', closing.signal);
-    tellLinked(agent);
-    if (agent === undefined) return;
-    await outbox.run(agent);
-    await agent.close().catch(() => {});
-  }
-
   const report = (told: Report | undefined): void => {
-    if (told !== undefined) outbox.may(reporting(told));
+    if (told !== undefined) linked.report(told);
   };
-  const running = run().catch((error: unknown) =>
-    log('error', 'the link to the hub failed', { agent_id: agentId, error: String(error) }),
-  );
   return {
     turnStarted(turn) {
       const told = describeStart(turn);
-      task = String(told.data?.['message']);
-      failure = undefined;
+      linked.begun(String(told.data?.['message']));
       report(told);
     },
     turnEnded(turn) {
-      task = undefined;
-      failure = failureOf(turn);
+      linked.rested(failureOf(turn));
       report(describeEnd(turn));
     },
     event: (event) => report(describeEvent(event)),
     asked(request, signal) {
-      open += 1;
-      asking += 1;
-      outbox.wake();
-      void aborted(signal).then(() => {
-        open -= 1;
-        outbox.wake();
-      });
-      const deps = { whenLinked, outbox, judge, timeoutMs: askMs, closing: closing.signal };
-      const answer = putAsk(deps, request, signal)
-        .catch((error: unknown) => {
-          log('error', 'an approval could not be shown at the hub', {
-            agent_id: agentId,
-            error: String(error),
-          });
-          return undefined;
-        })
-        .finally(() => {
-          asking -= 1;
-          outbox.wake();
-        });
-      return { isThere: () => connected, answer };
+      const { isThere, verdict } = linked.ask(askOf(request), signal);
+      return { isThere, answer: verdict.then((given) => given && decisionOfVerdict(request, given)) };
     },
-    failed(reason) {
-      failure = reason;
-      outbox.wake();
-    },
-    close() {
-      closing.abort();
-      outbox.wake();
-      return running;
-    },
+    failed: (reason) => linked.rested(reason),
+    close: () => linked.close(),
   };
 }
 

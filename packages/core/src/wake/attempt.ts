@@ -7,19 +7,22 @@ import type { Delivery, Door, Errand, WakeTarget } from './door.ts';
 import type { Flight } from './flight.ts';
 import { findTarget, type Unread, unreadIn } from './gather.ts';
 import { LADDERS, type Rung, unfit } from './ladder.ts';
-import { failureOf, judge } from './policy.ts';
+import { failureOf, isPerson, judge, patienceLeft, type Waited } from './policy.ts';
 import type { WakeProfile, WakerDeps } from './ports.ts';
 import { wakePrompt } from './prompt.ts';
+import { EVERYBODY, quietNow } from './quiet.ts';
 import type { Wake } from './wake.ts';
 
 export interface AttemptDeps extends WakerDeps {
-  note: (wake: Wake, step?: WakeStep) => Promise<string>;
+  note: (wake: Wake, step?: WakeStep) => Promise<unknown>;
   profileOf: (workspaceId: string, agentId: string) => WakeProfile | undefined;
   closing: AbortSignal;
 }
 
 /** How often a delivery is begun at most: a hub that was killed in the midst of one tries once more. */
 const MOST_TRIES = 2;
+/** Why a wake is deferred while its target is left alone. */
+const QUIET = 'quiet';
 /** How much longer than its own bound a door is waited for. */
 const GRACE_MS = 2_000;
 
@@ -46,6 +49,24 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     await note(wake, step);
   }
 
+  /** Who is left alone is woken afterwards; that time counts against no patience. */
+  async function isHeld(wake: Wake, flight: Flight): Promise<boolean> {
+    const { workspace_id, target_agent_id } = wake;
+    const keys = [target_agent_id, EVERYBODY];
+    const kept = await deps.store.records({ kind: 'quiet', workspace_id, keys, limit: keys.length });
+    const held = wake.force === undefined ? quietNow(kept, clock.now()) : undefined;
+    if (held === undefined) return false;
+    const { quiet, until } = held;
+    const isNews = wake.state !== 'deferred' || wake.defer_reason !== QUIET;
+    Object.assign(wake, { state: 'deferred', defer_reason: QUIET });
+    if (until === undefined) delete wake.deferred_until;
+    else wake.deferred_until = new Date(until).toISOString();
+    const facts = { step: 'deferred', reason: QUIET, by: quiet.by, deferred_until: wake.deferred_until };
+    if (isNews) await note(wake, { text: `deferred: ${quiet.by} wants it left alone`, facts });
+    flight.tell({ ...wake });
+    return true;
+  }
+
   /** One way down the ladder: true where the wake must wait and come again. */
   async function descend(wake: Wake, flight: Flight): Promise<'wait' | 'over'> {
     if (flight.force !== undefined && wake.force === undefined) {
@@ -62,6 +83,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
       flight.tell(wake);
       return 'over';
     }
+    if (await isHeld(wake, flight)) return 'wait';
     const profile = deps.profileOf(workspace_id, target_agent_id);
     const { target } = await findTarget(deps, workspace_id, target_agent_id, profile);
     wake.passed = [];
@@ -78,7 +100,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
         reason: messageOf(error),
       }));
       const force = wake.force !== undefined;
-      const judgement = judge(look, { force, deferredMs: wake.deferred_ms }, settings);
+      const judgement = judge(look, { force, ...waitedOf(wake) }, settings);
       const wait = async (why: string): Promise<'wait'> => {
         await defer(wake, rung, why, nextAction(rungs.slice(i + 1), target, doors));
         flight.tell({ ...wake });
@@ -90,7 +112,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
         continue;
       }
       const delivery = await deliver(wake, { rung, door, target, thread, unread });
-      if (delivery.came === 'deferred' && wake.deferred_ms < settings.maxDeferMs)
+      if (delivery.came === 'deferred' && patienceLeft(delivery.reason, waitedOf(wake), settings) > 0)
         return wait(delivery.reason);
       if (delivery.came === 'failed' || delivery.came === 'deferred') {
         if (closing.aborted) return 'over';
@@ -127,7 +149,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     fallback: Wake['action'],
   ): Promise<void> {
     const isNews = wake.state !== 'deferred' || wake.defer_reason !== reason;
-    const left = Math.max(0, settings.maxDeferMs - wake.deferred_ms);
+    const left = Math.max(0, patienceLeft(reason, waitedOf(wake), settings));
     const deferred_until = new Date(clock.now() + left).toISOString();
     if (isNews) wake.deferred_until = deferred_until;
     Object.assign(wake, { state: 'deferred', defer_reason: reason, door, action });
@@ -231,12 +253,20 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     while (!closing.aborted) {
       if ((await inTurn(wake, () => descend(wake, flight))) === 'over') return;
       const startedAt = clock.monotonic();
-      const left = settings.maxDeferMs - wake.deferred_ms;
+      const isQuiet = wake.defer_reason === QUIET;
+      const left = isQuiet ? Infinity : patienceLeft(wake.defer_reason ?? '', waitedOf(wake), settings);
       if (flight.force === undefined || wake.force !== undefined)
         await flight.sleep(Math.max(0, Math.min(settings.recheckMs, left)), closing);
-      wake.deferred_ms += clock.monotonic() - startedAt;
+      const waited = clock.monotonic() - startedAt;
+      if (isQuiet) continue;
+      wake.deferred_ms += waited;
+      if (isPerson(wake.defer_reason)) wake.human_ms = (wake.human_ms ?? 0) + waited;
     }
   };
+}
+
+function waitedOf({ deferred_ms, human_ms = 0 }: Wake): Waited {
+  return { deferredMs: deferred_ms, humanMs: human_ms };
 }
 
 /** A wake for which no door was left, as its caller hears of it. */

@@ -2,11 +2,13 @@ import type { KeptSession } from '../records.ts';
 
 /** Every way to reach an agent, by name; the hub says which of them it has. */
 export const DOORS = [
+  'managed',
   'supervisor',
   'command',
   'codex_socket',
   'codex_resume',
   'codex_new',
+  'claude_hook',
   'claude_resume',
   'claude_new',
 ] as const;

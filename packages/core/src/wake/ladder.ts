@@ -15,6 +15,7 @@ export interface Rung {
 /** The doors of each runtime in the order they are tried: into the live session, then back into the old one, then a new one. */
 export const LADDERS: Readonly<Record<Family, readonly Rung[]>> = {
   codex: [
+    { door: 'managed', action: 'trigger_runtime', needs: 'managed' },
     { door: 'supervisor', action: 'trigger_runtime', needs: 'managed' },
     { door: 'codex_socket', action: 'trigger_runtime', needs: 'native_session' },
     { door: 'command', action: 'trigger_runtime' },
@@ -22,12 +23,15 @@ export const LADDERS: Readonly<Record<Family, readonly Rung[]>> = {
     { door: 'codex_new', action: 'spawn_session' },
   ],
   claude: [
+    { door: 'managed', action: 'trigger_runtime', needs: 'managed' },
     { door: 'supervisor', action: 'trigger_runtime', needs: 'managed' },
     { door: 'command', action: 'trigger_runtime' },
+    { door: 'claude_hook', action: 'trigger_runtime' },
     { door: 'claude_resume', action: 'resume_session', needs: 'native_session' },
     { door: 'claude_new', action: 'spawn_session' },
   ],
   other: [
+    { door: 'managed', action: 'trigger_runtime', needs: 'managed' },
     { door: 'supervisor', action: 'trigger_runtime', needs: 'managed' },
     { door: 'command', action: 'trigger_runtime' },
   ],

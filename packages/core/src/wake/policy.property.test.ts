@@ -10,6 +10,7 @@ const SETTINGS: WakeSettings = {
   recheckMs: 5_000,
   quietMs: 20_000,
   maxDeferMs: 60_000,
+  expireMs: 86_400_000,
   proofMs: 30_000,
   repeatAfterMs: 600_000,
   pairPerHour: 30,
@@ -18,12 +19,10 @@ const SETTINGS: WakeSettings = {
 
 const facts = fc.record({
   force: fc.boolean(),
-  human: fc.boolean(),
   unreadSeq: fc.nat(5),
   hush: fc.constantFrom(undefined, 'closed', 'ended', 'muted', 'paused'),
   quiet: fc.boolean(),
   last: fc.option(fc.record({ throughSeq: fc.nat(5), agoMs: fc.nat(1_200_000) }), { nil: undefined }),
-  withinBudget: fc.boolean(),
 });
 
 test('[C-WAKE-08] [HUB-W4] whatever is known, nobody is woken without cause, and only an operator overrides the rest', () => {
@@ -37,20 +36,20 @@ test('[C-WAKE-08] [HUB-W4] whatever is known, nobody is woken without cause, and
       else if (known.quiet || quiet) expect(skip).toBe('quiet');
       else if (known.last && known.last.throughSeq >= known.unreadSeq && known.last.agoMs < 600_000)
         expect(skip).toBe('already_woken');
-      else expect(skip).toBe(known.human || known.withinBudget ? undefined : 'budget');
+      else expect(skip).toBeUndefined();
     }),
   );
 });
 
 /** Keystrokes at these moments; what the policy does at each look, one every re-check. */
 function play(typed: readonly number[], force: boolean) {
-  let deferredMs = 0;
+  let humanMs = 0;
   for (let now = 0; ; now += SETTINGS.recheckMs) {
     const last = typed.filter((at) => at <= now).at(-1);
     const look: Look = last === undefined ? { can: 'now' } : { can: 'now', human_idle_ms: now - last };
-    const { step } = judge(look, { force, deferredMs }, SETTINGS);
-    if (step !== 'defer') return { step, now, deferredMs, idle: last === undefined ? Infinity : now - last };
-    deferredMs += SETTINGS.recheckMs;
+    const { step } = judge(look, { force, deferredMs: humanMs, humanMs }, SETTINGS);
+    if (step !== 'defer') return { step, now, idle: last === undefined ? Infinity : now - last };
+    humanMs += SETTINGS.recheckMs;
   }
 }
 
@@ -74,7 +73,7 @@ test('[HUB-W3] [C-WAKE-04] [C-WAKE-05] nobody is typed over, nobody waits for ev
 
 test('a door that is shut is passed by, also by one who insists', () => {
   for (const force of [false, true])
-    expect(judge({ can: 'no', reason: 'gone' }, { force, deferredMs: 0 }, SETTINGS)).toEqual({
+    expect(judge({ can: 'no', reason: 'gone' }, { force, deferredMs: 0, humanMs: 0 }, SETTINGS)).toEqual({
       step: 'skip',
       reason: 'gone',
     });
@@ -97,10 +96,27 @@ test('[HUB-W2] [HUB-W6] the end of the ladder has one code: a person in the way,
   );
 });
 
-test('[HUB-W1] every ladder begins with the supervisor, which only managed runtimes have, and ends with the widest step', () => {
+test('[HUB-W3] only a person ends the patience after the maximum: a program at work gets it after its turn, unless that takes for ever', () => {
+  const waited = fc.record({ deferredMs: fc.nat(100_000_000), humanMs: fc.nat(100_000_000) });
+  const reasons = fc.constantFrom('working', 'blocked', 'session_busy', HUMAN_INPUT, 'taken_over');
+  fc.assert(
+    fc.property(waited, reasons, ({ deferredMs, humanMs }, reason) => {
+      const at = { deferredMs: Math.max(deferredMs, humanMs), humanMs };
+      const { step } = judge({ can: 'later', reason }, { force: false, ...at }, SETTINGS);
+      const isOver = at.deferredMs >= SETTINGS.expireMs;
+      if (reason === HUMAN_INPUT || reason === 'taken_over')
+        expect(step).toBe(isOver || humanMs >= SETTINGS.maxDeferMs ? 'skip' : 'defer');
+      else expect(step).toBe(isOver ? 'skip' : 'defer');
+    }),
+  );
+});
+
+test('[HUB-W1] every ladder begins with the session’s own keeper, which only managed runtimes have, and ends with the widest step', () => {
   const order = ['trigger_runtime', 'resume_session', 'spawn_session'];
   for (const rungs of Object.values(LADDERS)) {
-    expect(rungs[0]).toEqual({ door: 'supervisor', action: 'trigger_runtime', needs: 'managed' });
+    expect(rungs.slice(0, 2)).toEqual(
+      ['managed', 'supervisor'].map((door) => ({ door, action: 'trigger_runtime', needs: 'managed' })),
+    );
     const steps = rungs.map(({ action }) => order.indexOf(action));
     expect(steps).toEqual(steps.toSorted((a, b) => a - b));
     expect(new Set(rungs.map(({ door }) => door)).size).toBe(rungs.length);

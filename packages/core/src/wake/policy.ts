@@ -9,7 +9,10 @@ export interface WakeSettings {
   recheckMs: number;
   /** How long a person must have typed nothing. */
   quietMs: number;
+  /** How long a person may keep a wake waiting. */
   maxDeferMs: number;
+  /** How long anything may keep it waiting, such as a program at work. */
+  expireMs: number;
   /** How long a door may take to prove that it delivered. */
   proofMs: number;
   /** How long a wake that was delivered and not yet heeded stands for the same messages. */
@@ -22,8 +25,6 @@ export interface WakeSettings {
 export interface WakeFacts {
   /** An operator insists. */
   force: boolean;
-  /** Asked for by a person, whose wakes are not counted. */
-  human: boolean;
   /** The newest message of another that the target has neither acknowledged nor fetched; 0 for none. */
   unreadSeq: number;
   /** Why the thread wants nothing from the target. */
@@ -31,8 +32,6 @@ export interface WakeFacts {
   quiet: boolean;
   /** How far, and how long ago in milliseconds, the target was last woken for this thread. */
   last: { throughSeq: number; agoMs: number } | undefined;
-  /** One more wake of this pair and of this target is within the budget. */
-  withinBudget: boolean;
 }
 
 export const SKIP_REASONS = {
@@ -47,7 +46,7 @@ export const SKIP_REASONS = {
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;
 
-/** Why nobody is woken, or undefined where the ladder is to be tried; the first that applies. */
+/** Why nobody is woken, or undefined where the ladder is to be tried; the first that applies. The budget is counted on record. */
 export function reasonToSkip(facts: WakeFacts, settings: WakeSettings): SkipReason | undefined {
   const { force, last } = facts;
   if (facts.unreadSeq === 0) return 'nothing_unread';
@@ -57,7 +56,7 @@ export function reasonToSkip(facts: WakeFacts, settings: WakeSettings): SkipReas
   if (facts.quiet || settings.quiet) return 'quiet';
   if (last !== undefined && last.throughSeq >= facts.unreadSeq && last.agoMs < settings.repeatAfterMs)
     return 'already_woken';
-  return facts.human || facts.withinBudget ? undefined : 'budget';
+  return undefined;
 }
 
 /** Refuses a forced wake of one who may not, or who does not say who asked for it and why. */
@@ -81,22 +80,43 @@ export type Judgement =
   | { step: 'defer'; reason: string }
   | { step: 'skip'; reason: string };
 
+/** How long a wake has waited: in all, and because of a person. */
+export interface Waited {
+  deferredMs: number;
+  humanMs: number;
+}
+
 /** Deliver now, wait, or go on to the next door; who insists does not wait, and nobody waits longer than the bound. */
 export function judge(
   look: Look,
-  { force, deferredMs }: { force: boolean; deferredMs: number },
-  { quietMs, maxDeferMs }: Pick<WakeSettings, 'quietMs' | 'maxDeferMs'>,
+  { force, ...waited }: Waited & { force: boolean },
+  settings: Pick<WakeSettings, 'quietMs' | 'maxDeferMs' | 'expireMs'>,
 ): Judgement {
   if (look.can === 'no') return { step: 'skip', reason: look.reason };
   // A person comes first: what they type makes the program look busy too.
-  const typing = look.human_idle_ms !== undefined && look.human_idle_ms < quietMs;
+  const typing = look.human_idle_ms !== undefined && look.human_idle_ms < settings.quietMs;
   const reason = typing ? HUMAN_INPUT : look.can === 'later' ? look.reason : undefined;
   if (reason === undefined || force) return { step: 'deliver' };
-  return deferredMs < maxDeferMs ? { step: 'defer', reason } : { step: 'skip', reason };
+  return patienceLeft(reason, waited, settings) > 0 ? { step: 'defer', reason } : { step: 'skip', reason };
+}
+
+/** How much longer a wake may wait for this reason: a person's time is short, a program gets it after its turn. */
+export function patienceLeft(
+  reason: string,
+  { deferredMs, humanMs }: Waited,
+  { maxDeferMs, expireMs }: Pick<WakeSettings, 'maxDeferMs' | 'expireMs'>,
+): number {
+  const left = expireMs - deferredMs;
+  return isPerson(reason) ? Math.min(left, maxDeferMs - humanMs) : left;
 }
 
 /** Why a wake is deferred while a person types. */
 export const HUMAN_INPUT = 'human_input_busy';
+
+/** True where it is a person who is in the way, at the machine or from elsewhere. */
+export function isPerson(reason: string | undefined): boolean {
+  return reason === HUMAN_INPUT || reason === 'taken_over';
+}
 
 /** A door that was passed by, and why. */
 export interface Passed {
@@ -109,6 +129,6 @@ export function failureOf(
   passed: readonly Passed[],
   target: { managed: boolean; known: boolean; served: boolean },
 ): Extract<ErrorCode, 'WAKE_FAILED' | 'UNMANAGED_RUNTIME' | 'HUMAN_INPUT_COLLISION'> {
-  if (passed.some(({ reason }) => reason === HUMAN_INPUT)) return 'HUMAN_INPUT_COLLISION';
+  if (passed.some(({ reason }) => isPerson(reason))) return 'HUMAN_INPUT_COLLISION';
   return target.known && !target.managed && !target.served ? 'UNMANAGED_RUNTIME' : 'WAKE_FAILED';
 }

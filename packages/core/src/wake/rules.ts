@@ -1,17 +1,32 @@
+import type { Quiet } from '@parley/protocol';
+
 import { journalEntry } from '../agents/journal.ts';
-import type { NoteFollower, NoteWake, Rule } from '../commands.ts';
-import { wakeKey } from './wake.ts';
+import type { NoteFollower, NoteWake, Rule, SetQuiet, WakeStep } from '../commands.ts';
+import type { PutRecord } from '../records.ts';
+import { spend } from './budget.ts';
+import { SKIP_REASONS } from './policy.ts';
+import { EVERYBODY } from './quiet.ts';
+import { type Wake, wakeKey } from './wake.ts';
 
 /** How a wake stands now, and what is told of it in the journal of the one who is woken. */
 const noteWake: Rule<NoteWake> = {
-  needs: ({ thread_id }) => ({ thread: thread_id }),
-  decide({ located }, command) {
-    const { wake, step } = command;
-    const { workspace_id, target_agent_id: owner, trigger_id } = wake;
-    const records = [
-      { kind: 'wake' as const, workspace_id, key: wakeKey(wake), mark: wake.state, owner, value: wake },
+  needs: ({ thread_id, budget }) => ({
+    thread: thread_id,
+    ...(budget === undefined ? {} : { records: true as const }),
+  }),
+  decide({ located, records: kept }, command) {
+    const { budget, now } = command;
+    const { workspace_id, target_agent_id: owner, trigger_id, by } = command.wake;
+    const tally = budget && spend(kept?.get('tally', owner), { by, target: owner, now }, budget);
+    const isOver = budget !== undefined && tally === undefined;
+    const wake = isOver ? overBudget(command.wake) : command.wake;
+    const step = isOver && command.step !== undefined ? overBudgetStep(command.step) : command.step;
+    const put = { workspace_id, owner };
+    const records: PutRecord[] = [
+      { kind: 'wake', ...put, key: wakeKey(wake), mark: wake.state, value: wake },
     ];
-    const result = { trigger_id };
+    if (tally !== undefined) records.push({ kind: 'tally', ...put, key: owner, mark: '', value: tally });
+    const result = { trigger_id, state: wake.state };
     if (step === undefined) return { changes: [], records, result };
     const { change } = journalEntry(located, owner, command, {
       type: 'agent.wake',
@@ -24,6 +39,14 @@ const noteWake: Rule<NoteWake> = {
   },
 };
 
+function overBudget(wake: Wake): Wake {
+  return { ...wake, state: 'skipped', skip: 'budget', settled_at: wake.asked_at };
+}
+
+function overBudgetStep({ facts }: WakeStep): WakeStep {
+  return { text: `not woken: ${SKIP_REASONS.budget}`, facts: { ...facts, step: 'skipped', skip: 'budget' } };
+}
+
 /** How far a follower of the whole log has come. */
 const noteFollower: Rule<NoteFollower> = {
   needs: () => ({}),
@@ -34,4 +57,24 @@ const noteFollower: Rule<NoteFollower> = {
   }),
 };
 
-export const wakeRules = { note_wake: noteWake, note_follower: noteFollower };
+/** One quiet for each agent, and one for everybody: the last word counts. */
+const setQuiet: Rule<SetQuiet> = {
+  needs: () => ({}),
+  decide(_loaded, { caller: { workspace_id, agent_id: by }, now, input }) {
+    const { quiet, of_agent, for_ms, hours, reason } = input;
+    const key = of_agent ?? EVERYBODY;
+    const name = { kind: 'quiet', workspace_id, key } as const;
+    if (!quiet) return { changes: [], drops: [name], result: { quiet: null } };
+    const value: Quiet = {
+      agent_id: of_agent ?? null,
+      since: new Date(now).toISOString(),
+      by,
+      ...(for_ms === undefined ? {} : { until: new Date(now + for_ms).toISOString() }),
+      ...(hours === undefined ? {} : { hours }),
+      ...(reason === undefined ? {} : { reason }),
+    };
+    return { changes: [], records: [{ ...name, mark: '', owner: key, value }], result: { quiet: value } };
+  },
+};
+
+export const wakeRules = { note_wake: noteWake, note_follower: noteFollower, set_quiet: setQuiet };

@@ -44,6 +44,8 @@ export interface Wake {
   state: WakeState;
   /** How long it has waited for a quiet moment, on the clock that never jumps, over restarts too. */
   deferred_ms: number;
+  /** How much of that because of a person. */
+  human_ms?: number;
   /** How often a delivery was begun. */
   tries: number;
   passed: Passed[];

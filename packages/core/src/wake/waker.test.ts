@@ -28,6 +28,7 @@ const SETTINGS: WakeSettings = {
   recheckMs: 10,
   quietMs: 1_000,
   maxDeferMs: 60_000,
+  expireMs: 86_400_000,
   proofMs: 10_000,
   repeatAfterMs: 600_000,
   pairPerHour: 3,
@@ -197,7 +198,13 @@ test('two agents cannot wake each other for ever; a person is not counted', asyn
   }
   expect(results).toEqual(['delivered', 'delivered', 'delivered', 'skipped', 'skipped', 'skipped']);
   expect(errands).toHaveLength(3);
+  await scene.restart();
+  expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'budget' });
+  expect((await scene.journal()).at(-1)?.metadata).toMatchObject({ step: 'skipped', skip: 'budget' });
   expect(await scene.trigger(ann)).toMatchObject({ result: 'delivered' });
+  scene.time.now += 3_600_000;
+  await scene.say(alice, 'an hour later');
+  expect(await scene.trigger()).toMatchObject({ result: 'delivered' });
 });
 
 test('[HUB-W3] [HUB-W4] [C-WAKE-06] a wake waits while a person types; an operator who insists does not', async () => {
@@ -249,6 +256,19 @@ test('[HUB-W3] [C-WAKE-05] [C-WAKE-15] a person who never pauses ends in a colli
   look.now = { can: 'no', reason: 'process_gone' };
   await vi.waitFor(() => expect(command.errands).toHaveLength(1), 5_000);
   expect(typed.errands).toEqual([]);
+});
+
+test('[HUB-W3] a program that works longer than a person may type is not given up: it gets the wake after its turn', async () => {
+  const look: { now: Look } = { now: { can: 'later', reason: 'working' } };
+  const { door, errands } = scriptedDoor('supervisor', () => look.now, delivered);
+  const scene = await openScene([door], { maxDeferMs: 20, recheckMs: 5 });
+  await scene.say(alice, 'look');
+  expect(await scene.trigger()).toMatchObject({ result: 'deferred', defer_reason: 'working' });
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.deferred_ms).toBeGreaterThan(60), 5_000);
+  expect((await scene.wakes())[0]?.human_ms ?? 0).toBe(0);
+  look.now = { can: 'now' };
+  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
+  expect(await scene.steps()).toEqual(['asked', 'deferred', 'delivering', 'delivered']);
 });
 
 test('[HUB-W6] [C-WAKE-07] when every door fails the answer says so with each reason, and thread and cursor stay as they were', async () => {
@@ -406,4 +426,43 @@ test('an agent that reports itself quiet, and a quiet hub, are left alone', asyn
   await scene.call(bob, 'update_agent_status', { status: 'busy', metadata: { quiet: true } });
   expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'quiet' });
   expect(errands).toEqual([]);
+});
+
+test('who is left alone for a time is woken afterwards, for what it has not read by then, over a restart too', async () => {
+  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door], { maxDeferMs: 0, expireMs: 0 });
+  const hour = 3_600_000;
+  await expect(scene.call(alice, 'set_quiet', { of_agent: 'bob', for_ms: hour })).rejects.toMatchObject({
+    code: 'INSUFFICIENT_AUTHORITY',
+  });
+  await scene.call(bob, 'set_quiet', { of_agent: 'bob', for_ms: hour, reason: 'thinking' });
+  await scene.say(alice, 'look');
+  const deferred_until = new Date(scene.time.now + hour).toISOString();
+  const held = { result: 'deferred', defer_reason: 'quiet', deferred_until };
+  expect(await scene.trigger()).toMatchObject(held);
+  await scene.restart();
+  expect(await scene.trigger()).toMatchObject(held);
+  expect(await scene.steps()).toEqual(['asked', 'deferred']);
+  expect(errands).toEqual([]);
+  scene.time.now += hour;
+  await vi.waitFor(() => expect(errands).toHaveLength(1), 20_000);
+  await vi.waitFor(async () => expect(await scene.steps()).toContain('delivered'), 20_000);
+  expect(await scene.call(ann, 'list_quiet', {})).toEqual({ quiet: [] });
+
+  await scene.call(ann, 'set_quiet', {});
+  await scene.say(alice, 'look again');
+  expect(await scene.trigger()).toMatchObject({ result: 'deferred', defer_reason: 'quiet' });
+  await scene.call(bob, 'read_messages', { thread_id: scene.thread_id });
+  await scene.call(ann, 'set_quiet', { quiet: false });
+  await vi.waitFor(
+    async () => expect((await scene.wakes()).map(({ state }) => state)).toContain('skipped'),
+    20_000,
+  );
+  expect(errands).toHaveLength(1);
+
+  await scene.call(ann, 'set_quiet', { of_agent: 'bob' });
+  await scene.say(alice, 'it burns');
+  const insisted = await scene.trigger(ann, { force: true, audit: { reason: 'it burns' } });
+  expect(insisted).toMatchObject({ result: 'delivered' });
+  await scene.close();
 });

@@ -2,7 +2,6 @@ import { type Caller, ENTRY_SALT_BOUND, LIMITS, ParleyError, ulid } from '@parle
 
 import type { NoteWake, WakeStep } from '../commands.ts';
 import { hubCaller } from '../hub-caller.ts';
-import { createQuota, type Quota } from '../quota.ts';
 import { journalId } from '../threads/access.ts';
 import { createAttempt, failure } from './attempt.ts';
 import { createFlight, type Flight } from './flight.ts';
@@ -11,9 +10,10 @@ import { reasonToSkip, SKIP_REASONS } from './policy.ts';
 import type { WakeProfile, Waker, WakerDeps, WakeRequest } from './ports.ts';
 import { UNFINISHED, type Wake } from './wake.ts';
 
-type Head = Pick<NoteWake, 'caller' | 'idempotency'>;
+type Head = Pick<NoteWake, 'caller' | 'idempotency' | 'budget'>;
 
-const HOUR_IN_MINUTES = 60;
+/** What the record says of a wake that was put on it. */
+type Noted = Pick<Wake, 'trigger_id' | 'state'>;
 
 /** The waker of one process. */
 export function createWaker(deps: WakerDeps): Waker {
@@ -21,10 +21,6 @@ export function createWaker(deps: WakerDeps): Waker {
   const flights = new Map<string, Flight>();
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
-  const hourly = (most: number): Quota =>
-    createQuota({ per_minute: most / HOUR_IN_MINUTES, burst: most }, clock);
-  const byPair = hourly(settings.pairPerHour);
-  const byTarget = hourly(settings.targetPerHour);
   const attempt = createAttempt({ ...deps, note, profileOf, closing: closing.signal });
 
   function profileOf(workspaceId: string, agentId: string): WakeProfile | undefined {
@@ -36,7 +32,7 @@ export function createWaker(deps: WakerDeps): Waker {
     wake: Wake,
     step?: WakeStep,
     head: Head = { caller: hubCaller(wake.workspace_id) },
-  ): Promise<string> {
+  ): Promise<Noted> {
     const { workspace_id, target_agent_id, thread_id: of, reason } = wake;
     const { result } = await deps.log.append({
       type: 'note_wake',
@@ -48,12 +44,7 @@ export function createWaker(deps: WakerDeps): Waker {
       wake: { ...wake, passed: [...wake.passed] },
       ...(step === undefined ? {} : { step }),
     });
-    return result['trigger_id'] as string;
-  }
-
-  async function isWithinBudget({ by, target, thread }: WakeRequest): Promise<boolean> {
-    const name = `${thread.workspace_id} ${target}`;
-    return byPair.take(`${name} ${by}`) === 0 && byTarget.take(name) === 0;
+    return result as unknown as Noted;
   }
 
   /** The wake as it begins: to be tried, or skipped with the reason. */
@@ -68,7 +59,6 @@ export function createWaker(deps: WakerDeps): Waker {
     ]);
     const facts = {
       force: audit !== undefined,
-      human,
       unreadSeq: unread?.through ?? 0,
       hush: hushOf(thread, target, now),
       quiet,
@@ -76,12 +66,8 @@ export function createWaker(deps: WakerDeps): Waker {
         last === undefined
           ? undefined
           : { throughSeq: last.through_seq, agoMs: now - Date.parse(last.settled_at ?? last.asked_at) },
-      withinBudget: true,
     };
-    let skip = reasonToSkip(facts, settings);
-    // The budget is touched only by what would otherwise go through.
-    if (skip === undefined && !human && !(await isWithinBudget(request)))
-      skip = reasonToSkip({ ...facts, withinBudget: false }, settings);
+    const skip = reasonToSkip(facts, settings);
     const asked_at = new Date(now).toISOString();
     return {
       trigger_id: `wk_${ulid(now, deps.chance.bytes(16))}`,
@@ -113,12 +99,14 @@ export function createWaker(deps: WakerDeps): Waker {
 
   async function open(caller: Caller, request: WakeRequest, flight: Flight, key: string): Promise<void> {
     const wake = await begin(request);
-    const trigger_id = await note(wake, asked(wake), headOf(caller, wake, request));
+    const { trigger_id, state } = await note(wake, asked(wake), headOf(caller, wake, request));
     flight.onRecord();
     if (trigger_id !== wake.trigger_id) {
       flights.delete(key);
       return flight.tell(await replayed({ ...wake, trigger_id }));
     }
+    if (state === 'skipped' && wake.state !== 'skipped')
+      Object.assign(wake, { state, skip: 'budget', settled_at: wake.asked_at });
     if (wake.state === 'skipped') {
       flights.delete(key);
       return flight.tell(wake);
@@ -131,11 +119,17 @@ export function createWaker(deps: WakerDeps): Waker {
     wake: Wake,
     request: WakeRequest,
   ): Head {
-    const caller = { agent_id, workspace_id, role, session_id };
+    const { pairPerHour, targetPerHour } = settings;
+    // People are not counted, and only what would otherwise go through is.
+    const isCounted = wake.state === 'open' && !wake.human && wake.force === undefined;
+    const head = {
+      caller: { agent_id, workspace_id, role, session_id },
+      ...(isCounted ? { budget: { pairPerHour, targetPerHour } } : {}),
+    };
     const { idempotency_key: key } = request;
-    if (key === undefined) return { caller };
+    if (key === undefined) return head;
     const scope = `${workspace_id} wake:${wake.thread_id} ${wake.target_agent_id} ${agent_id}`;
-    return { caller, idempotency: { scope, key, fresh_after: clock.now() - deps.idempotencyWindowMs } };
+    return { ...head, idempotency: { scope, key, fresh_after: clock.now() - deps.idempotencyWindowMs } };
   }
 
   /** The same key again: what became of the first. */

@@ -31,19 +31,19 @@ async function askScreen(
     error?: { code: string; message: string } | undefined;
   }>,
 ): Promise<TerminalOutput<'terminal_screen'>> {
-  let answer;
-  try {
-    answer = await ask();
-  } catch (error) {
-    if (!(error instanceof ParleyError) || error.details?.['field'] !== 'payload.command') throw error;
-    throw new ParleyError('NOT_FOUND', 'this agent has no terminal: start it with parley run');
-  }
+  const answer = await ask().catch(tellNoTerminal);
   const parsed = TERMINAL_COMMANDS.terminal_screen.output.safeParse(answer.result);
   if (parsed.success) return parsed.data;
   throw new ParleyError(
     'UNAVAILABLE',
     answer.error?.message ?? 'the agent answered with something else than a screen',
   );
+}
+
+/** Says of an agent that does not know a terminal's commands what is missing; throws in any case. */
+export function tellNoTerminal(error: unknown): never {
+  if (!(error instanceof ParleyError) || error.details?.['field'] !== 'payload.command') throw error;
+  throw new ParleyError('NOT_FOUND', 'this agent has no terminal: start it with parley run');
 }
 
 /** How many lines there are without the empty ones at the end. */

@@ -2,6 +2,7 @@ import { AGENT_STATES, type AgentView, type OutputOf } from '@parley/protocol';
 import { type Command, Option } from 'commander';
 
 import { addScreenCommand } from './agent-screen.ts';
+import { addTypeCommand } from './agent-type.ts';
 import { addConnectOptions, connect } from './connect.ts';
 import { parseDuration } from './duration.ts';
 import { oneLine } from './harmless.ts';
@@ -20,6 +21,7 @@ export function addAgentCommands(program: Command): void {
   addList(agent);
   addShow(agent);
   addScreenCommand(agent);
+  addTypeCommand(agent);
   addCommand(agent);
 }
 

@@ -1,7 +1,7 @@
 import { type DoorName, type Family, LADDERS } from '@parley/core';
-import { versionOf } from '@parley/runtimes';
+import { kindOf, versionOf } from '@parley/runtimes';
 
-import { untried } from '../wake/versions.ts';
+import { untried, untriedManaged } from '../wake/versions.ts';
 import type { Check } from './examine.ts';
 import { findProgram } from './find-program.ts';
 import { oneLine } from './harmless.ts';
@@ -20,11 +20,20 @@ export interface FoundProgram {
 const VERSION_MS = 10_000;
 const SERVER = 'parley';
 
-const PROGRAMS: { name: string; family: Family; isRegistered: (path: string) => Promise<boolean> }[] = [
+interface KnownProgram {
+  name: string;
+  family: Family;
+  isRegistered: (path: string) => Promise<boolean>;
+  /** What registers our tools there, where it is not `parley init` with its name. */
+  init?: string;
+}
+
+const PROGRAMS: KnownProgram[] = [
   { name: 'codex', family: 'codex', isRegistered: (path) => inClient('codex', path) },
   { name: 'claude', family: 'claude', isRegistered: (path) => inClient('claude', path) },
   { name: 'gemini', family: 'other', isRegistered: (path) => inClient('gemini', path) },
   { name: 'opencode', family: 'other', isRegistered: async () => registeredInOpencode(SERVER) !== undefined },
+  { name: 'copilot', family: 'other', isRegistered: async () => false, init: 'mcp' },
 ];
 
 async function inClient(name: keyof typeof CLIENTS, path: string): Promise<boolean> {
@@ -41,13 +50,26 @@ export async function findPrograms(): Promise<FoundProgram[]> {
       const doors = LADDERS[family]
         .filter(({ door }) => door !== 'command' || family === 'claude')
         .map(({ door }) => {
-          const reason = door === 'command' && !registered ? 'not_registered' : untried(door, version);
+          const reason = shutFor({ name, door, version, registered });
           return { door, open: reason === undefined, ...(reason === undefined ? {} : { reason }) };
         });
       return [{ name, path, version: version ?? null, registered, doors }];
     }),
   );
   return found.flat();
+}
+
+function shutFor(about: {
+  name: string;
+  door: DoorName;
+  version: string | undefined;
+  registered: boolean;
+}): string | undefined {
+  const { name, door, version, registered } = about;
+  if (door === 'command') return registered ? undefined : 'not_registered';
+  if (door === 'supervisor') return kindOf(name) === 'closed' ? 'program_closed' : undefined;
+  if (door !== 'managed') return untried(door, version);
+  return name === 'codex' || name === 'claude' ? untriedManaged(name, version) : undefined;
 }
 
 /** One line for each program, installed or not. */
@@ -63,11 +85,15 @@ function describe({ name, path, version, registered, doors }: FoundProgram): str
   return oneLine(
     [
       `${version ?? 'version unknown (it did not answer --version)'} at ${path}`,
-      registered ? 'registered' : `not registered: parley init ${name}`,
+      registered ? 'registered' : `not registered: parley init ${initOf(name)}`,
       `doors ${doors.flatMap(({ door, open }) => (open ? [door] : [])).join(', ')}`,
       ...(shut.length === 0 ? [] : [`shut ${shut.join(', ')}`]),
     ].join('; '),
   );
+}
+
+function initOf(name: string): string {
+  return PROGRAMS.find((program) => program.name === name)?.init ?? name;
 }
 
 function pathOf(name: string): string | undefined {

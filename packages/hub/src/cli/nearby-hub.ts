@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ParleyError } from '@parley/protocol';
+import { type HubFile, ParleyError } from '@parley/protocol';
 
 import type { Config } from '../config/schema.ts';
 import { prepareFolder } from '../data-folder.ts';
@@ -26,20 +26,35 @@ export function hubAt(url: string): NearbyHub {
 const PATIENCE_MS = 15_000;
 const PAUSE_MS = 100;
 
-/** The hub of a data folder: the one that runs, or else one in this very process, which others then find. */
+/**
+ * The hub of a data folder: the one that runs, or else one in this very process, which others then find. A hub that ran
+ * in its own right is waited for when it has gone: whoever runs it would find the folder taken.
+ */
 export function hubOfFolder(config: Config, log: Logger): NearbyHub {
   let known: Promise<string> | undefined;
   let embedded: RunningHub | undefined;
+  let isAwaited = false;
   let closed = false;
 
   async function find(): Promise<string> {
     prepareFolder(config.data);
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + (isAwaited ? config.mcp.return_ms : PATIENCE_MS);
     for (;;) {
       const running = await runningHub(config.data);
-      if (running !== undefined) return running;
+      if (running !== undefined) {
+        isAwaited = running.embedded !== true;
+        return running.url;
+      }
+      if (isAwaited) {
+        if (closed || performance.now() > until)
+          throw new UnreachableError(
+            `the hub on ${config.data} has gone and is not back yet; start it again with parley serve, or try later`,
+          );
+        await sleep(PAUSE_MS);
+        continue;
+      }
       try {
-        embedded = await start({ ...config, port: 0 }, log);
+        embedded = await start({ ...config, port: 0 }, log, { embedded: true });
         return embedded.url;
       } catch (error) {
         // Another process holds the folder: its hub is starting or stopping.
@@ -72,9 +87,9 @@ export function hubOfFolder(config: Config, log: Logger): NearbyHub {
 }
 
 /** The hub that holds the folder, unless it is on its way out. */
-async function runningHub(folder: string): Promise<string | undefined> {
+async function runningHub(folder: string): Promise<HubFile | undefined> {
   const found = findHub(folder);
-  return found !== undefined && (await answers(found.url)) ? found.url : undefined;
+  return found !== undefined && (await answers(found.url)) ? found : undefined;
 }
 
 function answers(url: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { type Agent, createClient, openAgent } from '@parley/client';
+import { type Agent, type Client, createClient, openAgent } from '@parley/client';
 import { sendToClaudeInbox } from '@parley/runtimes';
 import { WebSocket } from 'ws';
 
@@ -9,6 +9,8 @@ import { WebSocket } from 'ws';
 export interface HostSession {
   runtime: 'claude_code' | 'codex_cli';
   id: string;
+  /** A supervisor has the session in its hands, and takes its wakes. */
+  supervised?: boolean;
   /** Where Claude Code takes messages for this very session; it stays in this process. */
   inbox?: { socket: string; token: string; configFolder: string };
 }
@@ -24,7 +26,13 @@ export function claudeSession(env: NodeJS.ProcessEnv): HostSession | undefined {
   if (id === undefined || !UUID.test(id)) return undefined;
   const configFolder = env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
   const hasInbox = socket !== undefined && token !== undefined;
-  return { runtime: 'claude_code', id, ...(hasInbox ? { inbox: { socket, token, configFolder } } : {}) };
+  const supervised = env['PARLEY_SUPERVISED'] === '1';
+  return {
+    runtime: 'claude_code',
+    id,
+    supervised,
+    ...(hasInbox ? { inbox: { socket, token, configFolder } } : {}),
+  };
 }
 
 /** Codex names its thread beside each call. */
@@ -36,6 +44,8 @@ export function codexSession(message: { params?: unknown }): HostSession | undef
 
 export interface OwnSessionDeps {
   url: () => Promise<string>;
+  /** The hub at this address does not answer: it may be back elsewhere. */
+  lost: (url: string) => void;
   token: () => Promise<string>;
   /** The name that people see. */
   name: () => string;
@@ -48,13 +58,15 @@ export function createOwnSession(deps: OwnSessionDeps) {
   let opening: Promise<Agent | { close(): Promise<void> }> | undefined;
 
   async function open(session: HostSession): Promise<Agent | { close(): Promise<void> }> {
-    const { url: find, token, name } = deps;
-    const url = await find();
+    const { token, name } = deps;
+    let at = '';
+    const url = async (): Promise<string> => (at = await deps.url());
+    const lost = (): void => deps.lost(at);
     const { inbox, id, runtime } = session;
     const about = { resumable: true, native_session_id: id };
     const client = createClient({ url, token, patienceMs: LEAVE_MS });
-    if (inbox === undefined || (await isSupervised(url, token)))
-      return beating(client, { ...about, runtime });
+    if (inbox === undefined || session.supervised === true || (await isSupervised(client, token)))
+      return beating(client, { ...about, runtime }, lost);
     return openAgent({
       url,
       token,
@@ -63,6 +75,7 @@ export function createOwnSession(deps: OwnSessionDeps) {
       session: about,
       WebSocket,
       patienceMs: LEAVE_MS,
+      onConnection: (state) => void (state === 'lost' && lost()),
       commands: {
         wake: ({ prompt, trigger_id, force }) =>
           sendToClaudeInbox(
@@ -100,8 +113,7 @@ const LEAVE_MS = 1_000;
 const BEAT_MS = 20_000;
 
 /** A supervisor has this agent's connection: its commands must go on reaching it. */
-async function isSupervised(url: string, token: () => Promise<string>): Promise<boolean> {
-  const client = createClient({ url, token, patienceMs: LEAVE_MS });
+async function isSupervised(client: Client, token: () => Promise<string>): Promise<boolean> {
   const { agent_id } = JSON.parse(
     Buffer.from((await token()).split('.')[1] ?? '', 'base64url').toString(),
   ) as { agent_id: string };
@@ -109,13 +121,13 @@ async function isSupervised(url: string, token: () => Promise<string>): Promise<
   return found !== undefined && found.connected.length > 0 && found.capabilities.includes('terminal_deliver');
 }
 
-type Beat = Parameters<ReturnType<typeof createClient>['heartbeat_session']>[0];
+type Beat = Parameters<Client['heartbeat_session']>[0];
 
 /** Heartbeats alone, until it is closed. */
-async function beating(client: ReturnType<typeof createClient>, about: Beat) {
+async function beating(client: Client, about: Beat, lost: () => void) {
   const beat = (status: 'active' | 'offline') => client.heartbeat_session({ ...about, status });
   await beat('active');
-  const timer = setInterval(() => void beat('active').catch(() => {}), BEAT_MS);
+  const timer = setInterval(() => void beat('active').catch(lost), BEAT_MS);
   return {
     async close(): Promise<void> {
       clearInterval(timer);

@@ -11,6 +11,7 @@ import { addDeviceCommands } from './device.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExitCodesTopic } from './exit-codes.ts';
 import { addExportCommand } from './export.ts';
+import { addHookCommands } from './hook.ts';
 import { addInitCommands } from './init/commands.ts';
 import { addKeyCommands } from './key.ts';
 import { addKnowCommands } from './know/commands.ts';
@@ -18,6 +19,7 @@ import { addLinkCommand, addPairCommand } from './pair.ts';
 import { addMcpCommand } from './mcp.ts';
 import { addPostCommand } from './post.ts';
 import { addQueueCommands } from './queue.ts';
+import { addQuietCommand } from './quiet.ts';
 import { addReadCommand } from './read.ts';
 import { addRunCommand } from './supervise.ts';
 import { addSearchCommand } from './search.ts';
@@ -70,6 +72,7 @@ export function createProgram(): Command {
   addAskCommands(program);
   addAgentCommands(program);
   addWakeCommand(program);
+  addQuietCommand(program);
   program.commandsGroup('Operate:');
   addDeviceCommands(program);
   addQueueCommands(program);
@@ -78,6 +81,7 @@ export function createProgram(): Command {
   addConfigCommands(program);
   addExportCommand(program);
   addBackupCommand(program);
+  addHookCommands(program);
   addExitCodesTopic(program);
   return program;
 }

@@ -47,6 +47,7 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
   const caller = createRemoteCaller(hub, tokens);
   const session = createOwnSession({
     url: () => hub.url(),
+    lost: (at) => hub.lost(at),
     token: () => tokens.get(),
     name: () => identity.agent_id ?? clientName ?? 'agent',
     proofMs: config.wake.proof_ms,

@@ -1,27 +1,22 @@
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
 
-import { checkAddress, ParleyError, PROGRAM_KINDS, type ProgramKind } from '@parley/protocol';
-import type { FoundHub } from '@parley/supervisor';
+import { PROGRAM_KINDS, type ProgramKind } from '@parley/protocol';
 import { type Command, Option } from 'commander';
 
-import type { LoadedConfig } from '../config/load.ts';
 import { parseDuration } from './duration.ts';
-import { findHub } from './find-hub.ts';
 import { findProgram } from './find-program.ts';
+import { createHubFinder, type SessionOptions } from './hub-finder.ts';
 import { tell } from './output.ts';
-import { ownCommand } from './own-command.ts';
-import { givenToken, ownTokens, type TokenSource } from './own-token.ts';
 import { settingsOf } from './settings.ts';
 
-interface RunOptions {
+interface RunOptions extends SessionOptions {
   agent?: string;
   workspace?: string;
-  role?: string;
-  session?: string;
-  url?: string;
-  tokenFile?: string;
+  managed?: boolean;
+  acp?: boolean;
+  new?: boolean;
+  askTimeout?: number;
   kind?: ProgramKind;
   recheck?: number;
   quiet?: number;
@@ -55,9 +50,13 @@ export function addRunCommand(program: Command): void {
       'how long you can keep a text waiting (terminal.max_defer_ms)',
       parseDuration,
     )
+    .option('--managed', 'without a terminal: prompts come through the hub, and what it asks becomes an ask')
+    .option('--acp', 'as --managed, for a program that speaks the Agent Client Protocol on stdin and stdout')
+    .option('--new', 'with --managed: begin a new session, whatever was kept of the last')
+    .option('--ask-timeout <duration>', 'with --managed: how long an ask waits for you; 1h', parseDuration)
     .addHelpText(
       'after',
-      '\nExamples:\n  parley run --agent reviewer -- codex\n  parley run -- claude --resume',
+      '\nExamples:\n  parley run --agent reviewer -- codex\n  parley run -- claude --resume\n  parley run --agent reviewer --managed -- codex --sandbox workspace-write\n  parley run --managed -- opencode\n  parley run --acp -- npx some-agent',
     )
     .action((words: string[], options: RunOptions, command: Command) => runProgram(words, options, command));
 }
@@ -78,6 +77,11 @@ async function runProgram(
   const file = findProgram(name, env['PATH'] ?? '');
   const program = basename(name);
   const agent = options.agent ?? env['PARLEY_AGENT'] ?? program;
+  const shared = { ...visible(env), PARLEY_AGENT: agent, PARLEY_SUPERVISED: '1' };
+  if (options.managed === true || options.acp === true) {
+    const { runManagedProgram } = await import('./run-managed.ts');
+    return runManagedProgram(settings, { ...options, file, program, args, env: shared, agent });
+  }
   const { supervise } = await import('@parley/supervisor');
   const { default: ws } = await import('ws');
   const exit = await supervise({
@@ -85,7 +89,7 @@ async function runProgram(
     program,
     kind: options.kind,
     args,
-    env: { ...visible(env), PARLEY_AGENT: agent, TERM: env['TERM'] ?? 'xterm-256color' },
+    env: { ...shared, TERM: env['TERM'] ?? 'xterm-256color' },
     cwd: process.cwd(),
     stdin: process.stdin,
     stdout: process.stdout,
@@ -100,50 +104,11 @@ async function runProgram(
       name: agent,
       runtime: `${program}-terminal`.slice(0, 64),
       WebSocket: ws,
-      find: hubFinder(settings, options, agent),
+      find: createHubFinder(settings, options, agent).find,
     },
     notice: (text) => tell(`parley: ${text}`),
   });
   endLike(exit);
-}
-
-/** Finds the hub each time anew: one of the data folder may come back at another address. */
-function hubFinder(
-  loaded: LoadedConfig,
-  options: RunOptions,
-  agent: string,
-): () => Promise<FoundHub | undefined> {
-  const { config } = loaded;
-  const { env } = process;
-  const address = options.url ?? env['PARLEY_URL'];
-  if (address !== undefined) checkAddress(address);
-  const given = givenToken(env['PARLEY_TOKEN'], options.tokenFile ?? env['PARLEY_TOKEN_FILE']);
-  const own = ownTokens(
-    config,
-    {
-      agent_id: agent,
-      workspace_id: config.workspace,
-      role: options.role ?? env['PARLEY_ROLE'] ?? 'worker',
-      session_id:
-        options.session ??
-        env['PARLEY_SESSION'] ??
-        `${agent.slice(0, 100)}-${randomBytes(4).toString('hex')}`,
-    },
-    () => undefined,
-  );
-  return async () => {
-    const found = findHub(config.data);
-    const url = (address ?? found?.url)?.replace(/\/+$/, '');
-    if (url === undefined)
-      throw new ParleyError(
-        'UNAVAILABLE',
-        `no hub runs on ${config.data} (start one with: ${ownCommand(loaded)} serve)`,
-      );
-    if (given === undefined && url !== found?.url)
-      throw new ParleyError('UNAUTHORIZED', `${url} is not the hub of the data folder and needs a token`);
-    const tokens: TokenSource = given ?? own;
-    return { url, token: () => tokens.get() };
-  };
 }
 
 function visible(env: NodeJS.ProcessEnv): Record<string, string> {

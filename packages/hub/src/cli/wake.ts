@@ -62,7 +62,9 @@ async function wake(agent: string, options: WakeOptions, command: Command): Prom
   const answer = await asked;
   const told = (): Message[] =>
     steps.filter(({ metadata }) => metadata?.['trigger_id'] === answer.trigger_id);
-  while (options.wait && answer.result === 'deferred' && endOf(told()) === undefined) {
+  // Whoever is left alone may be so for hours.
+  const isHeld = answer.defer_reason === 'quiet';
+  while (options.wait && !isHeld && answer.result === 'deferred' && endOf(told()) === undefined) {
     await sleep(LOOK_MS);
     await journal.read(show);
   }
@@ -165,7 +167,11 @@ function toStep({ body, metadata, created_at }: Message): Record<string, unknown
   return { at: created_at, text: body, ...facts };
 }
 
-function answerLine({ target_agent_id, result, reason, door, proof }: Answer): string {
+function answerLine(answer: Answer): string {
+  const { target_agent_id, result, door, proof, deferred_until: until } = answer;
+  if (answer.defer_reason === 'quiet')
+    return `${target_agent_id} is left alone${until === undefined ? '' : ` until ${localTime(until)}`}; it is woken afterwards`;
+  const { reason } = answer;
   const why = reason === undefined ? '' : `: ${reason.replaceAll('_', ' ')}`;
   const way = door === undefined ? '' : ` through ${door}${proof === undefined ? '' : `, shown by ${proof}`}`;
   return `${target_agent_id} ${result}${way}${why}`;

@@ -131,6 +131,7 @@ export const ConfigSchema = z.strictObject({
     profile: z.enum(['essential', 'full']).default('essential').describe('which tools MCP clients see'),
     session_idle_ms: ms(1_800_000, 'silence after which a legacy MCP session is dropped'),
     max_sessions: whole(2_000, 1, 'how many legacy MCP sessions may live at once'),
+    return_ms: ms(15_000, 'how long a call of `parley mcp` waits for a hub that has gone'),
     conformance: z
       .boolean()
       .default(false)
@@ -179,6 +180,7 @@ export const ConfigSchema = z.strictObject({
       .describe('how often a deferred wake looks again, in milliseconds'),
     quiet_ms: ms(20_000, 'how long a person must have typed nothing before an agent is woken there'),
     max_defer_ms: ms(60_000, 'how long a wake waits for a person to pause'),
+    expire_ms: ms(86_400_000, 'how long a wake waits in all, such as for the end of a turn'),
     proof_ms: z
       .number()
       .int()

@@ -1,23 +1,28 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import {
   CLAUDE_KEY,
+  type LoopbackServer,
+  opencodeConfig,
+  opencodeConfigFile,
   pastFirstQuestions,
   QUIET_CLAUDE,
+  quietOpencode,
   scriptedModelConfig,
   startAnthropicMessages,
+  startOpenaiChat,
   startOpenaiResponses,
 } from '@parley/runtimes';
 
-export type Runtime = 'codex' | 'claude';
+export type Runtime = 'codex' | 'claude' | 'opencode';
 
 /** A home of its own for one runtime, before a scripted model: nothing of the person's settings or keys is used. */
 export interface Place {
   root: string;
   work: string;
-  /** CODEX_HOME or CLAUDE_CONFIG_DIR. */
+  /** CODEX_HOME, CLAUDE_CONFIG_DIR, or the folder of opencode's configuration. */
   home: string;
   env: Record<string, string>;
   /** When the model was first shown a word, on the monotonic clock. */
@@ -33,31 +38,10 @@ export async function openPlace(runtime: Runtime, path: string): Promise<Place> 
     string,
     string,
   ];
-  const home = join(person, runtime === 'codex' ? '.codex' : '.claude');
-  for (const folder of [work, tmp, home]) await mkdir(folder, { recursive: true });
   const shown: { at: number; text: string }[] = [];
   const note = (text: string): void => void shown.push({ at: performance.now(), text });
-  const model =
-    runtime === 'codex'
-      ? await startOpenaiResponses(({ body }) => (note(JSON.stringify(body.input)), [{ text: 'understood' }]))
-      : await startAnthropicMessages(
-          ({ body }) => (note(JSON.stringify(body.messages)), [{ text: 'understood' }]),
-        );
-  if (runtime === 'codex') {
-    const trusted = `[projects.${JSON.stringify(work)}]\ntrust_level = "trusted"\n`;
-    // A daemon would outlive the trial.
-    const config = scriptedModelConfig(model.url, { daemon_auto_start: false });
-    await writeFile(join(home, 'config.toml'), `${config}\n${trusted}`);
-  } else await writeFile(join(home, '.claude.json'), JSON.stringify(pastFirstQuestions(work)));
-  const own =
-    runtime === 'codex'
-      ? { CODEX_HOME: home }
-      : {
-          ...QUIET_CLAUDE,
-          CLAUDE_CONFIG_DIR: home,
-          ANTHROPIC_BASE_URL: model.url,
-          ANTHROPIC_API_KEY: CLAUDE_KEY,
-        };
+  const { model, home, env: own } = await MAKERS[runtime]({ person, work, note });
+  for (const folder of [work, tmp]) await mkdir(folder, { recursive: true });
   return {
     root,
     work,
@@ -77,4 +61,57 @@ export async function openPlace(runtime: Runtime, path: string): Promise<Place> 
       await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     },
   };
+}
+
+interface Making {
+  person: string;
+  work: string;
+  /** Keeps what the model was shown. */
+  note: (text: string) => void;
+}
+
+interface Made {
+  model: LoopbackServer;
+  home: string;
+  env: Record<string, string>;
+}
+
+const UNDERSTOOD = [{ text: 'understood' }];
+
+/** How each runtime is told of its scripted model. */
+const MAKERS: Record<Runtime, (making: Making) => Promise<Made>> = {
+  async codex({ person, work, note }) {
+    const model = await startOpenaiResponses(({ body }) => (note(JSON.stringify(body.input)), UNDERSTOOD));
+    const home = join(person, '.codex');
+    const trusted = `[projects.${JSON.stringify(work)}]\ntrust_level = "trusted"\n`;
+    // A daemon would outlive the trial.
+    const config = scriptedModelConfig(model.url, { daemon_auto_start: false });
+    await writeInto(join(home, 'config.toml'), `${config}\n${trusted}`);
+    return { model, home, env: { CODEX_HOME: home } };
+  },
+  async claude({ person, work, note }) {
+    const model = await startAnthropicMessages(
+      ({ body }) => (note(JSON.stringify(body.messages)), UNDERSTOOD),
+    );
+    const home = join(person, '.claude');
+    await writeInto(join(home, '.claude.json'), JSON.stringify(pastFirstQuestions(work)));
+    const env = {
+      ...QUIET_CLAUDE,
+      CLAUDE_CONFIG_DIR: home,
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: CLAUDE_KEY,
+    };
+    return { model, home, env };
+  },
+  async opencode({ person, note }) {
+    const model = await startOpenaiChat(({ messages }) => (note(JSON.stringify(messages)), UNDERSTOOD));
+    const file = opencodeConfigFile(person);
+    await writeInto(file, JSON.stringify(opencodeConfig(model.url)));
+    return { model, home: dirname(file), env: quietOpencode(person) };
+  },
+};
+
+async function writeInto(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
 }

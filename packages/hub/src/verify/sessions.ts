@@ -37,16 +37,22 @@ type Prepare = (trial: Trial) => Promise<Ready>;
 /** How each door gets a session behind it, in the order of the ladder. */
 export const TRIALS: Record<Runtime, Partial<Record<DoorName, Prepare>>> = {
   codex: {
+    managed: (trial) => withoutTerminal(trial, ['--managed', '--', trial.bin]),
     supervisor: (trial) => atTerminal(trial, [trial.bin]),
     codex_socket: openCodexServer,
     codex_resume: async (trial) => resumable(trial, 'codex_cli', (await firstCodexTurn(trial)).sessionId),
     codex_new: async () => ({ agent: 'new' }),
   },
   claude: {
+    managed: (trial) => withoutTerminal(trial, ['--managed', '--', trial.bin]),
     supervisor: (trial) => atTerminal(trial, [trial.bin, '--permission-mode', 'default']),
     command: openClaudeSession,
     claude_resume: async (trial) => resumable(trial, 'claude_code', await firstClaudeTurn(trial)),
     claude_new: async () => ({ agent: 'new' }),
+  },
+  opencode: {
+    managed: (trial) => withoutTerminal(trial, ['--acp', '--', trial.bin, 'acp']),
+    supervisor: (trial) => atTerminal(trial, [trial.bin]),
   },
 };
 
@@ -74,6 +80,30 @@ async function firstClaudeTurn({ place, bin }: Trial): Promise<string> {
   await turn.started;
   await turn.ended;
   return sessionId;
+}
+
+/** Under `parley run`, without a terminal. */
+async function withoutTerminal({ place, hub, self }: Trial, program: readonly string[]): Promise<Ready> {
+  const [command = '', ...words] = self;
+  const options = ['--agent', 'headless', '--workspace', WORKSPACE, '--data', hub.data];
+  const child = spawn(command, [...words, 'run', ...options, ...program], {
+    env: { ...place.env, PARLEY_WAKE_ANY_VERSION: 'true' },
+    cwd: place.work,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2_000)));
+  const close = (): Promise<void> => ended(child);
+  try {
+    await until('the session is connected', async () => {
+      if (child.exitCode !== null) throw new Error(said.trim().split('\n').at(-1) ?? 'it did not start');
+      return takes(hub, 'headless', 'session_deliver');
+    });
+    return { agent: 'headless', close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** Under `parley run`, at a terminal with nobody before it. */

@@ -36,7 +36,8 @@ export async function openTrialHub(
     /^(?:ANTHROPIC|CLAUDE|CODEX|DISABLE|IS|MCP)_/.test(name),
   );
   const common = { workspace: WORKSPACE, runtime, bin, cwd: place.work, home: place.home, env: names, args };
-  const agents = ['live', 'resume', 'new'].map((door) => ({ ...common, agent: door, doors: [door] }));
+  const kinds = runtime === 'opencode' ? [] : ['live', 'resume', 'new'];
+  const agents = kinds.map((door) => ({ ...common, agent: door, doors: [door] }));
   const settings = { ...HASTE, 'wake.any_version': true, 'wake.agents': JSON.stringify(agents) };
   const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${String(value)}`]);
   const [command = '', ...words] = self;

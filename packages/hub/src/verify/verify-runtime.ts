@@ -1,7 +1,7 @@
 import type { DoorName } from '@parley/core';
-import { findProgram, versionOf } from '@parley/runtimes';
+import { findProgram, kindOf, versionOf } from '@parley/runtimes';
 
-import { untried } from '../wake/versions.ts';
+import { untried, untriedManaged } from '../wake/versions.ts';
 import { openPlace, type Runtime } from './place.ts';
 import { type Trial, TRIALS } from './sessions.ts';
 import { openTrialHub } from './trial-hub.ts';
@@ -45,7 +45,7 @@ export async function verifyRuntime(options: {
     try {
       const doors: DoorReport[] = [];
       for (const [door, prepare] of Object.entries(TRIALS[runtime]) as [DoorName, never][]) {
-        const gate = untried(door, version) === undefined ? 'open' : 'shut';
+        const gate = shutFor({ runtime, bin, version }, door) === undefined ? 'open' : 'shut';
         const report = { door, gate, ...(await tryDoor({ place, hub, bin, self }, door, prepare)) } as const;
         doors.push(report);
         onDoor?.(report);
@@ -57,6 +57,17 @@ export async function verifyRuntime(options: {
   } finally {
     await place.close();
   }
+}
+
+/** Why the hub, or `parley run`, does not open a door for this version. */
+function shutFor(
+  { runtime, bin, version }: { runtime: Runtime; bin: string; version: string | undefined },
+  door: DoorName,
+): string | undefined {
+  if (door === 'supervisor') return kindOf(bin) === 'closed' ? 'program_closed' : undefined;
+  if (door !== 'managed') return untried(door, version);
+  // Who speaks a public protocol says its version there.
+  return runtime === 'opencode' ? undefined : untriedManaged(runtime, version);
 }
 
 type Prepare = (trial: Trial) => Promise<{ agent: string; close?(): Promise<void> }>;

@@ -1,6 +1,7 @@
-import type { Commander, CallContext, Door, DoorName } from '@parley/core';
+import type { CallContext, Clock, Commander, Door, DoorName, WakeDesk } from '@parley/core';
 
 import type { Config } from '../config/schema.ts';
+import { createClaudeHookDoor } from './claude-hook-door.ts';
 import { createCodexSocketDoor } from './codex-socket-door.ts';
 import { createHeadlessDoors } from './headless-doors.ts';
 import { createLinkDoors } from './link-doors.ts';
@@ -13,7 +14,8 @@ export function createDoors(deps: {
   profiles: readonly RuntimeProfile[];
   commander: Commander;
   context: (signal: AbortSignal) => CallContext;
-  now: () => number;
+  desk: WakeDesk;
+  clock: Clock;
 }): ReadonlyMap<DoorName, Door> {
   const { config, commander, context } = deps;
   const find = createProfileFinder(deps.profiles);
@@ -24,10 +26,11 @@ export function createDoors(deps: {
       context,
       stateMs: STATE_MS,
       proofMs: config.proof_ms,
-      now: deps.now,
+      now: () => deps.clock.now(),
       returnMs: config.return_ms,
     }),
     createCodexSocketDoor({ find, anyVersion }),
+    createClaudeHookDoor({ desk: deps.desk, clock: deps.clock }),
     ...createHeadlessDoors({ find, programs: createPrograms(VERSION_MS), anyVersion }),
   ];
   return new Map(doors.map((door) => [door.name, door]));

@@ -23,8 +23,9 @@ export interface LinkDoorDeps {
 type Answer = Record<string, unknown>;
 
 /**
- * The doors of those who are connected to `/ws`: a supervisor, which types into the terminal of a managed session by
- * its commands `terminal_state`, `terminal_deliver` and `terminal_cancel`; and an agent that takes the command `wake`.
+ * The doors of those who are connected to `/ws`: a managed session without a terminal, by its commands `session_state`
+ * and `session_deliver`; a supervisor, which types into the terminal of a managed session by its commands
+ * `terminal_state`, `terminal_deliver` and `terminal_cancel`; and an agent that takes the command `wake`.
  */
 export function createLinkDoors(deps: LinkDoorDeps): Door[] {
   const startedAt = deps.now();
@@ -51,9 +52,29 @@ export function createLinkDoors(deps: LinkDoorDeps): Door[] {
     return result !== null && typeof result === 'object' ? (result as Answer) : {};
   }
 
+  const managed: Door = {
+    name: 'managed',
+    serves: (target) => target.managed && isHeadless(target),
+    async look(target): Promise<Look> {
+      const signal = AbortSignal.timeout(deps.stateMs + 1_000);
+      const { state } = await ask(target, 'session_state', {}, deps.stateMs, signal);
+      return state === 'idle' ? { can: 'now' } : { can: 'later', reason: wordOf(state, 'unknown') };
+    },
+    async deliver(target, { trigger_id, prompt: text, force }, signal): Promise<Delivery> {
+      // The same id at every attempt: what the session has taken it does not take again.
+      const parameters = { delivery_id: trigger_id, text, steer: force };
+      const answer = await ask(target, 'session_deliver', parameters, deps.proofMs, signal);
+      const { result, proof, session_id } = answer;
+      if (result === 'deferred') return { came: 'deferred', reason: wordOf(answer['reason'], 'working') };
+      if (proof !== 'runtime_status' && proof !== 'runtime_record')
+        return { came: 'failed', reason: 'unproven' };
+      return { came: 'delivered', proof, ...(typeof session_id === 'string' ? { session: session_id } : {}) };
+    },
+  };
+
   const supervisor: Door = {
     name: 'supervisor',
-    serves: ({ managed }) => managed,
+    serves: (target) => target.managed && !isHeadless(target),
     async look(target): Promise<Look> {
       if (!target.commands.includes('terminal_deliver'))
         return isAway(target)
@@ -92,7 +113,11 @@ export function createLinkDoors(deps: LinkDoorDeps): Door[] {
     },
   };
 
-  return [supervisor, command];
+  return [managed, supervisor, command];
+}
+
+function isHeadless({ commands }: WakeTarget): boolean {
+  return commands.includes('session_deliver');
 }
 
 /** The longest that a supervisor lets one wait for an outcome. */

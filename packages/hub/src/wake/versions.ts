@@ -8,14 +8,31 @@ export const TRIED: Partial<Record<DoorName, { from: string; below: string }>> =
   codex_socket: { from: '0.166.0', below: '1.0.0' },
   codex_resume: { from: '0.153.0', below: '1.0.0' },
   codex_new: { from: '0.153.0', below: '1.0.0' },
+  claude_hook: { from: '2.1.300', below: '3.0.0' },
   claude_resume: { from: '2.1.300', below: '3.0.0' },
   claude_new: { from: '2.1.300', below: '3.0.0' },
+};
+
+export type ManagedRuntime = 'codex' | 'claude';
+
+/** The same for sessions without a terminal, whose start is refused with other versions. */
+export const TRIED_MANAGED: Record<ManagedRuntime, { from: string; below: string }> = {
+  codex: { from: '0.153.0', below: '1.0.0' },
+  claude: { from: '2.1.300', below: '3.0.0' },
 };
 
 /** Why a door is shut for a version; undefined where it is open. */
 export function untried(door: DoorName, version: string | undefined): string | undefined {
   const tried = TRIED[door];
-  if (tried === undefined) return undefined;
+  return tried === undefined ? undefined : outside(tried, version);
+}
+
+/** Why this version is not run without a terminal; undefined where it is. */
+export function untriedManaged(runtime: ManagedRuntime, version: string | undefined): string | undefined {
+  return outside(TRIED_MANAGED[runtime], version);
+}
+
+function outside(tried: { from: string; below: string }, version: string | undefined): string | undefined {
   if (version === undefined) return 'version_unknown';
   const fits = compare(version, tried.from) >= 0 && compare(version, tried.below) < 0;
   return fits ? undefined : `version_untried: ${version}`;

@@ -1,9 +1,8 @@
-import { open, readdir } from 'node:fs/promises';
 import { createConnection } from 'node:net';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { liveClaudeSessions } from './live-sessions.ts';
+import { transcriptTail } from './transcript.ts';
 
 export interface ClaudeInboxOptions {
   /** What Claude Code gives its own children, and nobody else should have. */
@@ -29,8 +28,6 @@ export type InboxAnswer =
 /** The protocol between Claude Code sessions that this was tried with; it is no public interface. */
 const PEER_PROTOCOL = 1;
 const LOOK_MS = 100;
-/** How much of a transcript's end is looked through. */
-const TAIL_BYTES = 524_288;
 
 /**
  * Gives a session one message by its own inbox, as another session would. It cannot approve anything, a person's
@@ -58,7 +55,7 @@ export async function sendToClaudeInbox(
   await write(socket, frames.map((frame) => `${JSON.stringify(frame)}\n`).join(''), proofMs);
   const until = performance.now() + proofMs;
   while (performance.now() < until) {
-    if (await isInTranscript(configFolder, sessionId, mark))
+    if ((await transcriptTail(configFolder, sessionId)).includes(mark))
       return { delivered: true, proof: 'runtime_record' };
     await sleep(LOOK_MS);
   }
@@ -74,22 +71,4 @@ function write(socket: string, text: string, timeoutMs: number): Promise<void> {
     connection.on('close', () => resolve());
     connection.resume();
   });
-}
-
-/** True when the end of the session's own record holds a word. */
-async function isInTranscript(configFolder: string, sessionId: string, mark: string): Promise<boolean> {
-  const projects = path.join(configFolder, 'projects');
-  for (const project of await readdir(projects).catch(() => [])) {
-    const file = await open(path.join(projects, project, `${sessionId}.jsonl`)).catch(() => undefined);
-    if (file === undefined) continue;
-    try {
-      const { size } = await file.stat();
-      const length = Math.min(size, TAIL_BYTES);
-      const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
-      if (buffer.includes(mark)) return true;
-    } finally {
-      await file.close();
-    }
-  }
-  return false;
 }

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 
-import { createRpcPeer, type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
+import { createRpcPeer, isObject, type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
 import { RuntimeError } from '../runtime-error.ts';
 
 /** A connection to the app-server of somebody's open Codex, beside its own terminal. */
@@ -113,6 +113,22 @@ export async function openLiveCodex({ socket, clientInfo, requestMs }: LiveCodex
     return { arrived, ended };
   }
 
+  /** Puts a prompt into the turn that runs; false where none does any more. */
+  async function steered(given: Loose & { threadId: string }): Promise<boolean> {
+    const { threadId } = given;
+    const { data } = await peer.request('thread/turns/list', { threadId, limit: 1 }, requestMs);
+    const [turn] = Array.isArray(data) ? data.filter(isObject) : [];
+    if (turn?.['status'] !== 'inProgress') return false;
+    const params = { ...given, expectedTurnId: turn['id'] };
+    try {
+      await peer.request('turn/steer', params, requestMs);
+      return true;
+    } catch (error) {
+      if (error instanceof RuntimeError && error.code === 'REFUSED') return false;
+      throw error;
+    }
+  }
+
   try {
     const params = {
       clientInfo: { ...clientInfo, title: null },
@@ -137,9 +153,9 @@ export async function openLiveCodex({ socket, clientInfo, requestMs }: LiveCodex
         const wasBusy = objectAt(objectAt(joined ?? {}, 'thread'), 'status')['type'] === 'active';
         const watched = watch(threadId, mark, joined !== undefined);
         const input = [{ type: 'text', text, text_elements: [] }];
-        if (steer) await peer.request('turn/start', { threadId, input }, requestMs);
-        else
-          await peer.request('thread/queue/add', { threadId, input, clientUserMessageId: mark }, requestMs);
+        const given = { threadId, input, clientUserMessageId: mark };
+        if (!(steer && wasBusy && (await steered(given))))
+          await peer.request('thread/queue/add', given, requestMs);
         return { wasBusy, ...watched };
       },
       close: () => wire.close(),

@@ -1,5 +1,5 @@
-const SECRETS =
-  /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|\bBearer\s+[A-Za-z0-9._~+/=-]+|\b(?:sk|pk|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{8,}/g;
+import { hideSecrets } from '../told.ts';
+
 // oxlint-disable-next-line eslint/no-control-regex
 const ANSI = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i;
@@ -13,6 +13,6 @@ export function createRedactor(env: Readonly<Record<string, string>>): (text: st
   return (text) => {
     let clean = text.replaceAll(ANSI, '');
     for (const secret of given) clean = clean.replaceAll(secret, '[redacted]');
-    return clean.replaceAll(SECRETS, '[redacted]');
+    return hideSecrets(clean);
   };
 }

@@ -18,6 +18,8 @@ export interface McpClient {
   registered(name: string, bin: string): Promise<string[] | undefined>;
   /** Does what its command cannot do; what the person should know. */
   afterwards?(name: string, bin: string): Promise<string | undefined>;
+  /** Whether its hooks can wake it, and are registered too. */
+  hooks?: boolean;
 }
 
 /** Codex keeps no scopes: its servers are for all of its sessions. */
@@ -26,6 +28,7 @@ export const CLIENTS = {
     title: 'Claude Code',
     bin: 'claude',
     scopes: ['user', 'local', 'project'],
+    hooks: true,
     add: (name, server, scope) => ['mcp', 'add', '--scope', scope, name, '--', ...server],
     remove: (name, scope) => ['mcp', 'remove', '--scope', scope, name],
     async registered(name) {
@@ -64,8 +67,14 @@ export const CLIENTS = {
       );
       return firstOf(places.map((place) => wordsOf(at(at(place, 'mcpServers'), name))));
     },
+    afterwards: async () => managedHint('gemini'),
   },
 } as const satisfies Record<string, McpClient>;
+
+/** How an agent that speaks the Agent Client Protocol is put within the hub's reach. */
+export function managedHint(program: string): string {
+  return `For the hub to wake it, run it without a terminal: parley run --managed -- ${program}`;
+}
 
 function homeOf(env: Env): string {
   return env['HOME'] ?? homedir();

@@ -4,7 +4,8 @@ import { type Command, Option } from 'commander';
 import { print } from '../output.ts';
 import { quote } from '../own-command.ts';
 import { settingsOf } from '../settings.ts';
-import { CLIENTS, type McpClient } from './clients.ts';
+import { claudeHooks, claudeSettingsFile, editClaudeHooks } from './claude-hooks.ts';
+import { CLIENTS, managedHint, type McpClient } from './clients.ts';
 import { editOpencode, opencodeEntry, opencodeFile } from './opencode-file.ts';
 import { ownServer } from './own-server.ts';
 import { runClient } from './run-client.ts';
@@ -18,6 +19,7 @@ interface InitOptions {
   undo?: boolean;
   bin: string;
   scope: string;
+  hook?: boolean;
 }
 
 /** `parley init`: one command that connects an installed agent, and takes it back. */
@@ -57,13 +59,14 @@ function common(command: Command): Command {
 
 function addClient(init: Command, key: string, client: McpClient): void {
   const [first = 'user'] = client.scopes;
-  common(init.command(key))
+  const command = common(init.command(key))
     .description(`${client.title}, by its own \`${client.bin} mcp\` command`)
     .addOption(
       new Option('--scope <scope>', 'for whom it is registered').choices(client.scopes).default(first),
     )
     .option('--bin <program>', `the ${client.title} program`, client.bin)
-    .action((options: InitOptions, command: Command) => initClient(key, client, options, command));
+    .action((options: InitOptions, self: Command) => initClient(key, client, options, self));
+  if (client.hooks === true) command.option('--no-hook', 'leave out the hook by which the hub wakes it');
 }
 
 async function initClient(
@@ -78,7 +81,17 @@ async function initClient(
   const server = ownServer(loaded, { agent: options.agent, client: key });
   const words = options.undo === true ? client.remove(name, scope) : client.add(name, server, scope);
   const shown = [bin, ...words].map(quote).join(' ');
-  if (options.print === true) return print({ json }, { command: [bin, ...words] }, () => [shown]);
+  const hooks = client.hooks === true && options.hook !== false ? claudeHooks(server, name) : undefined;
+  if (options.print === true)
+    return print({ json }, { command: [bin, ...words], ...(hooks && { hooks }) }, () => [
+      shown,
+      ...(hooks === undefined
+        ? []
+        : [
+            `${options.undo === true ? 'out of' : 'into'} ${claudeSettingsFile(scope)}:`,
+            JSON.stringify({ hooks }, null, 2),
+          ]),
+    ]);
   const before = await client.registered(name, bin);
   const told = { client: key, name, command: [bin, ...words] };
   if (options.undo === true) {
@@ -86,6 +99,7 @@ async function initClient(
       throw new ParleyError('NOT_FOUND', `'${name}' is not registered in ${title}`, { name });
     await runClient(bin, words);
     await mustStand(undefined);
+    if (client.hooks === true) editClaudeHooks(scope, name, undefined);
     return print({ json }, { ...told, registered: false }, () => [`'${name}' is gone from ${title}.`]);
   }
   // It is tried before it is registered: what cannot work is not left behind.
@@ -94,9 +108,14 @@ async function initClient(
   await runClient(bin, words);
   await mustStand(server);
   const notice = await client.afterwards?.(name, bin);
-  print({ json }, { ...told, registered: true, tools, notice }, () => [
+  const hooked = client.hooks === true ? editClaudeHooks(scope, name, hooks) : undefined;
+  print({ json }, { ...told, registered: true, tools, notice, ...(hooks && { hooks: hooked }) }, () => [
     `'${name}' is registered in ${title} and answers with ${tools} tools; it is there from the next session on.`,
     ...(notice === undefined ? [] : [notice]),
+    ...(hooks === undefined
+      ? []
+      : [`Its hook stands in ${hooked?.file ?? ''}: the hub can wake its sessions by it.`]),
+    ...(hooked?.backup === undefined ? [] : [`The file as it was: ${hooked.backup}`]),
     `To take it back: parley init ${key} --undo`,
   ]);
 
@@ -122,6 +141,7 @@ async function initOpencode(options: InitOptions, command: Command): Promise<voi
       ? `'${name}' is gone from ${file}.`
       : `'${name}' stands in ${file} and answers with ${tools} tools.`,
     ...(backup === undefined ? [] : [`The file as it was: ${backup}`]),
+    ...(entry === undefined ? [] : [managedHint('opencode')]),
   ]);
 }
 

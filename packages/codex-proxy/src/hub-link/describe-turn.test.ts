@@ -1,8 +1,8 @@
 import { AgentEvent } from '@parley/protocol';
-import type { TurnResult } from '@parley/runtimes';
+import { describeEvent, type TurnResult } from '@parley/runtimes';
 import { expect, test } from 'vitest';
 
-import { describeEnd, describeEvent, describeStart, failureOf } from './describe-event.ts';
+import { describeEnd, describeStart, failureOf } from './describe-turn.ts';
 
 const event = (method: string, params: Record<string, unknown>) =>
   describeEvent({ threadId: 't', turnId: undefined, method, params });

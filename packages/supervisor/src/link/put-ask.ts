@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-import type { ApprovalDecision, ApprovalRequest } from '@parley/runtimes';
+import type { Agent } from '@parley/client';
+import type { AskVerdict, InputOf } from '@parley/protocol';
 
-import type { Agent } from './connect-agent.ts';
-import { askOf, decisionOfVerdict } from './describe-ask.ts';
-import { reporting } from './describe-event.ts';
 import type { Delivery, Outbox } from './outbox.ts';
+import { reporting } from './reporting.ts';
 import { type Judge, retry } from './retry.ts';
 
 export interface PutAskDeps {
@@ -20,15 +19,14 @@ export interface PutAskDeps {
 const WAIT_MS = 60_000;
 const LONGEST_MS = 86_400_000;
 
-/** Puts an approval before a person at the hub, and takes it back when it is settled here; undefined: no answer from there. */
+/** Puts something before a person at the hub, and takes it back when it is settled here; undefined: no answer from there. */
 export async function putAsk(
   { whenLinked, outbox, judge, timeoutMs, closing }: PutAskDeps,
-  request: ApprovalRequest,
+  content: InputOf<'raise_ask'>,
   signal: AbortSignal,
-): Promise<ApprovalDecision | undefined> {
-  const content = askOf(request);
-  const agent = content && (await Promise.race([whenLinked, aborted(signal)]));
-  if (content === undefined || agent === undefined) return undefined;
+): Promise<AskVerdict | undefined> {
+  const agent = await Promise.race([whenLinked, aborted(signal)]);
+  if (agent === undefined) return undefined;
   const expires_in_ms = Math.min(LONGEST_MS, Math.max(1_000, Math.ceil(timeoutMs)));
   const raising = { ...content, expires_in_ms, idempotency_key: randomUUID() };
   // Not given up when the question is settled meanwhile: what was perhaps raised must be withdrawn.
@@ -39,7 +37,7 @@ export async function putAsk(
     const waiting = { ask_id, timeout_ms: WAIT_MS };
     const seen = await retry(() => agent.client.wait_for_ask(waiting, { signal }), judge, signal);
     if (seen === undefined) break;
-    if (seen.ask.verdict !== undefined) return decisionOfVerdict(request, seen.ask.verdict);
+    if (seen.ask.verdict !== undefined) return seen.ask.verdict;
   }
   outbox.must(withdrawing(ask_id, (signal.reason as Error | undefined)?.message ?? 'no longer needed'));
   return undefined;

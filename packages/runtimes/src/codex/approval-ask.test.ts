@@ -1,9 +1,9 @@
 import type { AskVerdict } from '@parley/protocol';
 import { AskContent, HUB_NAME } from '@parley/protocol';
-import type { ApprovalRequest } from '@parley/runtimes';
 import { describe, expect, test } from 'vitest';
 
-import { askOf, decisionOfVerdict } from './describe-ask.ts';
+import { askOf, decisionOfVerdict } from './approval-ask.ts';
+import type { ApprovalRequest } from './backend.ts';
 
 const request = (given: Partial<ApprovalRequest>): ApprovalRequest => ({
   id: '1',

@@ -1,4 +1,5 @@
-import type { Agent } from './connect-agent.ts';
+import type { Agent } from '@parley/client';
+
 import { type Judge, retry } from './retry.ts';
 
 /** One thing to tell the hub; it may be tried several times. */

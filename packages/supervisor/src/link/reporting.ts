@@ -1,0 +1,13 @@
+import { randomUUID } from 'node:crypto';
+
+import type { InputOf } from '@parley/protocol';
+
+import type { Delivery } from './outbox.ts';
+
+export type Report = Pick<InputOf<'report_event'>, 'event_type' | 'data'>;
+
+/** Tells it once, however often it is tried. */
+export function reporting(report: Report): Delivery {
+  const event = { ...report, idempotency_key: randomUUID() };
+  return (agent) => agent.client.report_event(event);
+}

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { cleanEnv, freshFolder, PARLEY } from '../harness/start-hub.ts';
+import { useHub } from '../harness/use-hub.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { type OpencodePlace, openOpencodePlace } from './opencode-place.ts';
+import { journalSteps, wokenFor } from './wake-steps.ts';
+import { ANSWER } from './woken-mind.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+const PATIENT = { timeout: 90_000, interval: 100 };
+const data = freshFolder();
+const scene = useHub({
+  data,
+  settings: { 'wake.proof_ms': 60_000, 'wake.recheck_ms': 100, 'wake.grace_ms': 50 },
+});
+const ann = () => scene.as('ann', { role: 'operator' });
+
+/** Starts `parley run` with an agent that speaks ACP, and waits until the hub reaches it. */
+async function run(
+  agent: string,
+  words: string[],
+  { env, cwd }: { env: Record<string, string>; cwd: string },
+) {
+  const where = ['--data', data, '--agent', agent, '--workspace', 'w1', '--json'];
+  const child = spawn(process.execPath, [PARLEY, 'run', ...where, ...words], {
+    env,
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let told = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (told += text));
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  const reached = async (): Promise<boolean> => {
+    if (child.exitCode !== null) throw new Error(`parley run ended: ${told}`);
+    const { agents } = await ann().ok('list_agents', {});
+    const found = agents.find(({ agent_id }) => agent_id === agent);
+    return found?.connected.length === 1 && found.capabilities.includes('session_deliver');
+  };
+  await expect.poll(reached, PATIENT).toBe(true);
+  return {
+    told: () => told,
+    exited,
+    stop: () => (child.kill('SIGTERM'), exited),
+  };
+}
+
+const commanded = async (of_agent: string, command: string, parameters: Record<string, unknown> = {}) => {
+  const { result, error } = await ann().ok('command_agent', {
+    of_agent,
+    command,
+    parameters,
+    timeout_ms: 60_000,
+  });
+  if (error !== undefined) throw new Error(JSON.stringify(error));
+  return result as Record<string, unknown>;
+};
+const stateOf = async (agent: string) => (await commanded(agent, 'session_state'))['state'];
+const openAsks = async (of_agent: string) => (await ann().ok('list_asks', { of_agent, status: 'open' })).asks;
+
+describeWith(['opencode'], 'a real opencode as a managed session', () => {
+  let place: OpencodePlace | undefined;
+  const here = (): OpencodePlace => place as OpencodePlace;
+  beforeAll(async () => {
+    place = await openOpencodePlace();
+  });
+  afterAll(() => place?.close());
+  const answers = async (thread_id: string) => {
+    const { messages } = await ann().ok('read_messages', { thread_id });
+    return messages.filter(({ body }) => body === ANSWER).map(({ sender_agent_id }) => sender_agent_id);
+  };
+  const start = () => run('oc', ['--managed', '--', here().bin], { env: here().env, cwd: here().place.work });
+
+  test('[HUB-M9] [HUB-W1] it is woken by a message, answers in the thread, asks at the hub, and takes a wake after its turn', async () => {
+    const running = await start();
+    const alice = scene.as('alice');
+    const thread_id = await alice.thread('oc');
+    await alice.say(thread_id, 'is the mapper done?');
+    const told = await alice.ok('trigger_participant', { thread_id, target_agent_id: 'oc' });
+    expect(told).toMatchObject({
+      action: 'trigger_runtime',
+      result: 'delivered',
+      door: 'managed',
+      proof: 'runtime_status',
+    });
+    await expect.poll(() => answers(thread_id), PATIENT).toEqual(['oc']);
+    await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+
+    await commanded('oc', 'prompt', { prompt: 'TOUCH' });
+    await expect.poll(async () => (await openAsks('oc')).length, PATIENT).toBe(1);
+    const [ask] = await openAsks('oc');
+    expect(ask).toMatchObject({ kind: 'approval', command: 'touch made', metadata: { source: 'acp' } });
+    expect(ask?.options?.map(({ label }) => label)).toEqual(['Allow once', 'Always allow', 'Reject']);
+    expect(await stateOf('oc')).toBe('blocked');
+    await ann().ok('answer_ask', { ask_id: ask?.ask_id ?? '', decision: 'approved', option: 'once' });
+    await expect.poll(() => existsSync(path.join(here().place.work, 'made')), PATIENT).toBe(true);
+    await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+
+    await commanded('oc', 'prompt', { prompt: 'SLOW' });
+    await expect.poll(() => here().asked().at(-1), PATIENT).toContain('SLOW');
+    const { seq } = await alice.say(thread_id, 'and now?');
+    const waiting = await alice.ok('trigger_participant', { thread_id, target_agent_id: 'oc' });
+    expect(waiting).toMatchObject({ result: 'deferred', defer_reason: 'working' });
+    here().finish();
+    await expect.poll(() => answers(thread_id), PATIENT).toEqual(['oc', 'oc']);
+    expect(await wokenFor(scene, thread_id, seq)).toMatchObject([{ door: 'managed', result: 'delivered' }]);
+    expect(await journalSteps(scene, 'oc', waiting.trigger_id)).toEqual([
+      'asked',
+      'deferred',
+      'delivering',
+      'delivered',
+    ]);
+    await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+    expect(await running.stop()).toBe(0);
+
+    // The next one goes on with the same session.
+    const again = await start();
+    expect(again.told()).toContain('resumed session ses_');
+    await commanded('oc', 'prompt', { prompt: 'still there?' });
+    await expect.poll(() => here().asked().at(-1), PATIENT).toContain('still there?');
+    expect(here().asked().at(-1)).toContain(waiting.trigger_id);
+    await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+    expect(await again.stop()).toBe(0);
+  });
+});
+
+describe('an agent of one’s own that speaks ACP', () => {
+  const AGENT = fileURLToPath(new URL('../runtimes/scripted-acp.mjs', import.meta.url));
+  const place = () => ({ env: cleanEnv(data, {}), cwd: path.dirname(data) });
+
+  test('what it asks is answered once by the first, and one that nobody answers is refused in time', async () => {
+    await run('own', ['--acp', '--ask-timeout', '3s', '--', AGENT], place());
+    await commanded('own', 'prompt', { prompt: 'tool' });
+    await expect.poll(async () => (await openAsks('own')).length, PATIENT).toBe(1);
+    const lastSaid = async () => {
+      const { last_event } = await ann().ok('get_agent', { of_agent: 'own' });
+      return last_event?.text ?? '';
+    };
+    await expect.poll(lastSaid, PATIENT).toContain('"optionId":"no"');
+    const { asks } = await ann().ok('list_asks', { of_agent: 'own', status: 'resolved' });
+    expect(asks).toMatchObject([
+      { verdict: { decision: expect.stringMatching(/denied|withdrawn/) as string } },
+    ]);
+  });
+
+  test('one that dies is told as such, and nobody is told that it was woken', async () => {
+    const running = await run('frail', ['--acp', '--', AGENT], place());
+    const alice = scene.as('alice');
+    const thread_id = await alice.thread('frail');
+    await commanded('frail', 'prompt', { prompt: 'die' });
+    expect(await running.exited).toBe(1);
+    expect(running.told()).toContain('scripted-acp.mjs has ended');
+    const { state } = await ann().ok('get_agent', { of_agent: 'frail' });
+    expect(state).not.toBe('working');
+    await alice.say(thread_id, 'are you there?');
+    await alice.refused('trigger_participant', { thread_id, target_agent_id: 'frail' }, 'WAKE_FAILED');
+  });
+});

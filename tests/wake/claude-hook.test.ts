@@ -1,0 +1,69 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { type CrashHub, startHub, temporaryFolder } from '../faults/crash-hub.ts';
+import { runCli } from '../harness/run-cli.ts';
+import { sitDown } from '../supervisor/person.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { processesOf } from './managed-scene.ts';
+import { openClaudePlace } from './runtime-places.ts';
+import { callerOf, hubServerAt, PATIENT, WORKSPACE } from './supervised-scene.ts';
+
+const SETTINGS = { 'wake.recheck_ms': 100, 'wake.proof_ms': 60_000 };
+const PROMPT = /^❯\s*$/m;
+
+/** A Claude Code whose only way in is its hook: its MCP server leaves the inbox alone. */
+async function openHookedClaude(hub: CrashHub) {
+  const server = await hubServerAt(hub, 'bob');
+  const place = await openClaudePlace({ ...server, env: { ...server.env, PARLEY_SUPERVISED: '1' } });
+  onTestFinished(() => place.close());
+  const words = ['init', 'claude', '--agent', 'bob', '--workspace', WORKSPACE, '--print', '--json'];
+  const { stdout } = await runCli(words, { data: hub.folder });
+  const { hooks } = JSON.parse(stdout) as { hooks: Record<string, unknown> };
+  writeFileSync(join(place.home, 'settings.json'), JSON.stringify({ hooks }));
+  return place;
+}
+
+describeWith(['claude'], 'a Claude Code that somebody has open, woken by its hook', () => {
+  test(
+    '[HUB-M9] [HUB-W7] idle it is woken and keeps a half-typed draft; the hook waits again after the turn, also for a hub that was killed',
+    { timeout: 240_000 },
+    async () => {
+      const folder = temporaryFolder();
+      let hub = await startHub(folder, { settings: SETTINGS });
+      const place = await openHookedClaude(hub);
+      const env = { ...place.env, TERM: 'xterm-256color' };
+      const program = [place.bin, '--permission-mode', 'default', ...place.args];
+      const person = await sitDown(program, { env, cwd: place.place.work });
+      await person.sees(PROMPT);
+      const alice = await callerOf(() => hub, 'bob');
+      person.type('half typed');
+      await person.sees(/❯\shalf typed/);
+
+      for (const body of ['is the mapper done?', 'and the tests?']) {
+        const before = (await alice.answers()).length;
+        const message = await alice.say(body);
+        // The hook may be about to wait, or the turn before about to end.
+        await expect
+          .poll(async () => (await alice.trigger().catch(() => undefined))?.result, PATIENT)
+          .toMatch(/^(queued|delivered|deferred|skipped)$/);
+        await expect.poll(async () => (await alice.answers()).length, PATIENT).toBe(before + 1);
+        await expect
+          .poll(() => alice.woken(message), PATIENT)
+          .toContainEqual(
+            expect.objectContaining({ door: 'claude_hook', result: 'delivered', proof: 'runtime_record' }),
+          );
+        expect((await person.screen()).join('\n')).toMatch(/❯\shalf typed\s*$/m);
+        if (body === 'is the mapper done?') {
+          await hub.end('SIGKILL');
+          hub = await startHub(folder, { settings: SETTINGS, port: Number(new URL(hub.url).port) });
+        }
+      }
+      person.signal('SIGKILL');
+      // The hook that waits goes with its session.
+      await expect.poll(() => processesOf(place.place.root), PATIENT).toEqual([]);
+    },
+  );
+});
