@@ -15,6 +15,8 @@ export type ToolName =
   | 'less'
   | 'htop'
   | 'fuse-python'
+  | 'prometheus'
+  | 'promtool'
   | 'chromium';
 
 /** Why a tool is not on this machine. */

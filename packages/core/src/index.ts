@@ -7,6 +7,13 @@ export * from './commands.ts';
 export { createInvitations, type Invitation, type Invitations } from './devices/invitations.ts';
 export * from './entry.ts';
 export { quarterOf } from './envelope/rules.ts';
+export {
+  createSloWindow,
+  LATENCY_BOUNDS_MS,
+  type Profile,
+  type SloDump,
+  type SloWindow,
+} from './envelope/slo-window.ts';
 export { createOffers, type Offers } from './evidence/offers.ts';
 export * from './feed.ts';
 export * from './hub.ts';

@@ -1,4 +1,4 @@
-import type { Caller, OperationName, OutputOf, ParsedInputOf } from '@parley/protocol';
+import type { Caller, OperationName, OutputOf, ParsedInputOf, Trace } from '@parley/protocol';
 import { ENTRY_SALT_BOUND } from '@parley/protocol';
 
 import type { Chance, Clock } from './clock.ts';
@@ -10,6 +10,7 @@ import type { Invitations } from './devices/invitations.ts';
 import type { AskKeeper } from './asks/keeper.ts';
 import type { IndexFollower } from './knowledge/index-follower.ts';
 import type { Answerer, Library } from './knowledge/library.ts';
+import type { SloWindow } from './envelope/slo-window.ts';
 import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
 import type { PresenceBoard } from './participation/presence.ts';
@@ -45,6 +46,8 @@ export interface Deps {
   answerer: Answerer | undefined;
   /** Whether callers may ask for no search at all, to try themselves. */
   noopAllowed: boolean;
+  /** How envelopes fared within the last week. */
+  slo: Pick<SloWindow, 'last'>;
   idempotencyWindowMs: number;
   presenceTtlMs: number;
   patience: Patience;
@@ -65,6 +68,8 @@ export interface About {
 export interface CallContext {
   request_id: string;
   signal: AbortSignal;
+  /** The trace that the caller is in, if it says so. */
+  trace?: Trace | undefined;
   /** The id that a client gave the event it posts: one event of this sender in the whole workspace. */
   event_id?: string;
   /** The sender's own number for this call, where its wire has one. */
@@ -92,9 +97,11 @@ export function stamp(
   scope: string,
   key: string | undefined,
   event_id?: string,
+  trace?: Trace,
 ): Stamp {
   const now = deps.clock.now();
   const head: Stamp = { caller: nameOf(caller), now, salt: deps.chance.below(ENTRY_SALT_BOUND) };
+  if (trace !== undefined) head.trace = trace;
   const fresh_after = now - deps.idempotencyWindowMs;
   const { workspace_id } = caller;
   if (event_id !== undefined)
@@ -103,7 +110,7 @@ export function stamp(
   return head;
 }
 
-type Stamp = Pick<Command, 'caller' | 'now' | 'salt' | 'idempotency'>;
+type Stamp = Pick<Command, 'caller' | 'now' | 'salt' | 'idempotency' | 'trace'>;
 
 const namesByCaller = new WeakMap<Caller, Caller>();
 

@@ -2,6 +2,7 @@ import type { Caller, OperationName } from '@parley/protocol';
 
 import { createAskKeeper } from './asks/keeper.ts';
 import { createInvitations } from './devices/invitations.ts';
+import { createSloWindow } from './envelope/slo-window.ts';
 import { createOffers } from './evidence/offers.ts';
 import { createFeed } from './feed.ts';
 import { createHub } from './hub.ts';
@@ -62,6 +63,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     indexFollower: { caughtUp: () => Promise.resolve(true) },
     answerer: undefined,
     noopAllowed: false,
+    slo: createSloWindow(time),
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,
     agentsCreateUnder: ['root'],

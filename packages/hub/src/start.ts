@@ -20,6 +20,7 @@ import {
   createPresenceBoard,
   createProfileRegistry,
   createQuota,
+  createSloWindow,
   createTreeKeeper,
   createWaker,
   type Deps,
@@ -30,6 +31,7 @@ import {
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
 import { openSearch } from '@parley/search';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
+import { Registry } from 'prom-client';
 
 import { createAnswerer } from './answerer.ts';
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
@@ -47,9 +49,14 @@ import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
 import { createLocalTokenFace } from './faces/local/face.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
+import { createMetricsFace } from './faces/metrics.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
 import { type Logger, redact } from './logger.ts';
+import { createEnvelopeMeter } from './metrics/envelope-metrics.ts';
+import { createCallMeter } from './metrics/hub-metrics.ts';
+import { readSecret } from './metrics/secret-file.ts';
+import { keepSlo } from './metrics/slo-file.ts';
 import { readRegistry } from './profile-file.ts';
 import { createProse } from './prose.ts';
 import { requestContext } from './request-context.ts';
@@ -98,6 +105,17 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     modelIdleMs: config.knowledge.model_idle_ms,
     onFault,
   });
+  const slo = createSloWindow(clock);
+  const sloFile = keepSlo(config.data, slo, onFault);
+  const metrics = new Registry();
+  const envelopeMeter = createEnvelopeMeter([metrics], slo, config.metrics.max_series);
+  const callMeter = createCallMeter(metrics, {
+    position: () => store.position(),
+    writable: () => store.health().writable,
+    waiting: () => store.health().waiting ?? 0,
+    connections: () => live.connections,
+    agents: () => live.agentCount,
+  });
   const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
   const deps: Deps = {
     store,
@@ -135,6 +153,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     indexFollower,
     answerer: createAnswerer(config.answer, log),
     noopAllowed: config.knowledge.allow_noop,
+    slo,
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
     agentsCreateUnder: config.knowledge.agents_create_under,
@@ -147,7 +166,10 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   await deps.asks.start();
   const keeper = createTreeKeeper({ ...deps, everyMs: config.knowledge.sweep_ms, onFault });
   await keeper.start();
-  const gate = createHub(deps, (call) => recordCall(log, call));
+  const gate = createHub(deps, (call) => {
+    callMeter.called(call);
+    recordCall(log, call);
+  });
   const live = createLive({
     ...deps,
     hub: gate,
@@ -236,6 +258,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         limits,
         settings: config.envelope,
         skewMs: config.auth.clock_skew_ms,
+        meter: envelopeMeter,
         now: clock.now,
         monotonic: clock.monotonic,
       }),
@@ -258,6 +281,13 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         limits,
       }),
       createHealthFace(store),
+      createMetricsFace({
+        registry: metrics,
+        authenticate,
+        workspace: config.workspace,
+        secret: () => readSecret(config.metrics.token_file, (message) => log.warn({}, message)),
+        watchProcess: callMeter.watchProcess,
+      }),
       createDashboardFace({
         files: readWebFiles(),
         devices,
@@ -289,6 +319,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       await library.close();
       deps.presence.close();
       await deps.offers.flush();
+      sloFile.close();
       await store.close();
       writePrivateFile(runtimeFile, '{}\n');
       lock.release();
@@ -319,13 +350,17 @@ function describeKeys(folder: string): About['keys'] {
   }));
 }
 
-function recordCall(log: Logger, { request_id, operation, caller, ms, error, cause }: CallRecord): void {
+function recordCall(
+  log: Logger,
+  { request_id, operation, caller, ms, trace, error, cause }: CallRecord,
+): void {
   const line = {
     request_id,
     op: operation,
     agent: caller.agent_id,
     workspace: caller.workspace_id,
     ms: Math.round(ms * 1_000) / 1_000,
+    ...(trace === undefined ? {} : { trace: trace.traceparent }),
   };
   if (error === undefined) log.info(line, 'call');
   else if (error.code === 'INTERNAL')

@@ -53,6 +53,7 @@ import {
 import { listServices, reportHealth } from './contracts-registry.ts';
 import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
 import { queryKnowledge } from './contracts-search.ts';
+import { getSlo } from './contracts-slo.ts';
 import { heartbeatSession, listSessions, triggerParticipant } from './contracts-sessions.ts';
 import {
   createThread,
@@ -123,6 +124,7 @@ export const CONTRACTS = {
   preview_threads: previewThreads,
   read_log: readLog,
   describe_hub: describeHub,
+  get_slo: getSlo,
 } as const satisfies Record<string, Contract>;
 
 export type OperationName = keyof typeof CONTRACTS;

@@ -66,6 +66,11 @@ export class ThreadPort {
     return new ThreadPort(worker, options);
   }
 
+  /** Calls that the thread has not been given yet. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   /** Sends one call; resolves with its answer or rejects with the rules' error. */
   call<T>(payload: unknown): Promise<T> {
     if (this.#gone !== undefined) return Promise.reject(unavailable(this.#gone));

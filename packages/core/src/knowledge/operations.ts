@@ -16,12 +16,12 @@ function head(
   right: TreeRight,
   scope: string,
   key: string | undefined,
-  { order }: CallContext,
+  { order, trace }: CallContext,
 ) {
   requireTreeRight(caller, right);
   deps.messageQuota.spend(caller);
   return {
-    ...stamp(deps, caller, scope, key),
+    ...stamp(deps, caller, scope, key, undefined, trace),
     thread_id: treeId(caller.workspace_id),
     ...(order === undefined ? {} : { order }),
   };

@@ -21,6 +21,7 @@ import { addRunCommand } from './supervise.ts';
 import { addSearchCommand } from './search.ts';
 import { addServeCommand } from './serve.ts';
 import { addSessionsCommand } from './sessions.ts';
+import { addSloCommand } from './slo.ts';
 import { addStatusCommand } from './status.ts';
 import { addTailCommand } from './tail.ts';
 import { addThreadCommands } from './thread/commands.ts';
@@ -68,6 +69,7 @@ export function createProgram(): Command {
   addAgentCommands(program);
   addWakeCommand(program);
   program.commandsGroup('Operate:');
+  addSloCommand(program);
   addDeviceCommands(program);
   addTokenCommands(program);
   addKeyCommands(program);

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-import type { CallContext, Hub, Log } from '@parley/core';
+import type { CallContext, Hub, Log, Profile } from '@parley/core';
 import { hubCaller, quarterOf, treeId } from '@parley/core';
 import {
   type Caller,
@@ -9,11 +9,13 @@ import {
   ENVELOPE_ACTIONS,
   type EnvelopeAction,
   type ParleyError,
+  readTrace,
 } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
 import type { SenderCheck } from '../../auth/sender.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
+import { type EnvelopeLabels, type EnvelopeMeter, UNKNOWN } from '../../metrics/envelope-metrics.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
 import { actionSchema, capabilities } from './capabilities.ts';
@@ -38,6 +40,7 @@ export interface EnvelopeOptions {
     max_wait_ms: number;
   };
   skewMs: number;
+  meter: Pick<EnvelopeMeter, 'answered'>;
   now: () => number;
   monotonic: () => number;
 }
@@ -46,6 +49,10 @@ export interface EnvelopeOptions {
 interface Standing {
   trace: string;
   allowance?: Allowance;
+  /** When an envelope began, and what is proved of it so far; only those are counted. */
+  begun?: number;
+  labels: EnvelopeLabels;
+  profile: Profile;
 }
 
 const PATHS = ['/mcp/envelope', '/v1/envelope'];
@@ -57,7 +64,7 @@ const ENVELOPE_ROOM = 65_536;
 
 /** Envelope v2.2 over HTTP: services and agents of other houses call the same operations. */
 export function createEnvelopeFace(options: EnvelopeOptions): Face {
-  const { hub, log, sender, settings, now, monotonic } = options;
+  const { hub, log, sender, settings, meter, now, monotonic } = options;
   const limits = { ...options.limits, bytes: settings.max_payload_bytes + ENVELOPE_ROOM };
   const spend = createRateWindow(settings.requests_per_minute, monotonic);
   const inTurn = createTurns({
@@ -82,28 +89,37 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   async function handleEnvelope(exchange: Exchange, standing: Standing): Promise<void> {
     const { request } = exchange;
     const started = monotonic();
+    standing.begun = started;
     allow(request.method, ['POST']);
     const address = request.socket.remoteAddress ?? '';
     const verified = await sender.verify(request).catch((error: unknown) => {
       grant(standing, `address ${address}`);
       throw error;
     });
+    const { agent_id: principal, workspace_id: tenant } = verified.caller;
+    standing.labels = { ...standing.labels, tenant, principal };
+    if (verified.external) standing.profile = 'external';
     grant(standing, `caller ${verified.caller.workspace_id} ${verified.caller.agent_id}`);
     const raw = await readEnvelope(exchange, limits);
     const said =
       raw !== null && typeof raw === 'object' ? (raw as { trace_id?: unknown }).trace_id : undefined;
     standing.trace = traceOf(said);
     const envelope = checkEnvelope(raw, settings);
+    standing.labels.action = envelope.action;
     sender.checkTenant(verified, envelope.tenant_id);
     const { caller, aliases } = principalOf(verified.caller, envelope);
     checkTime(envelope, now(), options.skewMs);
     checkKey(request.headers['idempotency-key'], envelope);
     const { workspace_id } = caller;
     for (const alias of aliases) await noteAlias(workspace_id, alias);
-    const context = requestContext(exchange, waiting);
+    const { request_id, signal } = requestContext(exchange, waiting);
+    const trace = readTrace(standing.trace, request.headers['tracestate']);
+    const context = { request_id, signal, trace };
     const data = await inTurn(`${workspace_id} ${envelope.action}`, () => perform(caller, envelope, context));
-    const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: hitsOf(data) };
+    const ms = monotonic() - started;
+    const usage = { latency_ms: Math.round(ms), qdrant_hits: hitsOf(data) };
     sendJson(exchange, 200, JSON.stringify({ ok: true, data, usage }), headersOf(standing));
+    meter.answered(standing.labels, standing.profile, ms, undefined);
   }
 
   async function perform(caller: Caller, envelope: Known, context: CallContext): Promise<unknown> {
@@ -115,8 +131,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       if (result['ignored'] === true) return result;
       return hub.call(caller, operation, payload.args, context);
     }
-    const { request_id, signal } = context;
-    return hub.call(caller, operation, { ...payload.args, idempotency_key }, { request_id, signal, order });
+    return hub.call(caller, operation, { ...payload.args, idempotency_key }, { ...context, order });
   }
 
   /** Once a quarter it stands in the log that an old name is in use; the rule sees to it, this spares the asking. */
@@ -135,7 +150,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   return {
     claims: (path) => PATHS.includes(path) || CAPABILITIES.includes(path) || path.startsWith(SCHEMAS),
     async handle(exchange) {
-      const standing: Standing = { trace: traceOf(exchange.request.headers['traceparent']) };
+      const standing = begin(traceOf(exchange.request.headers['traceparent']));
       standings.set(exchange, standing);
       const { path, request } = exchange;
       if (PATHS.includes(path)) return handleEnvelope(exchange, standing);
@@ -144,9 +159,11 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       sendJson(exchange, 200, text, { 'cache-control': 'max-age=60' });
     },
     refuse(exchange, error) {
-      const standing = standings.get(exchange) ?? { trace: traceOf(undefined) };
+      const standing = standings.get(exchange) ?? begin(traceOf(undefined));
       standing.allowance ??= spend(`address ${exchange.request.socket.remoteAddress ?? ''}`);
-      refuse(exchange, error, standing);
+      const code = refuse(exchange, error, standing);
+      const { begun, labels, profile } = standing;
+      if (begun !== undefined) meter.answered(labels, profile, monotonic() - begun, code);
     },
     async close() {
       for (const ending of waiting) ending.abort();
@@ -154,14 +171,24 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   };
 }
 
-function refuse(exchange: Exchange, error: ParleyError, standing: Standing): void {
-  const { status, body } = toWire(error, standing.trace);
+function begin(trace: string): Standing {
+  return {
+    trace,
+    labels: { action: UNKNOWN, tenant: UNKNOWN, principal: UNKNOWN },
+    profile: 'internal',
+  };
+}
+
+/** Writes the refusal and tells its code. */
+function refuse(exchange: Exchange, error: ParleyError, standing: Standing): string {
+  const { code, status, body } = toWire(error, standing.trace);
   const headers = headersOf(standing);
   if (error instanceof HttpRefusal) Object.assign(headers, error.headers);
   const wait = error.details?.['retry_after_ms'];
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait / 1_000)));
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
   sendJson(exchange, status, JSON.stringify(body), headers);
+  return code;
 }
 
 function headersOf({ trace, allowance }: Standing): Record<string, string> {
