@@ -61,7 +61,8 @@ export async function startPrometheus(target: string, secret: string): Promise<P
     if (data.result.length > 1) throw new Error(`${expression}: ${data.result.length} results`);
     return data.result[0] === undefined ? undefined : Number(data.result[0].value[1]);
   }
-  const samples = async (): Promise<number> => (await query('count_over_time(parley_store_writable[1d])')) ?? 0;
+  const samples = async (): Promise<number> =>
+    (await query('count_over_time(parley_store_writable[1d])')) ?? 0;
   const prometheus: Prometheus = {
     query,
     async scraped(count) {

@@ -22,6 +22,7 @@ export { createTreeFold, TREE_KINDS, type TreeFold } from './knowledge/fold.ts';
 export { createIndexFollower, type IndexFollower } from './knowledge/index-follower.ts';
 export type { Answerer, DocumentIndex, Library } from './knowledge/library.ts';
 export { createTreeKeeper, type TreeKeeper } from './knowledge/keeper.ts';
+export { linksIn } from './knowledge/links.ts';
 export { PURGE_AFTER_MS } from './knowledge/kept.ts';
 export type { Follower } from './live/fan-out.ts';
 export { CLOSE, type Link as LiveLink, type Speaker } from './live/link.ts';

@@ -36,6 +36,8 @@ export interface Deps {
   offers: Offers;
   waker: Pick<Waker, 'wake'>;
   invitations: Invitations;
+  /** Where people find the hub with a browser. */
+  address: () => string;
   /** What the hub tells of itself. */
   about: () => About;
   /** Writes a summary's prose when a model is configured. */

@@ -38,6 +38,7 @@ import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { createDevices } from './auth/devices.ts';
 import { issueToken } from './auth/issue-token.ts';
 import { readKeyFile, signingKey } from './auth/key-file.ts';
+import { isOpened } from './auth/same-origin.ts';
 import { createSenderCheck } from './auth/sender.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
@@ -50,6 +51,7 @@ import { createHealthFace } from './faces/health.ts';
 import { createLocalTokenFace } from './faces/local/face.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
 import { createMetricsFace } from './faces/metrics.ts';
+import { createPagesFace } from './faces/pages/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
 import { type Logger, redact } from './logger.ts';
@@ -117,6 +119,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     agents: () => live.agentCount,
   });
   const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
+  const address = (): string =>
+    config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url;
   const deps: Deps = {
     store,
     log: createLog(store, feed),
@@ -142,10 +146,11 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     offers: createOffers(store, clock, chance, onFault),
     waker: { wake: (...call) => waker.wake(...call) },
     invitations: createInvitations(clock, chance),
+    address,
     about: () => ({
       version: VERSION,
       started_at,
-      address: config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url,
+      address: address(),
       keys: describeKeys(config.data),
     }),
     prose: createProse(config.summary, log),
@@ -287,6 +292,12 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         workspace: config.workspace,
         secret: () => readSecret(config.metrics.token_file, (message) => log.warn({}, message)),
         watchProcess: callMeter.watchProcess,
+      }),
+      createPagesFace({
+        hub,
+        authenticate: createAuthenticate(tokens, {
+          identify: (request) => devices.identify(request, isOpened),
+        }),
       }),
       createDashboardFace({
         files: readWebFiles(),
