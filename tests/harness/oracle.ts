@@ -49,8 +49,12 @@ export function checkStored(data: string): void {
   expect(report.ok).toBe(true);
   expect(modeOf(data)).toBe('700');
   // SQLite's files come and go beside us.
-  const modes = readdirSync(data).map((name) => `${name} ${modeOf(join(data, name)) ?? '600'}`);
-  expect(modes.filter((line) => !line.endsWith(' 600'))).toEqual([]);
+  const modes = readdirSync(data, { recursive: true, withFileTypes: true }).map((found) => {
+    const path = join(found.parentPath, found.name);
+    const wanted = found.isDirectory() ? '700' : '600';
+    return `${path} ${modeOf(path) ?? wanted} ${wanted}`;
+  });
+  expect(modes.filter((line) => !/ (\d+) \1$/.test(line))).toEqual([]);
 }
 
 /** After the last case: everything acknowledged is on disk, one record per key, and the log tells each refusal once. */

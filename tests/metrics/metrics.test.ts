@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 
 import { runCli } from '../harness/run-cli.ts';
 import { send } from '../harness/send.ts';
@@ -35,14 +35,31 @@ const scrape = async (token: string | undefined) =>
   });
 const samples = async () => readMetrics((await scrape(SECRET)).text);
 
-const call = (action: string, args: Fields, more: Fields = {}, agent = 'ed', workspace = 'w1') =>
+const call = (
+  action: string,
+  args: Fields,
+  more: Fields = {},
+  agent = 'ed',
+  workspace = 'w1',
+  headers = {},
+) =>
   sendEnvelope(
     scene.hub.url,
     scene.as(agent, { role: 'orchestrator', workspace }).token,
     envelopeOf(action, args, { tenant_id: workspace, principal: { sub: agent, roles: ['editor'] }, ...more }),
+    { headers },
   );
 const fine = () => call('knowledge.list_documents', {});
 const missing = () => call('knowledge.get_document', { document_id: randomUUID() });
+
+/** An envelope for later that ends as a dead letter. */
+async function dead(): Promise<void> {
+  const count = async (): Promise<number> => sumOf(await samples(), 'a2a_dlq_total');
+  const before = await count();
+  const args = newPage({ parent_id: randomUUID() });
+  await call('knowledge.create_document', args, {}, 'ed', 'w1', { prefer: 'respond-async' });
+  await vi.waitFor(async () => expect(await count()).toBe(before + 1), { timeout: 30_000, interval: 50 });
+}
 
 /** So many of each, a few at a time. */
 async function mix(good: number, bad: number): Promise<void> {
@@ -155,6 +172,7 @@ describeWith(['prometheus', 'promtool'], 'Prometheus itself', ({ promtool }) => 
   test('[KNOW-23] [C-ASYNC-06] the expressions of the contract give the right numbers at 0.9 % and 1.1 %', async () => {
     // Every series is there before the first scrape: what Prometheus has not seen begin, it does not count.
     await mix(250, 25);
+    for (let i = 0; i < 2; i++) await dead();
     const prometheus = await startPrometheus(scene.hub.url, SECRET);
     try {
       const before = await samples();
@@ -166,17 +184,18 @@ describeWith(['prometheus', 'promtool'], 'Prometheus itself', ({ promtool }) => 
       expect(await prometheus.query(rate)).toBeCloseTo(0.009, 6);
       expect(await prometheus.query(`${rate} > 0.01`)).toBeUndefined();
       await mix(0, 2);
+      await dead();
       await prometheus.scraped(5);
-      expect(await prometheus.query(rate)).toBeCloseTo(11 / 1_002, 6);
-      expect(await prometheus.query(`${rate} > 0.01`)).toBeCloseTo(11 / 1_002, 6);
-      const dead = 'sum(increase(a2a_dlq_total[1d])) / sum(increase(a2a_requests_total[1d]))';
-      expect(await prometheus.query(dead)).toBe(0);
+      expect(await prometheus.query(rate)).toBeCloseTo(11 / 1_003, 6);
+      expect(await prometheus.query(`${rate} > 0.01`)).toBeCloseTo(11 / 1_003, 6);
+      const deadRate = 'sum(increase(a2a_dlq_total[1d])) / sum(increase(a2a_requests_total[1d]))';
+      expect(await prometheus.query(deadRate)).toBeCloseTo(1 / 1_003, 6);
       const p95 = await prometheus.query(
         'histogram_quantile(0.95, sum(rate(a2a_latency_ms_bucket{action="knowledge.list_documents"}[5m])) by (le))',
       );
       expect(p95).toBeGreaterThan(0);
       const counted = sumOf(await samples(), 'a2a_requests_total') - sumOf(before, 'a2a_requests_total');
-      expect(counted).toBe(1_002);
+      expect(counted).toBe(1_003);
       expect(await prometheus.query('sum(a2a_requests_total)')).toBe(
         sumOf(await samples(), 'a2a_requests_total'),
       );

@@ -3,6 +3,7 @@ import { CONTRACTS, type InputOf, LIMITS, type OperationName, type OutputOf } fr
 import { createFollow, type Follow } from './follow.ts';
 import { createFollowAll, type FollowAll } from './follow-all.ts';
 import { createPatience } from './patience.ts';
+import { createUpload, type Upload } from './upload.ts';
 import { asClientError, type CallOptions, type ClientOptions, createTransport } from './transport.ts';
 
 /** One operation of the hub as a method; the input may be left out where none of it is required. */
@@ -13,7 +14,11 @@ export type Call<N extends OperationName> = (
 ) => Promise<OutputOf<N>>;
 
 /** A method for each operation of the hub under its own name, and two ways to follow what happens from now on. */
-export type Client = { [N in OperationName]: Call<N> } & { follow: Follow; followAll: FollowAll };
+export type Client = { [N in OperationName]: Call<N> } & {
+  follow: Follow;
+  followAll: FollowAll;
+  uploadArtifact: Upload;
+};
 
 const TIMEOUT_MS = 30_000;
 const PATIENCE_MS = 60_000;
@@ -55,6 +60,7 @@ export function createClient(options: ClientOptions): Client {
     ...Object.fromEntries(methods),
     follow: createFollow(transport, patienceMs),
     followAll: createFollowAll(transport, patienceMs),
+    uploadArtifact: createUpload(transport),
   } as Client;
 }
 

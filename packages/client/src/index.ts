@@ -10,5 +10,6 @@ export { ParleyError } from '@parley/protocol';
 export { type Call, type Client, createClient } from './client.ts';
 export { ClientError, isClientError } from './client-error.ts';
 export type { Happening } from './follow-all.ts';
+export type { Upload, UploadOptions } from './upload.ts';
 export type { FollowOptions } from './follow-stream.ts';
 export type { Address, CallOptions, ClientOptions, Token } from './transport.ts';

@@ -9,6 +9,7 @@ import type {
   Cursor,
   DocumentContent,
   DocumentMetadata,
+  EnvelopeAction,
   ManagementMode,
   MessageKind,
   Session,
@@ -18,6 +19,7 @@ import type {
 } from '@parley/protocol';
 
 import type { Entry } from './entry.ts';
+import type { Outcome } from './queue/outcome.ts';
 import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
@@ -185,6 +187,12 @@ export type TidyOrder = InThread<'tidy_order', { parent_id: string }>;
 /** The hub itself forgets what was deleted long ago, a part at a time. */
 export type PurgeDocument = InThread<'purge_document', { document_id: string }>;
 
+/** The bytes are kept already; the log tells of it. */
+export type PutArtifact = InThread<
+  'put_artifact',
+  { name: string; mime_type: string; bytes: number; sha256: string }
+> & { artifact_id: string };
+
 export type NoteSeq = Base<'note_seq', Order>;
 /** A nonce may be used once until it has run out. */
 export type UseNonce = Base<'use_nonce', { kid: string; nonce: string; until: number }>;
@@ -195,6 +203,23 @@ export type NoteAlias = InThread<'note_alias', { alias: string; role: string }>;
 export type ReportHealth = Base<'report_health', { status: 'healthy' | 'degraded'; note?: string }> & {
   order?: Order;
 };
+
+/** An envelope is to be carried out later; the input is what its key binds. */
+export type AcceptDelivery = Base<
+  'accept_delivery',
+  { action: EnvelopeAction; args: Record<string, unknown> }
+> & {
+  order?: Order;
+  delivery: { delivery_id: string; expires_at: string; idempotency_key: string };
+};
+/** `thread_id` of what becomes of a delivery is the journal of its sender. */
+export type SettleDelivery = InThread<'settle_delivery', { delivery_id: string; outcome: Outcome }>;
+export type RedriveDelivery = InThread<'redrive_delivery', { delivery_id: string }>;
+/** The hub itself forgets deliveries that ended long ago. */
+export type ForgetDeliveries = Base<
+  'forget_deliveries',
+  { delivery_ids: readonly string[]; finished_before: string }
+>;
 
 export type AddDevice = Base<'add_device', { device: KeptDevice }>;
 /** A device was used: it stays for another while. */
@@ -236,11 +261,16 @@ export type Command =
   | RevertDocument
   | TidyOrder
   | PurgeDocument
+  | PutArtifact
   | NoteSeq
   | UseNonce
   | ForgetNonces
   | NoteAlias
   | ReportHealth
+  | AcceptDelivery
+  | SettleDelivery
+  | RedriveDelivery
+  | ForgetDeliveries
   | AddDevice
   | TouchDevice
   | RevokeDevice;

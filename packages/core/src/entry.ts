@@ -29,7 +29,10 @@ export type EntryType =
   | 'document.reverted'
   | 'tree.ordered'
   | 'tree.purged'
-  | 'deprecation';
+  | 'deprecation'
+  | 'delivery.dead'
+  | 'delivery.redriven'
+  | 'artifact.created';
 
 /** One item of a thread's log, as it is stored and hashed for ever. Seq 0 is the thread's own creation. */
 export interface Entry extends Message {

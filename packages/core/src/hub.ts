@@ -77,6 +77,11 @@ export function isRecorded(error: ParleyError): boolean {
 
 const recorded = new WeakSet<ParleyError>();
 
+/** Refuses what the gate would refuse at once; for calls that are only to be carried out later. */
+export function checkCall(caller: Caller, name: OperationName, input: unknown): void {
+  admitCall(caller, name, input);
+}
+
 function admitCall(caller: Caller, name: OperationName, raw: unknown) {
   checkClaims(caller, raw);
   const parsed = CONTRACTS[name].input.safeParse(raw);

@@ -3,6 +3,7 @@ import { ENTRY_SALT_BOUND } from '@parley/protocol';
 
 import type { Chance, Clock } from './clock.ts';
 import type { Command, Order } from './commands.ts';
+import type { Artifacts } from './artifacts/ports.ts';
 import type { Log } from './log.ts';
 import type { Commander, Links } from './agents/ports.ts';
 import type { Patience } from './agents/state.ts';
@@ -15,6 +16,7 @@ import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
 import type { PresenceBoard } from './participation/presence.ts';
 import type { ProfileRegistry } from './participation/profile-registry.ts';
+import type { PostOffice } from './queue/post-office.ts';
 import type { MessageQuota } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
@@ -46,6 +48,8 @@ export interface Deps {
   indexFollower: Pick<IndexFollower, 'caughtUp'>;
   /** Writes answers from passages when a model is configured. */
   answerer: Answerer | undefined;
+  artifacts: Artifacts;
+  postOffice: Pick<PostOffice, 'redrive'>;
   /** Whether callers may ask for no search at all, to try themselves. */
   noopAllowed: boolean;
   /** How envelopes fared within the last week. */
@@ -76,6 +80,8 @@ export interface CallContext {
   event_id?: string;
   /** The sender's own number for this call, where its wire has one. */
   order?: Order;
+  /** The bytes that come with the call, where they are too many to stand in its input. */
+  body?: AsyncIterable<Uint8Array>;
   /** Tells a patient client that a long call is still alive. */
   progress?: (message: string) => void;
 }

@@ -8,6 +8,7 @@ import {
   reportEvent,
   updateAgentStatus,
 } from './agents/operations.ts';
+import { getArtifact, listArtifacts, putArtifact, signArtifactUrl } from './artifacts/operations.ts';
 import {
   answerAsk,
   askHuman,
@@ -58,6 +59,7 @@ import {
   setPresence,
   shouldRespond,
 } from './participation/operations.ts';
+import { getDelivery, listDeliveries, redriveDeliveries } from './queue/operations.ts';
 import { heartbeatSession, listSessions } from './sessions/operations.ts';
 import {
   createThread,
@@ -121,8 +123,15 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   revert_document: revertDocument,
   get_document_links: getDocumentLinks,
   query_knowledge: queryKnowledge,
+  put_artifact: putArtifact,
+  get_artifact: getArtifact,
+  list_artifacts: listArtifacts,
+  sign_artifact_url: signArtifactUrl,
   report_health: reportHealth,
   list_services: listServices,
+  list_deliveries: listDeliveries,
+  get_delivery: getDelivery,
+  redrive_deliveries: redriveDeliveries,
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,

@@ -1,6 +1,8 @@
 import type { Agent, Ask, Device, Session } from '@parley/protocol';
 
 import type { Wake } from './wake/wake.ts';
+import type { KeptArtifact } from './artifacts/kept.ts';
+import type { KeptDelivery, Letter } from './queue/kept.ts';
 import type { LastSeq, Service, UsedAlias, UsedNonce } from './envelope/kept.ts';
 import type {
   Branch,
@@ -59,6 +61,9 @@ export interface RecordKinds {
   nonce: UsedNonce;
   alias: UsedAlias;
   service: Service;
+  artifact: KeptArtifact;
+  delivery: KeptDelivery;
+  letter: Letter;
   device: KeptDevice;
 }
 

@@ -1,4 +1,5 @@
 import { agentRules } from './agents/rules.ts';
+import { artifactRules } from './artifacts/rules.ts';
 import { askRules } from './asks/rules.ts';
 import type { Command, Decision, Loaded, Needs, Rule } from './commands.ts';
 import { envelopeRules } from './envelope/rules.ts';
@@ -8,6 +9,7 @@ import { treeRules } from './knowledge/rules.ts';
 import { messageRules } from './messages/rules.ts';
 import { participationRules } from './participation/rules.ts';
 import { sideRules } from './participation/side-rules.ts';
+import { queueRules } from './queue/rules.ts';
 import { sessionRules } from './sessions/rules.ts';
 import { threadRules } from './threads/rules.ts';
 import { wakeRules } from './wake/rules.ts';
@@ -24,7 +26,9 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...offerRules,
   ...wakeRules,
   ...treeRules,
+  ...artifactRules,
   ...envelopeRules,
+  ...queueRules,
   ...deviceRules,
 };
 

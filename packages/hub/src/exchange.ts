@@ -28,8 +28,9 @@ export class HttpRefusal extends ParleyError {
     code: ParleyError['code'],
     message: string,
     headers: Record<string, string> = {},
+    details?: ParleyError['details'],
   ) {
-    super(code, message);
+    super(code, message, details);
     this.status = status;
     this.headers = headers;
   }

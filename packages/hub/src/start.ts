@@ -13,10 +13,12 @@ import {
   createHub,
   createIndexFollower,
   createInvitations,
+  createLanes,
   createLive,
   createLog,
   createMessageQuota,
   createOffers,
+  createPostOffice,
   createPresenceBoard,
   createProfileRegistry,
   createQuota,
@@ -26,6 +28,7 @@ import {
   type Deps,
   type Invitation,
   isRecorded,
+  type PostSettings,
   type WakeSettings,
 } from '@parley/core';
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
@@ -33,6 +36,7 @@ import { openSearch } from '@parley/search';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 import { Registry } from 'prom-client';
 
+import { openArtifacts } from './artifacts/open-artifacts.ts';
 import { createAnswerer } from './answerer.ts';
 import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { createDevices } from './auth/devices.ts';
@@ -43,6 +47,7 @@ import { createSenderCheck } from './auth/sender.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
+import { createArtifactFace } from './faces/artifacts/face.ts';
 import { createDashboardFace } from './faces/dashboard/face.ts';
 import { readWebFiles } from './faces/dashboard/files.ts';
 import { createEnvelopeFace } from './faces/envelope/face.ts';
@@ -121,6 +126,12 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
   const address = (): string =>
     config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url;
+  const artifacts = openArtifacts({
+    data: config.data,
+    settings: config.artifacts,
+    now: clock.now,
+    address,
+  });
   const deps: Deps = {
     store,
     log: createLog(store, feed),
@@ -157,6 +168,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     library,
     indexFollower,
     answerer: createAnswerer(config.answer, log),
+    artifacts,
+    postOffice: { redrive: (...call) => postOffice.redrive(...call) },
     noopAllowed: config.knowledge.allow_noop,
     slo,
     idempotencyWindowMs: config.idempotency.window_ms,
@@ -186,6 +199,18 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     onFault,
   });
   const hub = live.watched(gate);
+  const postOffice = createPostOffice({
+    ...deps,
+    hub: () => hub,
+    carrier: createLanes({
+      perWorkspace: config.queue.tenant_concurrent,
+      atOnce: config.queue.concurrent,
+    }),
+    settings: postSettings(config),
+    // Whoever counts what becomes of deliveries attaches here.
+    observe: envelopeMeter.queued,
+    onFault,
+  });
   const wakeProfiles = runtimeProfiles(config);
   const wakerDeps = {
     ...deps,
@@ -259,6 +284,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       createEnvelopeFace({
         hub,
         log: deps.log,
+        postOffice,
+        artifacts,
         sender: createSenderCheck({ verifier, authenticate, tokens, log: deps.log, now: clock.now }),
         limits,
         settings: config.envelope,
@@ -285,6 +312,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
         refuse: tokens.refuse,
         limits,
       }),
+      createArtifactFace({ store, ...artifacts, onFault }),
       createHealthFace(store),
       createMetricsFace({
         registry: metrics,
@@ -314,6 +342,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   });
   const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
+  await postOffice.start();
   indexFollower.start();
   await waker.start();
   if (config.wake.on_call) await callFollower.start();
@@ -322,6 +351,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     invite: (person) => deps.invitations.issue({ ...person, name: undefined, read_only: false }, LINK_MS),
     async close() {
       await server.close();
+      await postOffice.close();
       await callFollower.close();
       await waker.close();
       deps.asks.close();
@@ -348,6 +378,19 @@ function wakeSettings(wake: Config['wake']): WakeSettings {
     repeatAfterMs: wake.repeat_after_ms,
     pairPerHour: wake.pair_per_hour,
     targetPerHour: wake.target_per_hour,
+  };
+}
+
+function postSettings({ queue, knowledge, idempotency }: Config): PostSettings {
+  return {
+    ackDeadlineMs: queue.ack_deadline_ms,
+    maxAttempts: queue.max_attempts,
+    backoff: { firstMs: queue.retry_ms, maxMs: queue.retry_max_ms },
+    maxWaiting: queue.max_waiting,
+    keepDoneMs: queue.keep_done_ms,
+    keepDeadMs: queue.keep_dead_ms,
+    sweepMs: knowledge.sweep_ms,
+    idempotencyWindowMs: idempotency.window_ms,
   };
 }
 

@@ -9,6 +9,7 @@ import {
   reportEvent,
   updateAgentStatus,
 } from './contracts-agents.ts';
+import { getArtifact, listArtifacts, putArtifact, signArtifactUrl } from './contracts-artifacts.ts';
 import {
   answerAsk,
   askHuman,
@@ -50,6 +51,7 @@ import {
   setPresence,
   shouldRespond,
 } from './contracts-participation.ts';
+import { getDelivery, listDeliveries, redriveDeliveries } from './contracts-queue.ts';
 import { listServices, reportHealth } from './contracts-registry.ts';
 import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
 import { queryKnowledge } from './contracts-search.ts';
@@ -116,8 +118,15 @@ export const CONTRACTS = {
   revert_document: revertDocument,
   get_document_links: getDocumentLinks,
   query_knowledge: queryKnowledge,
+  put_artifact: putArtifact,
+  get_artifact: getArtifact,
+  list_artifacts: listArtifacts,
+  sign_artifact_url: signArtifactUrl,
   report_health: reportHealth,
   list_services: listServices,
+  list_deliveries: listDeliveries,
+  get_delivery: getDelivery,
+  redrive_deliveries: redriveDeliveries,
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,

@@ -1,28 +1,13 @@
 import { z } from 'zod';
 
 import type { OperationName } from './contracts.ts';
+import { ENVELOPE_ACTIONS, type EnvelopeCode } from './envelope-words.ts';
 import type { ErrorCode } from './errors.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
 /** The envelope versions that are understood. */
 export const ENVELOPE_VERSIONS = ['2.2'] as const;
-
-/** The ten codes of the envelope with their HTTP statuses. */
-export const ENVELOPE_STATUS = {
-  INVALID_ARGUMENT: 400,
-  UNAUTHORIZED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  UNPROCESSABLE_ENTITY: 422,
-  CONFLICT: 409,
-  RATE_LIMIT_EXCEEDED: 429,
-  EXPIRED: 440,
-  UNAVAILABLE: 503,
-  INTERNAL: 500,
-} as const;
-
-export type EnvelopeCode = keyof typeof ENVELOPE_STATUS;
 
 /** What each of the hub's codes is called in an envelope, once its action has begun. */
 export const ENVELOPE_CODE = {
@@ -43,24 +28,8 @@ export const ENVELOPE_CODE = {
   INTERNAL: 'INTERNAL',
 } as const satisfies Record<ErrorCode, EnvelopeCode>;
 
-/** The actions of the envelope and the operation behind each; its version is the operation's. */
-export const ENVELOPE_ACTIONS = {
-  'knowledge.create_document': 'create_document',
-  'knowledge.update_document': 'update_document',
-  'knowledge.delete_document': 'delete_document',
-  'knowledge.move_document': 'move_document',
-  'knowledge.restore_document': 'restore_document',
-  'knowledge.revert_document': 'revert_document',
-  'knowledge.query_knowledge': 'query_knowledge',
-  'knowledge.get_document': 'get_document',
-  'knowledge.list_documents': 'list_documents',
-  'knowledge.get_document_history': 'get_document_history',
-  'knowledge.get_document_links': 'get_document_links',
-  'registry.heartbeat': 'report_health',
-  'registry.list': 'list_services',
-} as const satisfies Record<string, OperationName>;
-
-export type EnvelopeAction = keyof typeof ENVELOPE_ACTIONS;
+/** The operation behind each action; its version is the operation's. */
+ENVELOPE_ACTIONS satisfies Record<string, OperationName>;
 
 /** The roles of the envelope, the mightiest first. */
 export const ENVELOPE_ROLES = ['owner', 'editor', 'agent', 'viewer'] as const;
@@ -88,6 +57,24 @@ export const Envelope = z.object({
   action_version: z.string().min(1).max(32),
   context_id: storableText({ maxBytes: 256 }),
   resource_links: z.array(z.union([z.string().max(2_048), z.record(z.string(), z.unknown())])).max(100),
-  payload: z.object({ schema_version: z.literal('1.0'), args: z.record(z.string(), z.unknown()) }),
+  payload: z
+    .object({
+      schema_version: z.literal('1.0'),
+      args: z.record(z.string(), z.unknown()).optional(),
+      artifact_uri: z.string().min(1).max(8_192).optional().describe('a signed URL of the args, as JSON'),
+      artifact_hash: z
+        .string()
+        .regex(/^(sha256:)?[0-9a-f]{64}$/i)
+        .optional(),
+    })
+    .refine(({ args, artifact_uri }) => (args === undefined) !== (artifact_uri === undefined), {
+      error: 'args: give them, or the artifact_uri of an artifact that holds them',
+    })
+    .refine(
+      ({ artifact_uri, artifact_hash }) => (artifact_uri === undefined) === (artifact_hash === undefined),
+      {
+        error: 'artifact_hash: goes with artifact_uri',
+      },
+    ),
 });
 export type Envelope = z.infer<typeof Envelope>;

@@ -52,6 +52,18 @@ export function tagOfThreadId(id: string): string | undefined {
   return THREAD_ID.exec(id)?.[1];
 }
 
+/** An id of something else that belongs to a workspace, whose tag ends it likewise. */
+export function scopedId(prefix: string, unique: string, workspaceTag: string): string {
+  return `${prefix}_${unique}${workspaceTag}`;
+}
+
+/** The workspace tag inside such an id; undefined when the hub can never have made it. */
+export function tagOfScopedId(id: string): string | undefined {
+  return SCOPED_ID.exec(id)?.[1];
+}
+
+const SCOPED_ID = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}([0-9a-hjkmnp-tv-z]{4})$/;
+
 /** Four lower-case base-32 digits out of the first bytes of a workspace's digest. */
 export function tagFromDigest(digest: Uint8Array): string {
   let tag = '';

@@ -25,6 +25,8 @@ export const LIMITS = {
   mask_paths: 64,
   document_links: 200,
   question: 2_048,
+  artifact_name_bytes: 255,
+  signed_url_sec: 900,
 } as const;
 
 /** The message schema versions this hub understands. */

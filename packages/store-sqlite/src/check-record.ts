@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CHAIN_START, type Entry, evolve, link, type ThreadState } from '@parley/core';
 import { canonicalJson, seqOfMessageId } from '@parley/protocol';
 
+import { createArtifactCheck } from './check-artifacts.ts';
 import { createAskCheck } from './check-asks.ts';
 import { createTreeCheck } from './check-tree.ts';
 import { checkRows } from './check-rows.ts';
@@ -31,6 +32,9 @@ export interface RecordReport {
     agents: number;
     asks: number;
     documents: number;
+    artifacts: number;
+    deliveries: number;
+    dead_letters: number;
     idempotency_keys: number;
   };
   problems: string[];
@@ -86,6 +90,7 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   );
   const asks = createAskCheck(db);
   const trees = createTreeCheck(db);
+  const artifacts = createArtifactCheck(db);
   for (const row of threads.iterate() as unknown as Iterable<ThreadRecord>) {
     let head = CHAIN_START;
     let seq = 0;
@@ -108,7 +113,10 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
         index.push(`${row.thread_id}: seq ${seq} is indexed as a reply to another`);
       state = evolve(state, parsed);
       asks.see(row.workspace_id, parsed);
-      if (state.tree === true) trees.see(row.workspace_id, parsed);
+      if (state.tree === true) {
+        trees.see(row.workspace_id, parsed);
+        index.push(...artifacts.see(row.workspace_id, parsed));
+      }
       head = entry.hash;
       seq++;
     }
@@ -121,7 +129,7 @@ function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
     }
   }
   const orphans = number(db, 'SELECT count(*) FROM entries WHERE thread NOT IN (SELECT id FROM threads)');
-  index.push(...asks.unheard(), ...trees.unheard());
+  index.push(...asks.unheard(), ...trees.unheard(), ...artifacts.unheard());
   const [last, all] = [
     number(db, 'SELECT max(pos) FROM entries'),
     number(db, 'SELECT count(*) FROM entries'),
@@ -149,6 +157,9 @@ function count(db: DatabaseSync): RecordReport['counts'] {
     agents: number(db, "SELECT count(*) FROM records WHERE kind = 'agent'"),
     asks: number(db, "SELECT count(*) FROM records WHERE kind = 'ask'"),
     documents: number(db, "SELECT count(*) FROM records WHERE kind = 'document' AND mark <> 'purged'"),
+    artifacts: number(db, "SELECT count(*) FROM records WHERE kind = 'artifact'"),
+    deliveries: number(db, "SELECT count(*) FROM records WHERE kind = 'delivery'"),
+    dead_letters: number(db, "SELECT count(*) FROM records WHERE kind = 'delivery' AND mark = 'dead'"),
     idempotency_keys: number(db, 'SELECT count(*) FROM idempotency'),
   };
 }
@@ -170,6 +181,9 @@ function emptyReport(): RecordReport {
       agents: 0,
       asks: 0,
       documents: 0,
+      artifacts: 0,
+      deliveries: 0,
+      dead_letters: 0,
       idempotency_keys: 0,
     },
     problems: [],

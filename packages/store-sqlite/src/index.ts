@@ -5,3 +5,4 @@ export { type FileLock, lockFile } from '@parley/sqlite';
 export { isFolderLocked, lockFolder } from './lock-folder.ts';
 export { DATABASE_FILE, openSqliteStore, type SqliteOptions } from './open-store.ts';
 export { sqliteVersion } from './sqlite.ts';
+export { listKeptArtifacts } from './list-artifacts.ts';

@@ -44,6 +44,9 @@ const FORMS = {
   'tree.ordered': told,
   'tree.purged': told,
   deprecation: told,
+  'delivery.dead': told,
+  'delivery.redriven': told,
+  'artifact.created': told,
 } as const satisfies Record<EntryType, Form>;
 
 /** A log entry as an event: the same thing that the other faces show as a message. */

@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 
-import { type Caller, ParleyError, tagFromDigest, tagOfThreadId, threadId, ulid } from '@parley/protocol';
+import {
+  type Caller,
+  ParleyError,
+  tagFromDigest,
+  tagOfScopedId,
+  tagOfThreadId,
+  threadId,
+  ulid,
+} from '@parley/protocol';
 
 import type { ThreadState } from './state.ts';
 import { mayOverride } from './status.ts';
@@ -38,7 +46,15 @@ const tagByCaller = new WeakMap<Caller, string>();
 
 /** Refuses an id that names another workspace, before any look-up. */
 export function checkThreadScope(id: string, caller: Caller): void {
-  const tag = tagOfThreadId(id);
+  checkTag(tagOfThreadId(id), caller);
+}
+
+/** The same for the id of something else that belongs to a workspace. */
+export function checkIdScope(id: string, caller: Caller): void {
+  checkTag(tagOfScopedId(id), caller);
+}
+
+function checkTag(tag: string | undefined, caller: Caller): void {
   if (tag === undefined) return;
   let own = tagByCaller.get(caller);
   if (own === undefined) tagByCaller.set(caller, (own = workspaceTag(caller.workspace_id)));

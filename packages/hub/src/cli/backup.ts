@@ -15,6 +15,8 @@ import { ParleyError } from '@parley/protocol';
 import { backupRecord, checkRecord, DATABASE_FILE } from '@parley/store-sqlite';
 import type { Command } from 'commander';
 
+import { copyBlobs } from '../artifacts/check-blobs.ts';
+import { URL_KEY_FILE } from '../artifacts/url-keys.ts';
 import { keyFilePath } from '../auth/key-file.ts';
 import { syncFolder } from '../data-folder.ts';
 import { print } from './output.ts';
@@ -24,7 +26,7 @@ import { settingsOf } from './settings.ts';
 export function addBackupCommand(program: Command): void {
   program
     .command('backup <folder>')
-    .description('copy the record and the keys into a new folder; works while the hub writes')
+    .description('copy the record, the artifacts and the keys into a new folder; works while the hub writes')
     .addHelpText(
       'after',
       '\nExample:\n  parley backup ~/parley-backup && parley serve --data ~/parley-backup',
@@ -32,16 +34,16 @@ export function addBackupCommand(program: Command): void {
     .action((target: string, _options: unknown, command: Command) => {
       const { config, json } = settingsOf(command);
       const folder = resolve(target);
-      const { counts } = backUp(config.data, folder);
+      const { counts } = backUp(config.data, folder, config.artifacts.bucket !== '');
       print({ json }, { folder, counts }, () => [
-        `${folder}: ${counts.threads} threads, ${counts.messages} messages, checked`,
+        `${folder}: ${counts.threads} threads, ${counts.messages} messages, ${counts.artifacts} artifacts, checked`,
         'It holds the signing keys: keep it as private as the data folder.',
       ]);
     });
 }
 
 /** Builds the copy beside its place and renames it there: the backup is whole or not there. */
-function backUp(source: string, target: string) {
+function backUp(source: string, target: string, isInBucket: boolean) {
   if (!existsSync(join(source, DATABASE_FILE)))
     throw new ParleyError('NOT_FOUND', `there is no record in ${source}`);
   if (existsSync(target)) throw new ParleyError('CONFLICT', `${target} is there already`);
@@ -52,10 +54,15 @@ function backUp(source: string, target: string) {
   mkdirSync(temporary, { mode: 0o700 });
   try {
     const files = [backupRecord(source, temporary)];
-    if (existsSync(keyFilePath(source))) {
-      copyFileSync(keyFilePath(source), keyFilePath(temporary));
-      files.push(keyFilePath(temporary));
+    for (const path of [keyFilePath(source), join(source, URL_KEY_FILE)]) {
+      if (!existsSync(path)) continue;
+      const copy = join(temporary, basename(path));
+      copyFileSync(path, copy);
+      files.push(copy);
     }
+    const [wrong] = isInBucket ? [] : copyBlobs(source, temporary);
+    if (wrong !== undefined)
+      throw new ParleyError('INTERNAL', `an artifact cannot be copied: ${wrong}; run \`parley doctor\``);
     const report = checkRecord(temporary);
     if (!report.ok)
       throw new ParleyError(

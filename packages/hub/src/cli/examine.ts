@@ -2,6 +2,7 @@ import { checkRecord, type RecordReport, sqliteVersion } from '@parley/store-sql
 
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../version.ts';
+import { checkArtifacts } from './examine-artifacts.ts';
 import { checkDisk, checkFiles } from './examine-folder.ts';
 import { checkHub } from './examine-hub.ts';
 import { checkKeys } from './examine-keys.ts';
@@ -41,6 +42,7 @@ export async function examine(config: Config): Promise<DoctorReport> {
     checkDisk(config.data),
     ...checkKeys(config.data, Date.now()),
     ...recordChecks(record),
+    checkArtifacts(config),
     await checkHub(config),
     ...programChecks(programs),
   ];

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { VERSION } from '../version.ts';
 import { addAgentCommands } from './agent.ts';
+import { addArtifactCommands } from './artifact/commands.ts';
 import { addAskCommands } from './ask.ts';
 import { addBackupCommand } from './backup.ts';
 import { addConfigCommands } from './config.ts';
@@ -16,6 +17,7 @@ import { addKnowCommands } from './know/commands.ts';
 import { addLinkCommand, addPairCommand } from './pair.ts';
 import { addMcpCommand } from './mcp.ts';
 import { addPostCommand } from './post.ts';
+import { addQueueCommands } from './queue.ts';
 import { addReadCommand } from './read.ts';
 import { addRunCommand } from './supervise.ts';
 import { addSearchCommand } from './search.ts';
@@ -64,6 +66,7 @@ export function createProgram(): Command {
   addSessionsCommand(program);
   program.commandsGroup('Know:');
   addKnowCommands(program);
+  addArtifactCommands(program);
   program.commandsGroup('Steer:');
   addAskCommands(program);
   addAgentCommands(program);
@@ -71,6 +74,7 @@ export function createProgram(): Command {
   program.commandsGroup('Operate:');
   addSloCommand(program);
   addDeviceCommands(program);
+  addQueueCommands(program);
   addTokenCommands(program);
   addKeyCommands(program);
   addConfigCommands(program);

@@ -213,6 +213,7 @@ export const ConfigSchema = z.strictObject({
     requests_per_minute: whole(6_000, 1, 'envelopes a caller may send in a minute'),
     max_payload_bytes: whole(131_072, 1_024, 'size of the payload of an envelope'),
     max_query_bytes: whole(65_536, 1_024, 'size of the payload of an envelope that asks the documents'),
+    max_artifact_bytes: whole(1_048_576, 1_024, 'size of arguments that an envelope names by artifact_uri'),
     max_concurrent: whole(10, 1, 'calls of one action that a workspace may have running at once'),
     max_waiting: whole(100, 0, 'calls of one action that may wait for their turn'),
     max_wait_ms: ms(5_000, 'how long they wait'),
@@ -229,6 +230,69 @@ export const ConfigSchema = z.strictObject({
       10,
       'label sets of envelopes that are told apart; further ones are counted as _other',
     ),
+  }),
+  artifacts: group({
+    max_bytes: whole(104_857_600, 1, 'size of an artifact'),
+    types: z
+      .array(z.string().regex(/^[a-z0-9]+\/[a-z0-9.+-]+$/, { error: 'must be a MIME type in lower case' }))
+      .default([
+        'text/plain',
+        'text/markdown',
+        'text/csv',
+        'application/json',
+        'application/pdf',
+        'application/zip',
+        'application/gzip',
+        'image/png',
+        'image/jpeg',
+        'image/gif',
+        'image/webp',
+      ])
+      .describe('MIME types that are taken; pages, SVG and programs do not belong here'),
+    bucket: z
+      .string()
+      .regex(/^$|^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*-agent-data(-[a-z0-9]+)+-[a-z0-9]+$/, {
+        error:
+          'must be named <prefix>-agent-data-<purpose>-<env>, in 63 lower-case letters, digits and dashes',
+      })
+      .default('')
+      .describe('bucket of Google Cloud Storage that holds the bytes; empty: the data folder does'),
+    endpoint: z
+      .url({ protocol: /^https?$/ })
+      .default('https://storage.googleapis.com')
+      .describe('where the bucket is served'),
+    credentials: z
+      .string()
+      .default('')
+      .describe('JSON file of the service account that signs for the bucket'),
+  }),
+  queue: group({
+    tenant_concurrent: whole(8, 1, 'deliveries of one workspace that are carried out at once'),
+    concurrent: whole(64, 1, 'deliveries that are carried out at once in all'),
+    max_waiting: whole(50_000, 1, 'deliveries of one workspace that may wait'),
+    ack_deadline_ms: z
+      .number()
+      .int()
+      .min(10)
+      .max(600_000)
+      .default(30_000)
+      .describe('how long carrying one out may take before it is tried again, in milliseconds'),
+    max_attempts: whole(6, 1, 'attempts before a delivery is a dead letter'),
+    retry_ms: z
+      .number()
+      .int()
+      .min(1)
+      .default(1_000)
+      .describe('longest wait after the first failure, in milliseconds; each further one doubles it'),
+    retry_max_ms: z
+      .number()
+      .int()
+      .min(1)
+      .max(86_400_000)
+      .default(60_000)
+      .describe('longest wait between two attempts, in milliseconds'),
+    keep_done_ms: ms(86_400_000, 'how long the answer of a delivery is kept'),
+    keep_dead_ms: ms(2_592_000_000, 'how long a dead letter is kept'),
   }),
   knowledge: group({
     agents_create_under: z

@@ -1,5 +1,4 @@
-import { LATENCY_BOUNDS_MS } from '@parley/core';
-import type { Profile, SloWindow } from '@parley/core';
+import { LATENCY_BOUNDS_MS, type Profile, type QueueObserver, type SloWindow } from '@parley/core';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 import { createSeriesBound } from './series-bound.ts';
@@ -15,10 +14,8 @@ export interface EnvelopeLabels {
 export interface EnvelopeMeter {
   /** An envelope was answered, well or with an error code. */
   answered(labels: EnvelopeLabels, profile: Profile, ms: number, code: string | undefined): void;
-  /** A queued envelope was given up. */
-  deadLetter(labels: EnvelopeLabels, code: string): void;
-  /** A queued envelope is tried once more. */
-  retry(labels: EnvelopeLabels, code: string): void;
+  /** Something happened to a queued envelope. */
+  queued: QueueObserver;
 }
 
 const LABELS = ['action', 'tenant', 'principal', 'status', 'error_code'] as const;
@@ -65,13 +62,16 @@ export function createEnvelopeMeter(
       latency.observe(series, ms);
       if (labels.tenant !== UNKNOWN) slo.answered(labels.tenant, profile, ms, code);
     },
-    deadLetter(labels, code) {
-      deadLetters.inc(failed(labels, code));
-      slo.deadLetter(labels.tenant);
-    },
-    retry(labels, code) {
-      retries.inc(failed(labels, code));
-      slo.retry(labels.tenant);
+    queued({ kind, action, workspace_id: tenant, agent_id: principal, code = 'INTERNAL' }) {
+      if (kind !== 'dead' && kind !== 'retried') return;
+      const series = failed({ action, tenant, principal }, code);
+      if (kind === 'dead') {
+        deadLetters.inc(series);
+        slo.deadLetter(tenant);
+      } else {
+        retries.inc(series);
+        slo.retry(tenant);
+      }
     },
   };
 }

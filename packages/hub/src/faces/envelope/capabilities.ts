@@ -32,7 +32,7 @@ export function capabilities(limits: ActionLimits) {
         max_concurrent: limits.max_concurrent,
       }),
     ),
-    transports: ['http-sync'],
+    transports: ['http-sync', 'pubsub-async'],
   };
 }
 

@@ -8,7 +8,7 @@ import {
   ParleyError,
 } from '@parley/protocol';
 
-import { type BodyLimits, type Exchange, readJsonText } from '../../exchange.ts';
+import { type BodyLimits, type Exchange, HttpRefusal, readJsonText } from '../../exchange.ts';
 import { payloadLimit } from './capabilities.ts';
 import { EnvelopeRefusal } from './refusal.ts';
 
@@ -17,13 +17,18 @@ type PayloadLimits = Parameters<typeof payloadLimit>[1];
 /** An envelope whose action is known. */
 export type Known = Envelope & { action: EnvelopeAction };
 
+/** What to do with more than an envelope holds. */
+const BY_ARTIFACT = 'send the arguments as an artifact: artifact_uri and artifact_hash instead of args';
+
 /** Reads an envelope; whatever is wrong with it is said in its own words. */
 export async function readEnvelope(exchange: Exchange, limits: BodyLimits): Promise<unknown> {
   try {
     return decodeJson(await readJsonText(exchange, limits.bytes), limits);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    throw new EnvelopeRefusal('INVALID_ARGUMENT', error.message, error.details);
+    const details =
+      error instanceof HttpRefusal && error.status === 413 ? { hint: BY_ARTIFACT } : error.details;
+    throw new EnvelopeRefusal('INVALID_ARGUMENT', error.message, details);
   }
 }
 
@@ -62,7 +67,7 @@ export function checkEnvelope(raw: unknown, limits: PayloadLimits): Known {
       `payload: has ${bytes} bytes, at most ${maxPayloadBytes} are taken`,
       {
         field: 'payload',
-        hint: 'send less at once',
+        hint: BY_ARTIFACT,
       },
     );
   return { ...envelope, action: envelope.action };

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
-import type { CallContext, Hub, Log, Profile } from '@parley/core';
-import { hubCaller, quarterOf, treeId } from '@parley/core';
+import type { Artifacts, CallContext, Hub, Log, PostOffice, Profile } from '@parley/core';
+import { checkCall, hubCaller, quarterOf, treeId } from '@parley/core';
 import {
   type Caller,
   CONTRACTS,
@@ -16,9 +16,11 @@ import { allow } from '../../allow.ts';
 import type { SenderCheck } from '../../auth/sender.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
 import { type EnvelopeLabels, type EnvelopeMeter, UNKNOWN } from '../../metrics/envelope-metrics.ts';
+import { uploadArtifact } from '../../artifacts/upload.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
 import { actionSchema, capabilities } from './capabilities.ts';
+import { argsOf } from './args-of.ts';
 import { checkEnvelope, checkTime, type Known, readEnvelope } from './decode.ts';
 import { actAs, type Alias } from './principal.ts';
 import { type Allowance, createRateWindow } from './rate-window.ts';
@@ -30,11 +32,14 @@ export interface EnvelopeOptions {
   hub: Hub;
   log: Log;
   sender: SenderCheck;
+  postOffice: Pick<PostOffice, 'accept'>;
+  artifacts: Pick<Artifacts, 'named' | 'read'>;
   limits: BodyLimits;
   settings: {
     requests_per_minute: number;
     max_payload_bytes: number;
     max_query_bytes: number;
+    max_artifact_bytes: number;
     max_concurrent: number;
     max_waiting: number;
     max_wait_ms: number;
@@ -55,7 +60,11 @@ interface Standing {
   profile: Profile;
 }
 
+type Args = Record<string, unknown>;
+
 const PATHS = ['/mcp/envelope', '/v1/envelope'];
+/** Takes the bytes of an artifact as they are, from senders of envelopes. */
+const UPLOAD = '/mcp/artifacts';
 const CAPABILITIES = ['/mcp/capabilities', '/v1/capabilities'];
 const SCHEMAS = '/schemas/mcp/';
 
@@ -86,20 +95,33 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       });
   }
 
-  async function handleEnvelope(exchange: Exchange, standing: Standing): Promise<void> {
-    const { request } = exchange;
-    const started = monotonic();
-    standing.begun = started;
-    allow(request.method, ['POST']);
-    const address = request.socket.remoteAddress ?? '';
+  async function verify({ request }: Exchange, standing: Standing) {
     const verified = await sender.verify(request).catch((error: unknown) => {
-      grant(standing, `address ${address}`);
+      grant(standing, `address ${request.socket.remoteAddress ?? ''}`);
       throw error;
     });
     const { agent_id: principal, workspace_id: tenant } = verified.caller;
     standing.labels = { ...standing.labels, tenant, principal };
     if (verified.external) standing.profile = 'external';
-    grant(standing, `caller ${verified.caller.workspace_id} ${verified.caller.agent_id}`);
+    grant(standing, `caller ${tenant} ${principal}`);
+    return verified;
+  }
+
+  async function handleUpload(exchange: Exchange, standing: Standing): Promise<void> {
+    const started = monotonic();
+    allow(exchange.request.method, ['POST']);
+    const { caller } = await verify(exchange, standing);
+    const data = await uploadArtifact(hub, exchange, caller, waiting);
+    const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
+    sendJson(exchange, 200, JSON.stringify({ ok: true, data, usage }), headersOf(standing));
+  }
+
+  async function handleEnvelope(exchange: Exchange, standing: Standing): Promise<void> {
+    const { request } = exchange;
+    const started = monotonic();
+    standing.begun = started;
+    allow(request.method, ['POST']);
+    const verified = await verify(exchange, standing);
     const raw = await readEnvelope(exchange, limits);
     const said =
       raw !== null && typeof raw === 'object' ? (raw as { trace_id?: unknown }).trace_id : undefined;
@@ -111,27 +133,53 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     checkTime(envelope, now(), options.skewMs);
     checkKey(request.headers['idempotency-key'], envelope);
     const { workspace_id } = caller;
+    const args = await argsOf(envelope, options.artifacts, { ...limits, bytes: settings.max_artifact_bytes });
     for (const alias of aliases) await noteAlias(workspace_id, alias);
-    const { request_id, signal } = requestContext(exchange, waiting);
     const trace = readTrace(standing.trace, request.headers['tracestate']);
+    if (wantsLater(request.headers['prefer'])) {
+      const data = await acceptForLater(caller, envelope, args);
+      const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
+      const headers = { ...headersOf(standing), 'preference-applied': 'respond-async' };
+      const status = data['ignored'] === true ? 200 : 202;
+      sendJson(exchange, status, JSON.stringify({ ok: true, data, usage }), headers);
+      meter.answered(standing.labels, standing.profile, monotonic() - started, undefined);
+      return;
+    }
+    const { request_id, signal } = requestContext(exchange, waiting);
     const context = { request_id, signal, trace };
-    const data = await inTurn(`${workspace_id} ${envelope.action}`, () => perform(caller, envelope, context));
+    const data = await inTurn(`${workspace_id} ${envelope.action}`, () =>
+      perform(caller, envelope, args, context),
+    );
     const ms = monotonic() - started;
     const usage = { latency_ms: Math.round(ms), qdrant_hits: hitsOf(data) };
     sendJson(exchange, 200, JSON.stringify({ ok: true, data, usage }), headersOf(standing));
     meter.answered(standing.labels, standing.profile, ms, undefined);
   }
 
-  async function perform(caller: Caller, envelope: Known, context: CallContext): Promise<unknown> {
-    const { idempotency_key, context_id, seq, payload } = envelope;
+  async function perform(
+    caller: Caller,
+    envelope: Known,
+    args: Args,
+    context: CallContext,
+  ): Promise<unknown> {
+    const { idempotency_key, context_id, seq } = envelope;
     const operation = ENVELOPE_ACTIONS[envelope.action];
     const order = { context_id, seq };
     if (CONTRACTS[operation].annotations.readOnlyHint) {
       const { result } = await log.append({ type: 'note_seq', ...head(caller), input: order });
       if (result['ignored'] === true) return result;
-      return hub.call(caller, operation, payload.args, context);
+      return hub.call(caller, operation, args, context);
     }
-    return hub.call(caller, operation, { ...payload.args, idempotency_key }, { ...context, order });
+    return hub.call(caller, operation, { ...args, idempotency_key }, { ...context, order });
+  }
+
+  /** What could not be carried out at once cannot be later either: arguments and role are looked at now. */
+  function acceptForLater(caller: Caller, envelope: Known, args: Args): Promise<Record<string, unknown>> {
+    const { action, idempotency_key, context_id, seq, timestamp, ttl_sec } = envelope;
+    checkCall(caller, ENVELOPE_ACTIONS[action], { ...args, idempotency_key });
+    const expiresAt = Date.parse(timestamp) + ttl_sec * 1_000;
+    const order = { context_id, seq };
+    return options.postOffice.accept({ caller, action, args, idempotency_key, order, expiresAt });
   }
 
   /** Once a quarter it stands in the log that an old name is in use; the rule sees to it, this spares the asking. */
@@ -148,12 +196,14 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   const head = (caller: Caller) => ({ caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) });
 
   return {
-    claims: (path) => PATHS.includes(path) || CAPABILITIES.includes(path) || path.startsWith(SCHEMAS),
+    claims: (path) =>
+      PATHS.includes(path) || path === UPLOAD || CAPABILITIES.includes(path) || path.startsWith(SCHEMAS),
     async handle(exchange) {
       const standing = begin(traceOf(exchange.request.headers['traceparent']));
       standings.set(exchange, standing);
       const { path, request } = exchange;
       if (PATHS.includes(path)) return handleEnvelope(exchange, standing);
+      if (path === UPLOAD) return handleUpload(exchange, standing);
       allow(request.method, ['GET', 'HEAD']);
       const text = CAPABILITIES.includes(path) ? told : schemaText(path);
       sendJson(exchange, 200, text, { 'cache-control': 'max-age=60' });
@@ -217,6 +267,12 @@ function checkKey(header: string | string[] | undefined, { idempotency_key }: Kn
   throw new EnvelopeRefusal('INVALID_ARGUMENT', 'the header Idempotency-Key differs from idempotency_key', {
     field: 'idempotency_key',
   });
+}
+
+/** RFC 7240: the sender would rather have its envelope accepted than wait until it is carried out. */
+function wantsLater(prefer: string | string[] | undefined): boolean {
+  const said = Array.isArray(prefer) ? prefer.join() : (prefer ?? '');
+  return said.split(/[,;]/).some((preference) => preference.trim().toLowerCase() === 'respond-async');
 }
 
 /** What the index found for it; most actions do not ask it. */

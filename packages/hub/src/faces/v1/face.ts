@@ -1,9 +1,10 @@
 import type { Hub, Log, Offers } from '@parley/core';
-import { type Claims, CONTRACTS, isOperation, decodeJson } from '@parley/protocol';
+import { type Claims, CONTRACTS, isOperation, decodeJson, ParleyError } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
 import type { StreamOptions } from '../../event-stream.ts';
+import { uploadArtifact } from '../../artifacts/upload.ts';
 import { redact } from '../../logger.ts';
 import { readQuery } from '../../query.ts';
 import { requestContext } from '../../request-context.ts';
@@ -24,12 +25,26 @@ export interface V1Options {
 
 const PREFIX = '/v1/';
 
+/** Takes the bytes of an artifact as they are. */
+const UPLOAD = '/v1/artifacts';
+
 /** HTTP: `POST /v1/<operation>` for everything, resource-style reads beside it, and its own description. */
 export function createV1Face(options: V1Options): Face {
   const { hub, authenticate, limits } = options;
   const resources = createResourceRoutes();
   const openApi = JSON.stringify(openApiDocument(options.version));
   const waiting = new Set<AbortController>();
+
+  /** What is wrong with bytes that have arrived is 422 here, as the contract of the envelope has it. */
+  async function upload(exchange: Exchange, claims: Claims): Promise<Record<string, unknown>> {
+    try {
+      return await uploadArtifact(hub, exchange, claims, waiting);
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'VALIDATION_ERROR') throw error;
+      if (error instanceof HttpRefusal) throw error;
+      throw new HttpRefusal(422, error.code, error.message, {}, error.details);
+    }
+  }
 
   return {
     claims: (path) => path.startsWith(PREFIX) || path === '/v1',
@@ -48,6 +63,11 @@ export function createV1Face(options: V1Options): Face {
         const input = decodeJson(await readJsonText(exchange, limits.bytes), limits);
         const result = await hub.call(claims, name, input, requestContext(exchange, waiting));
         sendJson(exchange, 200, JSON.stringify(result));
+        return;
+      }
+      if (path === UPLOAD && request.method === 'POST') {
+        const claims = await authenticate(request);
+        sendJson(exchange, 200, JSON.stringify(await upload(exchange, claims)));
         return;
       }
       const match = resources(path);

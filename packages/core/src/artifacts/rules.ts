@@ -1,0 +1,35 @@
+import { standingEntry } from '../agents/journal.ts';
+import type { PutArtifact, Rule } from '../commands.ts';
+import { requireTreeRight } from '../knowledge/rights.ts';
+import { artifactOf } from './artifact-of.ts';
+
+const putArtifact: Rule<PutArtifact> = {
+  needs: ({ thread_id }) => ({ thread: thread_id }),
+  decide(loaded, command) {
+    const { caller, input, artifact_id } = command;
+    requireTreeRight(caller, 'create');
+    const { workspace_id } = caller;
+    const told = standingEntry(
+      loaded.located,
+      command,
+      'the tree of documents',
+      { tree: true },
+      {
+        type: 'artifact.created',
+        kind: 'system',
+        body: `kept ${input.name}`,
+        metadata: { artifact_id, ...input },
+      },
+    );
+    const value = artifactOf(workspace_id, told.entry);
+    const { created_by: owner, mime_type: mark } = value;
+    const { workspace_id: _workspace, ...artifact } = value;
+    return {
+      changes: [told.change],
+      records: [{ kind: 'artifact', workspace_id, key: artifact_id, mark, owner, value }],
+      result: { artifact },
+    };
+  },
+};
+
+export const artifactRules = { put_artifact: putArtifact };

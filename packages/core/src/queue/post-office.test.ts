@@ -1,0 +1,285 @@
+import { type Caller, ParleyError } from '@parley/protocol';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { createFeed } from '../feed.ts';
+import { createLog } from '../log.ts';
+import { openMemoryStore } from '../store-memory.ts';
+import type { Store } from '../store.ts';
+import { journalId } from '../threads/access.ts';
+import { createLanes } from './lanes.ts';
+import type { QueueEvent } from './observer.ts';
+import { createPostOffice, type PostSettings } from './post-office.ts';
+
+const ed: Caller = { agent_id: 'ed', workspace_id: 'a', role: 'orchestrator', session_id: 's' };
+const SETTINGS: PostSettings = {
+  ackDeadlineMs: 30_000,
+  maxAttempts: 5,
+  backoff: { firstMs: 1_000, maxMs: 60_000 },
+  maxWaiting: 20_000,
+  keepDoneMs: 86_400_000,
+  keepDeadMs: 30 * 86_400_000,
+  sweepMs: 3_600_000,
+  idempotencyWindowMs: 86_400_000,
+};
+
+type Handler = (args: Record<string, unknown>, caller: Caller, signal: AbortSignal) => Promise<object>;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.parse('2030-01-01T00:00:00Z') });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A post office over a store whose time the test moves, with one who carries out. */
+async function open(handler: Handler, more: { store?: Store; settings?: Partial<PostSettings> } = {}) {
+  const { store = openMemoryStore(), settings = {} } = more;
+  const log = createLog(store, createFeed());
+  const events: (QueueEvent & { at: number })[] = [];
+  let drawn = 0;
+  const office = createPostOffice({
+    store,
+    log,
+    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+    chance: { bytes: (count) => new Uint8Array(count), below: (bound) => (drawn += 7_919) % bound },
+    carrier: createLanes({ perWorkspace: 4, atOnce: 16 }),
+    hub: () => ({
+      call: async (caller, _name, input, { signal }) =>
+        (await handler(input as Record<string, unknown>, caller, signal)) as Record<string, unknown>,
+    }),
+    settings: { ...SETTINGS, ...settings },
+    observe: (event) => events.push({ ...event, at: Date.now() }),
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  await office.start();
+  let seq = 0;
+  const post = (n: string, who: Partial<Caller> = {}, ttlMs = 86_400_000) =>
+    office.accept({
+      caller: { ...ed, ...who },
+      action: 'knowledge.create_document',
+      args: { n },
+      idempotency_key: `key-${n}`,
+      order: { context_id: 'c', seq: ++seq },
+      expiresAt: Date.now() + ttlMs,
+    });
+  const find = async (id: unknown) =>
+    (await store.records({ kind: 'delivery', workspace_id: 'a', keys: [String(id)], limit: 1 }))[0];
+  const kinds = () => events.map(({ kind }) => kind);
+  return { office, store, events, kinds, post, find };
+}
+
+const down = () => Promise.reject(new ParleyError('UNAVAILABLE', 'down'));
+
+test('[KNOW-3] [C-ASYNC-01] what fails three times and then works is done once, after growing gaps with chance in them', async () => {
+  const tries: number[] = [];
+  const { post, find, kinds, office } = await open(async ({ n }) => {
+    tries.push(Date.now());
+    return tries.length <= 3 ? down() : { n };
+  });
+  const { delivery_id } = await post('1');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(tries).toHaveLength(4);
+  const gaps = tries.slice(1).map((at, i) => at - (tries[i] ?? 0));
+  for (const [i, gap] of gaps.entries()) {
+    expect(gap).toBeGreaterThanOrEqual(500 * 2 ** i);
+    expect(gap).toBeLessThanOrEqual(1_000 * 2 ** i);
+  }
+  expect(new Set(gaps.map((gap, i) => gap / 2 ** i)).size).toBeGreaterThan(1);
+  expect(kinds()).toEqual(['accepted', 'retried', 'retried', 'retried', 'delivered']);
+  expect(await find(delivery_id)).toMatchObject({ status: 'done', attempts: 4, result: { n: '1' } });
+  await office.close();
+});
+
+test('[KNOW-3] [C-ASYNC-01] what always fails is a dead letter with its cause, and the sender’s journal tells of it', async () => {
+  const { post, find, events, store, office } = await open(down);
+  const { delivery_id } = await post('1');
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(await find(delivery_id)).toMatchObject({
+    status: 'dead',
+    attempts: 5,
+    error: { code: 'UNAVAILABLE', message: 'down' },
+  });
+  expect(events.map(({ kind, code }) => [kind, code])).toEqual([
+    ['accepted', undefined],
+    ...Array.from({ length: 4 }, () => ['retried', 'UNAVAILABLE']),
+    ['dead', 'UNAVAILABLE'],
+  ]);
+  const page = { workspace_id: 'a', thread_id: journalId('a', 'ed'), after: 0, limit: 9, max_bytes: 1e6 };
+  expect((await store.page(page)).entries).toMatchObject([
+    { type: 'delivery.dead', sender_agent_id: 'parley', metadata: { delivery_id, attempts: 5 } },
+  ]);
+  await office.close();
+});
+
+test('[C-ASYNC-02] one who is slower than the deadline is asked again; the effect is one', async () => {
+  const effects = new Set<unknown>();
+  let calls = 0;
+  const { post, find, kinds, office } = await open(
+    async ({ idempotency_key }) => {
+      if (++calls === 1) await new Promise((resolve) => setTimeout(resolve, 5_000));
+      effects.add(idempotency_key);
+      return { calls };
+    },
+    { settings: { ackDeadlineMs: 1_000 } },
+  );
+  const { delivery_id } = await post('1');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls).toBe(2);
+  expect(effects).toEqual(new Set(['key-1']));
+  expect(kinds()).toEqual(['accepted', 'retried', 'delivered']);
+  expect(await find(delivery_id)).toMatchObject({ status: 'done' });
+  await office.close();
+});
+
+test('[C-ASYNC-02] what was given up and yet came to its end counts as done', async () => {
+  const { post, find, kinds, office } = await open(
+    () => new Promise((resolve) => setTimeout(() => resolve({ late: true }), 5_000)),
+    { settings: { ackDeadlineMs: 1_000, maxAttempts: 1 } },
+  );
+  const { delivery_id } = await post('1');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await find(delivery_id)).toMatchObject({ status: 'dead' });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await find(delivery_id)).toMatchObject({ status: 'done', result: { late: true } });
+  expect(kinds()).toEqual(['accepted', 'dead', 'delivered']);
+  await office.close();
+});
+
+test('[KNOW-3] [C-ASYNC-03] ten thousand of one workspace do not delay the one of another', async () => {
+  const done: string[] = [];
+  const { post, office } = await open(async ({ n }) => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    done.push(String(n));
+    return {};
+  });
+  for (let i = 0; i < 10_000; i++) await post(`a${i}`);
+  await post('b', { workspace_id: 'b' });
+  const before = done.length;
+  await vi.advanceTimersByTimeAsync(10);
+  // Its own ten milliseconds, as if nobody else were there.
+  expect(done.slice(before)).toContain('b');
+  expect(done.length).toBeLessThan(100);
+  await office.close();
+});
+
+test('[KNOW-3] [C-ASYNC-04] a poison letter at the head, and one that is tried again and again, hold up nobody', async () => {
+  const done: string[] = [];
+  const { post, find, office } = await open(async ({ n }) => {
+    if (n === 'poison') throw new ParleyError('VALIDATION_ERROR', 'bad');
+    if (n === 'stubborn') return down();
+    done.push(String(n));
+    return {};
+  });
+  const poison = await post('poison');
+  const stubborn = await post('stubborn');
+  for (const n of ['1', '2', '3']) await post(n);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(done).toEqual(['1', '2', '3']);
+  expect(await find(poison['delivery_id'])).toMatchObject({ status: 'dead', attempts: 1 });
+  expect(await find(stubborn['delivery_id'])).toMatchObject({ status: 'waiting', attempts: 1 });
+  await office.close();
+});
+
+test('[KNOW-3] [C-ASYNC-05] a redrive past its time is EXPIRED without effect; two redrives have one effect', async () => {
+  let works = false;
+  const done: unknown[] = [];
+  const { post, find, kinds, office } = await open(async ({ n }) => {
+    if (!works) throw new ParleyError('NOT_FOUND', 'no parent');
+    done.push(n);
+    return {};
+  });
+  const soon = (await post('soon', {}, 60_000))['delivery_id'];
+  const later = (await post('later', {}, 3_600_000))['delivery_id'];
+  await vi.advanceTimersByTimeAsync(0);
+  works = true;
+  await vi.advanceTimersByTimeAsync(61_000);
+  const redrive = async (id: unknown) => {
+    const kept = await find(id);
+    if (kept === undefined) throw new Error('gone');
+    return office.redrive(ed, kept, undefined);
+  };
+  expect(await redrive(soon)).toMatchObject({ redriven: false, status: 'dead', error: { code: 'EXPIRED' } });
+  expect(await redrive(later)).toEqual({ delivery_id: later, redriven: true, status: 'waiting' });
+  expect(await redrive(later)).toMatchObject({ redriven: false });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await redrive(later)).toMatchObject({ redriven: false, status: 'done' });
+  expect(done).toEqual(['later']);
+  expect(kinds().filter((kind) => kind === 'redriven')).toHaveLength(1);
+  expect(await find(soon)).toMatchObject({ status: 'dead', error: { code: 'NOT_FOUND' } });
+  await office.close();
+});
+
+test('[KNOW-3] [C-ASYNC-05] what waits longer than it is good for is dead as EXPIRED and never carried out', async () => {
+  let calls = 0;
+  const { post, find, office } = await open(() => {
+    calls += 1;
+    return down();
+  });
+  const { delivery_id } = await post('1', {}, 400);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls).toBe(1);
+  expect(await find(delivery_id)).toMatchObject({ status: 'dead', error: { code: 'EXPIRED' } });
+  await office.close();
+});
+
+test('[KNOW-3] the same key is one delivery, a lower number is ignored, too many waiting are refused', async () => {
+  const { office, store } = await open(() => new Promise(() => {}), { settings: { maxWaiting: 3 } });
+  const posted = (key: string, seq: number, args = {}) =>
+    office.accept({
+      caller: ed,
+      action: 'registry.heartbeat',
+      args,
+      idempotency_key: key,
+      order: { context_id: 'c', seq },
+      expiresAt: Date.now() + 60_000,
+    });
+  const first = await posted('k', 5);
+  expect(await posted('k', 5)).toEqual(first);
+  await expect(posted('k', 6, { other: true })).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  expect(await posted('l', 4)).toEqual({ ignored: true, last_seq: 5 });
+  await posted('m', 6);
+  await posted('n', 7);
+  await expect(posted('o', 8)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  expect(await store.records({ kind: 'delivery', workspace_id: 'a', limit: 9 })).toHaveLength(3);
+});
+
+test('[KNOW-3] a quota that is used up makes the workspace rest, and costs no attempt', async () => {
+  let allowed = 3;
+  const { post, events, office } = await open(async () => {
+    if (--allowed < 0) throw new ParleyError('RATE_LIMITED', 'slow down', { retry_after_ms: 1_000 });
+    return {};
+  });
+  for (let i = 0; i < 50; i++) await post(`${i}`);
+  const refill = setInterval(() => (allowed = 3), 1_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  clearInterval(refill);
+  expect(events.filter(({ kind }) => kind === 'delivered')).toHaveLength(50);
+  expect(events.filter(({ kind }) => kind === 'retried' || kind === 'dead')).toEqual([]);
+  await office.close();
+});
+
+test('[KNOW-3] another process takes up what waited, in its order, and what ended long ago is forgotten', async () => {
+  const store = openMemoryStore();
+  const first = await open(down, { store });
+  for (const n of ['1', '2', '3']) await first.post(n);
+  await vi.advanceTimersByTimeAsync(0);
+  await first.office.close();
+  const done: unknown[] = [];
+  const second = await open(
+    async ({ n }) => {
+      done.push(n);
+      return {};
+    },
+    { store },
+  );
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(new Set(done)).toEqual(new Set(['1', '2', '3']));
+  const all = () => store.records({ kind: 'delivery', workspace_id: 'a', limit: 9 });
+  expect(await all()).toHaveLength(3);
+  expect(await store.records({ kind: 'letter', workspace_id: 'a', limit: 9 })).toEqual([]);
+  await vi.advanceTimersByTimeAsync(2 * 86_400_000);
+  expect(await all()).toEqual([]);
+  await second.office.close();
+});
