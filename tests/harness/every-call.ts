@@ -88,6 +88,7 @@ export function everyCall(
     preview_threads: { thread_ids: [thread_id] },
     read_log: {},
     describe_hub: {},
+    get_slo: {},
   };
 }
 

@@ -25,7 +25,11 @@ test.each(['/mcp/envelope', '/v1/envelope'])(
     const args = newPage();
     const envelope = envelopeOf('knowledge.create_document', args);
     const answer = await sendEnvelope(scene.hub.url, as('ed'), envelope, { path });
-    expect(good(answer)).toEqual({ id: args.document_id, revision: 1 });
+    expect(good(answer)).toEqual({
+      id: args.document_id,
+      revision: 1,
+      web_uri: `${scene.hub.url}/d/${args.document_id}`,
+    });
     expect(answer.headers['traceparent']).toBe(envelope['trace_id']);
     expect((await get(args.document_id))['updated_by']).toBe('ed');
   },

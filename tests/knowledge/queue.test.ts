@@ -61,7 +61,7 @@ test('[KNOW-3] an envelope that asks for it is accepted, carried out, and its an
     ed().token,
     envelopeOf('knowledge.create_document', page, key),
   );
-  expect(atOnce.body.data).toEqual({ id: page.document_id, revision: 1 });
+  expect(atOnce.body.data).toMatchObject({ id: page.document_id, revision: 1 });
   bad(await post('knowledge.create_document', newPage(), key), 'CONFLICT');
   const asked = accepted(await post('knowledge.get_document', { document_id: page.document_id }));
   expect((await ended(asked)).result).toMatchObject({ document: { document_id: page.document_id } });

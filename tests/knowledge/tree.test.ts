@@ -30,7 +30,7 @@ describe.each(faces)('over $name', (face) => {
   test('[KNOW-13] [KNOW-14] [KNOW-15] [KNOW-16] a document is made, changed, moved, deleted, restored and read', async () => {
     const ed = editor();
     const top = page('top');
-    expect(await ed.ok('create_document', top)).toEqual({ id: top.document_id, revision: 1 });
+    expect(await ed.ok('create_document', top)).toMatchObject({ id: top.document_id, revision: 1 });
     const [a, b, c] = ['a', 'b', 'c'].map((title) => page(title, `text of ${title}`, top.document_id));
     if (a === undefined || b === undefined || c === undefined) throw new Error('three were made');
     for (const one of [a, b, c]) await ed.ok('create_document', one);

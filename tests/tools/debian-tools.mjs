@@ -2,6 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Where packages are unpacked that would start a service if they were installed. */
+export const UNPACKED = fileURLToPath(new URL('../../.cache/debian/', import.meta.url));
 
 /** Where each Debian tool stands, and which packages bring it. */
 export function debianTools() {
@@ -13,6 +17,8 @@ export function debianTools() {
     { name: 'less', path: inPath('less'), packages: ['less'] },
     { name: 'htop', path: inPath('htop'), packages: ['htop'] },
     fusePython(),
+    { name: 'prometheus', path: unpacked('prometheus'), unpack: 'prometheus' },
+    { name: 'promtool', path: unpacked('promtool'), unpack: 'prometheus' },
     // The fonts decide how wide words are, and so what fits.
     {
       name: 'chromium',
@@ -43,6 +49,11 @@ function libfaketime() {
     ? readdirSync('/usr/lib').map((name) => path.join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
     : [];
   return folders.find((candidate) => existsSync(candidate));
+}
+
+function unpacked(program) {
+  const found = path.join(UNPACKED, 'usr/bin', program);
+  return existsSync(found) ? found : inPath(program);
 }
 
 function inPath(program) {

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { debianTools } from './debian-tools.mjs';
+import { debianTools, UNPACKED } from './debian-tools.mjs';
 import { npmTools } from './npm-tools.mjs';
 
 const folder = path.dirname(fileURLToPath(import.meta.url));
@@ -79,8 +79,11 @@ function runNpmCi() {
 }
 
 async function installFromDebian() {
-  const packages = [...new Set(missing(debianTools()).flatMap((tool) => tool.packages))];
-  if (packages.length === 0) return describe(debianTools(), '');
+  const absent = missing(debianTools());
+  const unpacking = [...new Set(absent.flatMap((tool) => tool.unpack ?? []))];
+  const unpackFailure = await unpackFromDebian(unpacking);
+  const packages = [...new Set(absent.flatMap((tool) => tool.packages ?? []))];
+  if (packages.length === 0) return describe(debianTools(), unpackFailure);
   if (!existsSync('/usr/bin/apt-get')) {
     return describe(debianTools(), `needs ${packages.join(', ')} of Debian or Ubuntu`);
   }
@@ -98,7 +101,31 @@ async function installFromDebian() {
       if (one.code !== 0) failure = `apt-get install ${name}: ${lastLines(one.output, 1)}`;
     }
   }
-  return describe(debianTools(), failure);
+  return describe(debianTools(), failure || unpackFailure);
+}
+
+/** Unpacks packages beside the system: installed, they would start a service of their own. Needs no root. */
+async function unpackFromDebian(names) {
+  if (names.length === 0) return '';
+  if (!existsSync('/usr/bin/apt-get')) return `needs ${names.join(', ')} of Debian or Ubuntu`;
+  progress(`unpacking ${names.join(', ')} from the Debian archive`);
+  const room = path.join(UNPACKED, `download-${process.pid}`);
+  await mkdir(room, { recursive: true });
+  try {
+    let got = await run('/usr/bin/apt-get', ['download', ...names], { cwd: room, minutes: 5 });
+    if (got.code !== 0 && process.getuid?.() === 0) {
+      await aptGet('update');
+      got = await run('/usr/bin/apt-get', ['download', ...names], { cwd: room, minutes: 5 });
+    }
+    if (got.code !== 0) return `apt-get download: ${lastLines(got.output, 1)}`;
+    for (const file of await readdir(room)) {
+      const out = await run('/usr/bin/dpkg-deb', ['-x', path.join(room, file), UNPACKED], { minutes: 5 });
+      if (out.code !== 0) return `dpkg-deb: ${lastLines(out.output, 1)}`;
+    }
+    return '';
+  } finally {
+    await rm(room, { recursive: true, force: true });
+  }
 }
 
 function aptGet(...args) {
@@ -127,9 +154,9 @@ function lastLines(text, count) {
   return text.trim().split('\n').slice(-count).join(' ');
 }
 
-function run(command, args, { env, minutes }) {
+function run(command, args, { env = process.env, cwd = folder, minutes }) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const keep = (chunk) => (output = (output + chunk).slice(-4000));
     child.stdout.on('data', keep);

@@ -17,6 +17,8 @@ export type ToolName =
   | 'less'
   | 'htop'
   | 'fuse-python'
+  | 'prometheus'
+  | 'promtool'
   | 'chromium';
 
 /** Why a tool is not on this machine. */

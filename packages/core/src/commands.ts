@@ -16,6 +16,7 @@ import type {
   Session,
   ThreadStatus,
   ThreadType,
+  Trace,
 } from '@parley/protocol';
 
 import type { Entry } from './entry.ts';
@@ -44,6 +45,8 @@ interface Base<T extends string, I> {
   /** Randomness for ids, drawn outside the rules. */
   salt: number;
   idempotency?: Idempotency;
+  /** The trace in which it was asked for; no part of what a key binds, since a repeat is a new span. */
+  trace?: Trace;
   input: I;
 }
 

@@ -16,13 +16,15 @@ export type Draft = Pick<Entry, 'type' | 'kind' | 'body'> &
 export function draft(
   state: ThreadState | undefined,
   thread_id: string,
-  command: Pick<Command, 'caller' | 'now' | 'salt'>,
+  command: Pick<Command, 'caller' | 'now' | 'salt' | 'trace'>,
   content: Draft,
 ): Entry {
   const seq = state === undefined ? 0 : state.last_seq + 1;
   if (!Number.isSafeInteger(seq)) throw new ParleyError('CONFLICT', 'the thread is full; start a new one');
   const at = state === undefined ? command.now : Math.max(command.now, Date.parse(state.updated_at));
-  const { schema_version = 1, kind, body, to, metadata, in_reply_to, idempotency_key } = content;
+  const { schema_version = 1, kind, body, to, in_reply_to, idempotency_key } = content;
+  // Who follows the thread can go on with the trace; what the sender itself wrote there stays.
+  const metadata = command.trace === undefined ? content.metadata : { ...command.trace, ...content.metadata };
   return {
     message_id: messageId(entryUlid(at, seq, command.salt)),
     thread_id,
@@ -45,7 +47,7 @@ export function draft(
 /** One more entry on a thread, and the state that follows from it. */
 export function append(
   state: ThreadState,
-  command: Pick<Command, 'caller' | 'now' | 'salt'>,
+  command: Pick<Command, 'caller' | 'now' | 'salt' | 'trace'>,
   content: Draft,
 ): { entry: Entry; change: ThreadChange } {
   const entry = draft(state, state.thread_id, command, content);

@@ -1,4 +1,11 @@
-import { CALLER_FIELDS, type Caller, CONTRACTS, type OperationName, ParleyError } from '@parley/protocol';
+import {
+  CALLER_FIELDS,
+  type Caller,
+  CONTRACTS,
+  type OperationName,
+  ParleyError,
+  type Trace,
+} from '@parley/protocol';
 
 import { type CallContext, type Deps, type Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
@@ -10,6 +17,7 @@ export interface CallRecord {
   operation: OperationName;
   caller: Caller;
   ms: number;
+  trace: Trace | undefined;
   /** Undefined when the call went well. */
   error: ParleyError | undefined;
   /** The error behind an INTERNAL one. */
@@ -53,6 +61,7 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
           operation: name,
           caller,
           ms: deps.clock.monotonic() - started,
+          trace: context.trace,
           error,
           cause,
         });

@@ -11,6 +11,13 @@ export * from './commands.ts';
 export { createInvitations, type Invitation, type Invitations } from './devices/invitations.ts';
 export * from './entry.ts';
 export { quarterOf } from './envelope/rules.ts';
+export {
+  createSloWindow,
+  LATENCY_BOUNDS_MS,
+  type Profile,
+  type SloDump,
+  type SloWindow,
+} from './envelope/slo-window.ts';
 export { createOffers, type Offers } from './evidence/offers.ts';
 export * from './feed.ts';
 export * from './hub.ts';
@@ -19,6 +26,7 @@ export { createTreeFold, TREE_KINDS, type TreeFold } from './knowledge/fold.ts';
 export { createIndexFollower, type IndexFollower } from './knowledge/index-follower.ts';
 export type { Answerer, DocumentIndex, Library } from './knowledge/library.ts';
 export { createTreeKeeper, type TreeKeeper } from './knowledge/keeper.ts';
+export { linksIn } from './knowledge/links.ts';
 export { PURGE_AFTER_MS } from './knowledge/kept.ts';
 export type { Follower } from './live/fan-out.ts';
 export { CLOSE, type Link as LiveLink, type Speaker } from './live/link.ts';

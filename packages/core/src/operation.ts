@@ -1,4 +1,4 @@
-import type { Caller, OperationName, OutputOf, ParsedInputOf } from '@parley/protocol';
+import type { Caller, OperationName, OutputOf, ParsedInputOf, Trace } from '@parley/protocol';
 import { ENTRY_SALT_BOUND } from '@parley/protocol';
 
 import type { Chance, Clock } from './clock.ts';
@@ -11,6 +11,7 @@ import type { Invitations } from './devices/invitations.ts';
 import type { AskKeeper } from './asks/keeper.ts';
 import type { IndexFollower } from './knowledge/index-follower.ts';
 import type { Answerer, Library } from './knowledge/library.ts';
+import type { SloWindow } from './envelope/slo-window.ts';
 import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
 import type { PresenceBoard } from './participation/presence.ts';
@@ -39,6 +40,8 @@ export interface Deps {
   waker: Pick<Waker, 'wake'>;
   wakeDesk: WakeDesk;
   invitations: Invitations;
+  /** Where people find the hub with a browser. */
+  address: () => string;
   /** What the hub tells of itself. */
   about: () => About;
   /** Writes a summary's prose when a model is configured. */
@@ -51,6 +54,8 @@ export interface Deps {
   postOffice: Pick<PostOffice, 'redrive'>;
   /** Whether callers may ask for no search at all, to try themselves. */
   noopAllowed: boolean;
+  /** How envelopes fared within the last week. */
+  slo: Pick<SloWindow, 'last'>;
   idempotencyWindowMs: number;
   presenceTtlMs: number;
   patience: Patience;
@@ -71,6 +76,8 @@ export interface About {
 export interface CallContext {
   request_id: string;
   signal: AbortSignal;
+  /** The trace that the caller is in, if it says so. */
+  trace?: Trace | undefined;
   /** The id that a client gave the event it posts: one event of this sender in the whole workspace. */
   event_id?: string;
   /** The sender's own number for this call, where its wire has one. */
@@ -100,9 +107,11 @@ export function stamp(
   scope: string,
   key: string | undefined,
   event_id?: string,
+  trace?: Trace,
 ): Stamp {
   const now = deps.clock.now();
   const head: Stamp = { caller: nameOf(caller), now, salt: deps.chance.below(ENTRY_SALT_BOUND) };
+  if (trace !== undefined) head.trace = trace;
   const fresh_after = now - deps.idempotencyWindowMs;
   const { workspace_id } = caller;
   if (event_id !== undefined)
@@ -111,7 +120,7 @@ export function stamp(
   return head;
 }
 
-type Stamp = Pick<Command, 'caller' | 'now' | 'salt' | 'idempotency'>;
+type Stamp = Pick<Command, 'caller' | 'now' | 'salt' | 'idempotency' | 'trace'>;
 
 const namesByCaller = new WeakMap<Caller, Caller>();
 

@@ -39,6 +39,7 @@ import {
   getDocumentLinks,
   listDocuments,
 } from './knowledge/read-operations.ts';
+import { getSlo } from './envelope/slo-operation.ts';
 import { describeHub, readLog } from './hub-operations.ts';
 import {
   ackRead,
@@ -142,4 +143,5 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   preview_threads: previewThreads,
   read_log: readLog,
   describe_hub: describeHub,
+  get_slo: getSlo,
 };

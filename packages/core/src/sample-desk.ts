@@ -2,6 +2,7 @@ import type { Caller, OperationName } from '@parley/protocol';
 
 import { createAskKeeper } from './asks/keeper.ts';
 import { createInvitations } from './devices/invitations.ts';
+import { createSloWindow } from './envelope/slo-window.ts';
 import { createOffers } from './evidence/offers.ts';
 import { createFeed } from './feed.ts';
 import { createHub } from './hub.ts';
@@ -50,6 +51,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
       },
     },
     invitations: createInvitations(time, chance),
+    address: () => 'http://127.0.0.1',
     about: () => ({
       version: '0.0.0',
       address: 'http://127.0.0.1',
@@ -72,6 +74,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     },
     postOffice: { redrive: () => Promise.reject(new Error('nothing is delivered here')) },
     noopAllowed: false,
+    slo: createSloWindow(time),
     idempotencyWindowMs: 1e12,
     presenceTtlMs: 60_000,
     agentsCreateUnder: ['root'],

@@ -64,7 +64,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
   testWakes(check);
 
   check('a store says that it can be written to', async ({ store }) => {
-    expect(store.health()).toEqual({ writable: true });
+    expect(store.health()).toMatchObject({ writable: true });
   });
 
   check(

@@ -97,6 +97,8 @@ export interface SearchResult {
 export interface StoreHealth {
   writable: boolean;
   reason?: string;
+  /** Writes that wait for the disk. */
+  waiting?: number;
 }
 
 /**

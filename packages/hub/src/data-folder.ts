@@ -28,6 +28,7 @@ export const FILES = [
   'auth.json',
   'auth.lock',
   'auth.lock-journal',
+  'slo.json',
 ];
 
 /** Makes the data folder private and sure: ours, 0700, nothing in it a link planted by someone else. */

@@ -67,6 +67,28 @@ export function sendJson(
 
 const COMMON = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
 
+/** Writes an answer that is no JSON. */
+export function sendText(
+  { request, response, request_id }: Exchange,
+  type: string,
+  text: string,
+  headers: Record<string, string> = {},
+  status = 200,
+): void {
+  const head = [
+    'content-type',
+    type,
+    'content-length',
+    `${Buffer.byteLength(text)}`,
+    'x-request-id',
+    request_id,
+  ];
+  head.push(...COMMON);
+  overwrite(head, headers);
+  response.writeHead(status, head);
+  response.end(request.method === 'HEAD' ? undefined : text);
+}
+
 /** Sets headers in a list of names and values. */
 function overwrite(head: string[], headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) {

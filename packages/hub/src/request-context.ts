@@ -1,4 +1,5 @@
 import type { CallContext } from '@parley/core';
+import { readTrace, type Trace } from '@parley/protocol';
 
 import type { Exchange } from './exchange.ts';
 
@@ -13,12 +14,15 @@ export function requestContext(exchange: Exchange, waiting?: Set<AbortController
 /** A class: a getter made per request would give each context a hidden class that outlives it. */
 class RequestContext implements CallContext {
   readonly request_id: string;
+  readonly trace: Trace | undefined;
   readonly #response: Exchange['response'];
   readonly #waiting: Set<AbortController> | undefined;
   #controller: AbortController | undefined;
 
-  constructor({ request_id, response }: Exchange, waiting: Set<AbortController> | undefined) {
+  constructor({ request_id, request, response }: Exchange, waiting: Set<AbortController> | undefined) {
+    const { traceparent, tracestate } = request.headers;
     this.request_id = request_id;
+    this.trace = traceparent === undefined ? undefined : readTrace(traceparent, tracestate);
     this.#response = response;
     this.#waiting = waiting;
   }

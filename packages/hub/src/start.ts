@@ -22,6 +22,7 @@ import {
   createPresenceBoard,
   createProfileRegistry,
   createQuota,
+  createSloWindow,
   createTreeKeeper,
   createWakeDesk,
   createWaker,
@@ -34,6 +35,7 @@ import {
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
 import { openSearch } from '@parley/search';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
+import { Registry } from 'prom-client';
 
 import { openArtifacts } from './artifacts/open-artifacts.ts';
 import { createAnswerer } from './answerer.ts';
@@ -41,6 +43,7 @@ import { createAuthenticate, createTokenCheck } from './auth/authenticate.ts';
 import { createDevices } from './auth/devices.ts';
 import { issueToken } from './auth/issue-token.ts';
 import { readKeyFile, signingKey } from './auth/key-file.ts';
+import { isOpened } from './auth/same-origin.ts';
 import { createSenderCheck } from './auth/sender.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
@@ -53,9 +56,15 @@ import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
 import { createLocalTokenFace } from './faces/local/face.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
+import { createMetricsFace } from './faces/metrics.ts';
+import { createPagesFace } from './faces/pages/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
 import { type Logger, redact } from './logger.ts';
+import { createEnvelopeMeter } from './metrics/envelope-metrics.ts';
+import { createCallMeter } from './metrics/hub-metrics.ts';
+import { readSecret } from './metrics/secret-file.ts';
+import { keepSlo } from './metrics/slo-file.ts';
 import { readRegistry } from './profile-file.ts';
 import { createProse } from './prose.ts';
 import { requestContext } from './request-context.ts';
@@ -108,6 +117,17 @@ export async function start(
     modelIdleMs: config.knowledge.model_idle_ms,
     onFault,
   });
+  const slo = createSloWindow(clock);
+  const sloFile = keepSlo(config.data, slo, onFault);
+  const metrics = new Registry();
+  const envelopeMeter = createEnvelopeMeter([metrics], slo, config.metrics.max_series);
+  const callMeter = createCallMeter(metrics, {
+    position: () => store.position(),
+    writable: () => store.health().writable,
+    waiting: () => store.health().waiting ?? 0,
+    connections: () => live.connections,
+    agents: () => live.agentCount,
+  });
   const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
   const address = (): string =>
     config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url;
@@ -143,6 +163,7 @@ export async function start(
     waker: { wake: (...call) => waker.wake(...call) },
     wakeDesk: createWakeDesk(clock.monotonic),
     invitations: createInvitations(clock, chance),
+    address,
     about: () => ({
       version: VERSION,
       started_at,
@@ -156,6 +177,7 @@ export async function start(
     artifacts,
     postOffice: { redrive: (...call) => postOffice.redrive(...call) },
     noopAllowed: config.knowledge.allow_noop,
+    slo,
     idempotencyWindowMs: config.idempotency.window_ms,
     presenceTtlMs: config.presence.ttl_ms,
     agentsCreateUnder: config.knowledge.agents_create_under,
@@ -168,7 +190,10 @@ export async function start(
   await deps.asks.start();
   const keeper = createTreeKeeper({ ...deps, everyMs: config.knowledge.sweep_ms, onFault });
   await keeper.start();
-  const gate = createHub(deps, (call) => recordCall(log, call));
+  const gate = createHub(deps, (call) => {
+    callMeter.called(call);
+    recordCall(log, call);
+  });
   const live = createLive({
     ...deps,
     hub: gate,
@@ -189,7 +214,7 @@ export async function start(
     }),
     settings: postSettings(config),
     // Whoever counts what becomes of deliveries attaches here.
-    observe: () => {},
+    observe: envelopeMeter.queued,
     onFault,
   });
   const wakeProfiles = runtimeProfiles(config);
@@ -272,6 +297,7 @@ export async function start(
         limits,
         settings: config.envelope,
         skewMs: config.auth.clock_skew_ms,
+        meter: envelopeMeter,
         now: clock.now,
         monotonic: clock.monotonic,
       }),
@@ -295,6 +321,19 @@ export async function start(
       }),
       createArtifactFace({ store, ...artifacts, onFault }),
       createHealthFace(store),
+      createMetricsFace({
+        registry: metrics,
+        authenticate,
+        workspace: config.workspace,
+        secret: () => readSecret(config.metrics.token_file, (message) => log.warn({}, message)),
+        watchProcess: callMeter.watchProcess,
+      }),
+      createPagesFace({
+        hub,
+        authenticate: createAuthenticate(tokens, {
+          identify: (request) => devices.identify(request, isOpened),
+        }),
+      }),
       createDashboardFace({
         files: readWebFiles(),
         devices,
@@ -328,6 +367,7 @@ export async function start(
       await library.close();
       deps.presence.close();
       await deps.offers.flush();
+      sloFile.close();
       await store.close();
       writePrivateFile(runtimeFile, '{}\n');
       lock.release();
@@ -372,13 +412,17 @@ function describeKeys(folder: string): About['keys'] {
   }));
 }
 
-function recordCall(log: Logger, { request_id, operation, caller, ms, error, cause }: CallRecord): void {
+function recordCall(
+  log: Logger,
+  { request_id, operation, caller, ms, trace, error, cause }: CallRecord,
+): void {
   const line = {
     request_id,
     op: operation,
     agent: caller.agent_id,
     workspace: caller.workspace_id,
     ms: Math.round(ms * 1_000) / 1_000,
+    ...(trace === undefined ? {} : { trace: trace.traceparent }),
   };
   if (error === undefined) log.info(line, 'call');
   else if (error.code === 'INTERNAL')

@@ -11,6 +11,7 @@ import {
   DocumentSummary,
   ParentId,
   Revision,
+  WebUri,
 } from './documents.ts';
 import { IdempotencyKey, ThreadId, Timestamp } from './entities.ts';
 import { LIMITS } from './limits.ts';
@@ -41,7 +42,7 @@ export const createDocument = contract({
       .describe('when it was written, if that was before now'),
     idempotency_key: IdempotencyKey.optional(),
   }),
-  output: Changed,
+  output: Changed.extend({ web_uri: WebUri.optional() }),
   annotations: WRITES,
   essential: false,
 });

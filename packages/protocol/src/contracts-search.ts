@@ -57,6 +57,10 @@ export const queryKnowledge = contract({
       .object({
         allow_external_search: z.boolean().default(false).describe('the hub never searches outside'),
         max_latency_ms: z.number().int().min(1_000).max(10_000).default(4_000),
+        allow_partial: z
+          .boolean()
+          .default(true)
+          .describe('false: rather UNAVAILABLE than an answer that lacks something'),
         noop_qdrant: z.boolean().default(false).describe('look nothing up; for tests of callers only'),
       })
       .prefault({}),

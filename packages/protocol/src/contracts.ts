@@ -56,6 +56,7 @@ import { getDelivery, listDeliveries, redriveDeliveries } from './contracts-queu
 import { listServices, reportHealth } from './contracts-registry.ts';
 import { describeHub, listDevices, pairDevice, readLog, revokeDevice } from './contracts-system.ts';
 import { queryKnowledge } from './contracts-search.ts';
+import { getSlo } from './contracts-slo.ts';
 import {
   heartbeatSession,
   listQuiet,
@@ -144,6 +145,7 @@ export const CONTRACTS = {
   preview_threads: previewThreads,
   read_log: readLog,
   describe_hub: describeHub,
+  get_slo: getSlo,
 } as const satisfies Record<string, Contract>;
 
 export type OperationName = keyof typeof CONTRACTS;

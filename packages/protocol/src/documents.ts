@@ -59,7 +59,13 @@ export const DocumentSummary = z
   .meta({ id: 'DocumentSummary' });
 export type DocumentSummary = z.infer<typeof DocumentSummary>;
 
-export const Document = DocumentSummary.extend({ content: DocumentContent }).meta({ id: 'Document' });
+/** Where a person reads a document in a browser that is signed in. */
+export const WebUri = z.string().describe('where a person reads it in a browser, if it is human readable');
+
+export const Document = DocumentSummary.extend({
+  content: DocumentContent,
+  web_uri: WebUri.optional(),
+}).meta({ id: 'Document' });
 export type Document = z.infer<typeof Document>;
 
 /** One change of a document, and how it stood after it. */

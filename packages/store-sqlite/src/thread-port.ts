@@ -66,6 +66,11 @@ export class ThreadPort {
     return new ThreadPort(worker, options);
   }
 
+  /** Calls that have not been answered yet. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Sends one call; resolves with its answer or rejects with the rules' error. */
   call<T>(payload: unknown): Promise<T> {
     if (this.#gone !== undefined) return Promise.reject(unavailable(this.#gone));

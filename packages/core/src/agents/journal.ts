@@ -4,7 +4,7 @@ import type { Entry } from '../entry.ts';
 import type { Located } from '../threads/access.ts';
 import { evolve } from '../threads/state.ts';
 
-type Head = Pick<Command, 'caller' | 'now' | 'salt'> & { thread_id: string };
+type Head = Pick<Command, 'caller' | 'now' | 'salt' | 'trace'> & { thread_id: string };
 
 /** One more entry in an agent's journal, which is made with its first. */
 export function journalEntry(

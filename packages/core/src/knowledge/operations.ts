@@ -6,6 +6,7 @@ import { type CallContext, type Deps, operation, stamp } from '../operation.ts';
 import { treeId } from '../threads/access.ts';
 import { ORDER_MAX } from './place.ts';
 import { requireTreeRight, type TreeRight } from './rights.ts';
+import { webUri } from './view.ts';
 
 type Changed = { id: string; revision: number };
 
@@ -16,12 +17,12 @@ function head(
   right: TreeRight,
   scope: string,
   key: string | undefined,
-  { order }: CallContext,
+  { order, trace }: CallContext,
 ) {
   requireTreeRight(caller, right);
   deps.messageQuota.spend(caller);
   return {
-    ...stamp(deps, caller, scope, key),
+    ...stamp(deps, caller, scope, key, undefined, trace),
     thread_id: treeId(caller.workspace_id),
     ...(order === undefined ? {} : { order }),
   };
@@ -36,7 +37,15 @@ export const createDocument = operation('create_document', {
   async run(deps, caller, { idempotency_key, ...input }, context) {
     const start = head(deps, caller, 'create', 'create_document', idempotency_key, context);
     const { agentsCreateUnder: agents_create_under } = deps;
-    return write(deps, { type: 'create_document', ...start, agents_create_under, input: defined(input) });
+    const made = await write(deps, {
+      type: 'create_document',
+      ...start,
+      agents_create_under,
+      input: defined(input),
+    });
+    // An ignored one has no id.
+    if (!input.is_human_readable || (made.id as string | undefined) === undefined) return made;
+    return { ...made, web_uri: webUri(deps, made.id) };
   },
 });
 

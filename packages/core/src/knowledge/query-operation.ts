@@ -43,6 +43,12 @@ export const queryKnowledge = operation('query_knowledge', {
     missing.push(...found.lacks);
     const passages = await stillThere(deps, workspace_id, found.passages, top_k);
     const answer = await answerFrom(deps, input, passages, left, context, missing);
+    if (missing.length > 0 && !routing.allow_partial)
+      throw new ParleyError(
+        'UNAVAILABLE',
+        `within ${routing.max_latency_ms} ms there was no answer with ${missing.join(', ')}; try again`,
+        { retry_after_ms: 1_000, missing, hint: 'leave allow_partial out to get what is there' },
+      );
     return {
       ...answer,
       context: passages,

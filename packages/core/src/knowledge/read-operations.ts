@@ -4,7 +4,7 @@ import { type Deps, operation } from '../operation.ts';
 import { treeId } from '../threads/access.ts';
 import { backlinksOf, linksOf } from './find-links.ts';
 import { type Branch, contentKey, isForgotten, isGone, type KeptDocument, revisionKey } from './kept.ts';
-import { bodiesOf, findDocument, someDocuments, toSummary } from './view.ts';
+import { bodiesOf, findDocument, someDocuments, toSummary, webUri } from './view.ts';
 
 export const getDocument = operation('get_document', {
   authority: 'look',
@@ -16,7 +16,11 @@ export const getDocument = operation('get_document', {
     if (body === undefined) throw new ParleyError('NOT_FOUND', `there is no document ${document_id}`);
     const { mime_type } = document;
     return {
-      document: { ...toSummary(document), content: { mime_type, body } },
+      document: {
+        ...toSummary(document),
+        content: { mime_type, body },
+        ...(kept.is_human_readable ? { web_uri: webUri(deps, document_id) } : {}),
+      },
       thread_id: treeId(workspace_id),
     };
   },

@@ -11,6 +11,11 @@ export function toSummary(kept: KeptDocument): DocumentSummary {
   return { ...summary, purge_at: new Date(Date.parse(delete_at) + PURGE_AFTER_MS).toISOString() };
 }
 
+/** Where people read a document. */
+export function webUri({ address }: Pick<Deps, 'address'>, documentId: string): string {
+  return `${address()}/d/${documentId}`;
+}
+
 /** The document, if it is there; on demand also if it is deleted and could be restored. */
 export async function findDocument(
   deps: Deps,

@@ -7,6 +7,7 @@ import {
   type LiveMessage,
   type LiveType,
   toLiveError,
+  toToolMessage,
 } from '@parley/protocol';
 
 import { requireCommander } from '../agents/operations.ts';
@@ -162,6 +163,8 @@ export function createBroker(deps: BrokerDeps): Broker {
       const record = await registry.find(caller, target);
       const before = questions.open(caller.workspace_id, target, 'command').indexOf(question);
       checkCommand(record, message, before, deps);
+      if (record?.registration?.metadata?.['executor'] === 'langroid')
+        question.message = asToolMessage(question.message);
       if (link.full)
         throw new LiveError('RESOURCE_EXHAUSTED', `${target} reads too slowly`, { reason: 'slow_reader' });
       const { replayed } = await registry.recordCommand(caller, toRecord(target, message));
@@ -313,6 +316,14 @@ function checkCommand(
       reason: 'at_capacity',
       limit,
     });
+}
+
+/** What a Langroid agent executes; what is sealed stays as it is. */
+function asToolMessage(message: Question['message']): Question['message'] {
+  const { payload } = message as LiveMessage<'command'>;
+  if (isOpaque(payload) || isOpaque(payload.parameters)) return message;
+  const parameters = toToolMessage(payload.command, payload.parameters ?? {});
+  return { ...(message as LiveMessage<'command'>), payload: { ...payload, parameters } };
 }
 
 function toRecord(target: string, { id, payload }: LiveMessage<'command'>) {

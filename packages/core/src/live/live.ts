@@ -45,6 +45,8 @@ export interface Live {
   readonly open: number;
   /** How many are connected. */
   readonly connections: number;
+  /** How many agents these connections belong to. */
+  readonly agentCount: number;
   close(): void;
 }
 
@@ -162,6 +164,9 @@ export function createLive(options: LiveOptions): Live {
     },
     get connections() {
       return roster.size;
+    },
+    get agentCount() {
+      return roster.agentCount;
     },
     close: () => fanOut.close(),
   };

@@ -20,6 +20,8 @@ export interface Roster {
   unwatch(link: Link): void;
   watchers(workspaceId: string): ReadonlySet<Link>;
   readonly size: number;
+  /** How many agents these connections belong to. */
+  readonly agentCount: number;
 }
 
 interface Workspace {
@@ -88,6 +90,11 @@ export function createRoster(): Roster {
       workspaces.get(link.caller.workspace_id)?.watchers.delete(link);
     },
     watchers: (workspaceId) => workspaces.get(workspaceId)?.watchers ?? nobody,
+    get agentCount() {
+      let count = 0;
+      for (const { linksByAgent } of workspaces.values()) count += linksByAgent.size;
+      return count;
+    },
     get size() {
       return size;
     },

@@ -17,12 +17,12 @@ import { checkEvent } from './check-event.ts';
 
 export const postMessage = operation('post_message', {
   authority: 'act',
-  async run(deps, caller, input, { event_id }) {
+  async run(deps, caller, input, { event_id, trace }) {
     const { thread_id, ...content } = input;
     checkThreadScope(thread_id, caller);
     checkEvent(content.kind, content.metadata);
     deps.messageQuota.spend(caller);
-    const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id);
+    const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id, trace);
     const { result } = await deps.log.append({
       type: 'post_message',
       ...head,

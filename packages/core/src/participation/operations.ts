@@ -7,7 +7,7 @@ import {
   ulid,
 } from '@parley/protocol';
 
-import { type Deps, operation, stamp } from '../operation.ts';
+import { type CallContext, type Deps, operation, stamp } from '../operation.ts';
 import { admitReader, checkThreadScope, workspaceTag } from '../threads/access.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
@@ -104,12 +104,12 @@ export const listPresence = operation('list_presence', {
 
 export const assignTask = operation('assign_task', {
   authority: 'act',
-  run: (deps, caller, input, { event_id }) => say(deps, caller, 'assign_task', input, event_id),
+  run: (deps, caller, input, context) => say(deps, caller, 'assign_task', input, context),
 });
 
 export const reportResult = operation('report_result', {
   authority: 'act',
-  run: (deps, caller, input, { event_id }) => say(deps, caller, 'report_result', input, event_id),
+  run: (deps, caller, input, context) => say(deps, caller, 'report_result', input, context),
 });
 
 export const openSideChannel = operation('open_side_channel', {
@@ -140,11 +140,11 @@ async function say(
   caller: Caller,
   type: 'assign_task' | 'report_result',
   { thread_id, ...content }: { thread_id: string; idempotency_key?: string | undefined },
-  event_id: string | undefined,
+  { event_id, trace }: CallContext,
 ): Promise<never> {
   checkThreadScope(thread_id, caller);
   deps.messageQuota.spend(caller);
-  const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id);
+  const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id, trace);
   return (await deps.log.append({ type, ...head, thread_id, input: content as never })).result as never;
 }
 

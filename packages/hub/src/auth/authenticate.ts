@@ -36,7 +36,10 @@ export function createTokenCheck(verifier: Verifier, badTokens: Quota): TokenChe
 }
 
 /** Verifies the bearer tokens of requests, and where devices are given the cookies of those that bring no token. */
-export function createAuthenticate({ check, refuse }: TokenCheck, devices?: Devices): Authenticate {
+export function createAuthenticate(
+  { check, refuse }: TokenCheck,
+  devices?: Pick<Devices, 'identify'>,
+): Authenticate {
   return (request) => {
     const address = request.socket.remoteAddress ?? '';
     const { authorization } = request.headers;

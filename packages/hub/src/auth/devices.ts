@@ -21,7 +21,10 @@ export interface Devices {
   /** Lets a device in; the secret goes into its cookie and is kept nowhere. */
   admit(invitation: Invitation, name: string): Promise<{ device: KeptDevice; secret: string }>;
   /** Who sends a request, by the cookie of its device; undefined when it brings none. */
-  identify(request: IncomingMessage): Promise<Claims> | undefined;
+  identify(
+    request: IncomingMessage,
+    isOurs?: (request: IncomingMessage) => boolean,
+  ): Promise<Claims> | undefined;
   /** True for claims that came from a device. */
   owns(claims: Claims): boolean;
   /** Throws when a device was revoked or was away too long. */
@@ -117,10 +120,10 @@ export function createDevices({ store, log, clock, chance, onFault }: DevicesOpt
       await log.append({ type: 'add_device', ...stamp(device), input: { device } });
       return { device, secret: `${device.device_id}.${secret}` };
     },
-    identify(request) {
+    identify(request, isOurs = isSameOrigin) {
       const cookie = readDeviceCookie(request);
       if (cookie === undefined) return undefined;
-      if (!isSameOrigin(request))
+      if (!isOurs(request))
         throw new HttpRefusal(403, 'FORBIDDEN', 'the cookie of a device counts only for the hub’s own pages');
       return verify(cookie);
     },

@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
+/** True for a page that a person opened: from the hub's own pages, from a bookmark, a terminal or the address bar. */
+export function isOpened(request: IncomingMessage): boolean {
+  const { headers } = request;
+  if (headers['sec-fetch-site'] === 'none') return headers['sec-fetch-mode'] === 'navigate';
+  return isSameOrigin(request);
+}
+
 /**
  * True for what the hub's own page sent. A cookie travels also with requests of other pages of the same host, such as
  * one on another port; the browser itself says where a request comes from, and no page can change that.

@@ -25,6 +25,7 @@ import { addRunCommand } from './supervise.ts';
 import { addSearchCommand } from './search.ts';
 import { addServeCommand } from './serve.ts';
 import { addSessionsCommand } from './sessions.ts';
+import { addSloCommand } from './slo.ts';
 import { addStatusCommand } from './status.ts';
 import { addTailCommand } from './tail.ts';
 import { addThreadCommands } from './thread/commands.ts';
@@ -74,6 +75,7 @@ export function createProgram(): Command {
   addWakeCommand(program);
   addQuietCommand(program);
   program.commandsGroup('Operate:');
+  addSloCommand(program);
   addDeviceCommands(program);
   addQueueCommands(program);
   addTokenCommands(program);

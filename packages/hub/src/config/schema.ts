@@ -220,6 +220,19 @@ export const ConfigSchema = z.strictObject({
     max_waiting: whole(100, 0, 'calls of one action that may wait for their turn'),
     max_wait_ms: ms(5_000, 'how long they wait'),
   }),
+  metrics: group({
+    token_file: z
+      .string()
+      .default('')
+      .describe(
+        'file with a secret of at least 32 characters that lets a scraper read /metrics; empty: none',
+      ),
+    max_series: whole(
+      500,
+      10,
+      'label sets of envelopes that are told apart; further ones are counted as _other',
+    ),
+  }),
   artifacts: group({
     max_bytes: whole(104_857_600, 1, 'size of an artifact'),
     types: z

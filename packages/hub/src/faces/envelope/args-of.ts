@@ -1,17 +1,19 @@
 import type { Artifacts } from '@parley/core';
-import { decodeJson, ParleyError } from '@parley/protocol';
+import { decodeJson, fromToolMessage, isToolMessage, ParleyError, toolName } from '@parley/protocol';
 
 import type { BodyLimits } from '../../exchange.ts';
 import type { Known } from './decode.ts';
 
+type Args = Record<string, unknown>;
+
 /** The arguments of an envelope: those in it, or those in the artifact that it names. */
 export async function argsOf(
-  { payload, tenant_id }: Known,
+  { action, payload, tenant_id }: Known,
   artifacts: Pick<Artifacts, 'named' | 'read'>,
   limits: BodyLimits,
-): Promise<Record<string, unknown>> {
+): Promise<Args> {
   const { args, artifact_uri = '', artifact_hash = '' } = payload;
-  if (args !== undefined) return args;
+  if (args !== undefined) return unwrapped(action, args);
   const { workspace_id, sha256 } = artifacts.named(artifact_uri);
   if (workspace_id !== tenant_id)
     throw new ParleyError('OUT_OF_SCOPE_WORKSPACE', 'artifact_uri: belongs to another tenant');
@@ -25,5 +27,15 @@ export async function argsOf(
     throw new ParleyError('VALIDATION_ERROR', 'artifact_uri: the artifact must hold a JSON object', {
       field: 'artifact_uri',
     });
-  return found as Record<string, unknown>;
+  return unwrapped(action, found as Args);
+}
+
+/** A Langroid agent wraps its arguments in a ToolMessage, which names the tool they are for. */
+function unwrapped(action: string, args: Args): Args {
+  if (!isToolMessage(args)) return args;
+  if (args.request !== toolName(action))
+    throw new ParleyError('VALIDATION_ERROR', `request: the ToolMessage is not for ${action}`, {
+      field: 'request',
+    });
+  return fromToolMessage(args);
 }

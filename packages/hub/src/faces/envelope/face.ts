@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-import type { Artifacts, CallContext, Hub, Log, PostOffice } from '@parley/core';
+import type { Artifacts, CallContext, Hub, Log, PostOffice, Profile } from '@parley/core';
 import { checkCall, hubCaller, quarterOf, treeId } from '@parley/core';
 import {
   type Caller,
@@ -9,11 +9,13 @@ import {
   ENVELOPE_ACTIONS,
   type EnvelopeAction,
   type ParleyError,
+  readTrace,
 } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
 import type { SenderCheck } from '../../auth/sender.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
+import { type EnvelopeLabels, type EnvelopeMeter, UNKNOWN } from '../../metrics/envelope-metrics.ts';
 import { uploadArtifact } from '../../artifacts/upload.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
@@ -43,6 +45,7 @@ export interface EnvelopeOptions {
     max_wait_ms: number;
   };
   skewMs: number;
+  meter: Pick<EnvelopeMeter, 'answered'>;
   now: () => number;
   monotonic: () => number;
 }
@@ -51,6 +54,10 @@ export interface EnvelopeOptions {
 interface Standing {
   trace: string;
   allowance?: Allowance;
+  /** When an envelope began, and what is proved of it so far; only those are counted. */
+  begun?: number;
+  labels: EnvelopeLabels;
+  profile: Profile;
 }
 
 type Args = Record<string, unknown>;
@@ -66,7 +73,7 @@ const ENVELOPE_ROOM = 65_536;
 
 /** Envelope v2.2 over HTTP: services and agents of other houses call the same operations. */
 export function createEnvelopeFace(options: EnvelopeOptions): Face {
-  const { hub, log, sender, settings, now, monotonic } = options;
+  const { hub, log, sender, settings, meter, now, monotonic } = options;
   const limits = { ...options.limits, bytes: settings.max_payload_bytes + ENVELOPE_ROOM };
   const spend = createRateWindow(settings.requests_per_minute, monotonic);
   const inTurn = createTurns({
@@ -93,7 +100,10 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       grant(standing, `address ${request.socket.remoteAddress ?? ''}`);
       throw error;
     });
-    grant(standing, `caller ${verified.caller.workspace_id} ${verified.caller.agent_id}`);
+    const { agent_id: principal, workspace_id: tenant } = verified.caller;
+    standing.labels = { ...standing.labels, tenant, principal };
+    if (verified.external) standing.profile = 'external';
+    grant(standing, `caller ${tenant} ${principal}`);
     return verified;
   }
 
@@ -109,6 +119,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   async function handleEnvelope(exchange: Exchange, standing: Standing): Promise<void> {
     const { request } = exchange;
     const started = monotonic();
+    standing.begun = started;
     allow(request.method, ['POST']);
     const verified = await verify(exchange, standing);
     const raw = await readEnvelope(exchange, limits);
@@ -116,6 +127,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       raw !== null && typeof raw === 'object' ? (raw as { trace_id?: unknown }).trace_id : undefined;
     standing.trace = traceOf(said);
     const envelope = checkEnvelope(raw, settings);
+    standing.labels.action = envelope.action;
     sender.checkTenant(verified, envelope.tenant_id);
     const { caller, aliases } = principalOf(verified.caller, envelope);
     checkTime(envelope, now(), options.skewMs);
@@ -123,20 +135,25 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     const { workspace_id } = caller;
     const args = await argsOf(envelope, options.artifacts, { ...limits, bytes: settings.max_artifact_bytes });
     for (const alias of aliases) await noteAlias(workspace_id, alias);
+    const trace = readTrace(standing.trace, request.headers['tracestate']);
     if (wantsLater(request.headers['prefer'])) {
       const data = await acceptForLater(caller, envelope, args);
       const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
       const headers = { ...headersOf(standing), 'preference-applied': 'respond-async' };
       const status = data['ignored'] === true ? 200 : 202;
       sendJson(exchange, status, JSON.stringify({ ok: true, data, usage }), headers);
+      meter.answered(standing.labels, standing.profile, monotonic() - started, undefined);
       return;
     }
-    const context = requestContext(exchange, waiting);
+    const { request_id, signal } = requestContext(exchange, waiting);
+    const context = { request_id, signal, trace };
     const data = await inTurn(`${workspace_id} ${envelope.action}`, () =>
       perform(caller, envelope, args, context),
     );
-    const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: hitsOf(data) };
+    const ms = monotonic() - started;
+    const usage = { latency_ms: Math.round(ms), qdrant_hits: hitsOf(data) };
     sendJson(exchange, 200, JSON.stringify({ ok: true, data, usage }), headersOf(standing));
+    meter.answered(standing.labels, standing.profile, ms, undefined);
   }
 
   async function perform(
@@ -153,8 +170,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       if (result['ignored'] === true) return result;
       return hub.call(caller, operation, args, context);
     }
-    const { request_id, signal } = context;
-    return hub.call(caller, operation, { ...args, idempotency_key }, { request_id, signal, order });
+    return hub.call(caller, operation, { ...args, idempotency_key }, { ...context, order });
   }
 
   /** What could not be carried out at once cannot be later either: arguments and role are looked at now. */
@@ -183,7 +199,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     claims: (path) =>
       PATHS.includes(path) || path === UPLOAD || CAPABILITIES.includes(path) || path.startsWith(SCHEMAS),
     async handle(exchange) {
-      const standing: Standing = { trace: traceOf(exchange.request.headers['traceparent']) };
+      const standing = begin(traceOf(exchange.request.headers['traceparent']));
       standings.set(exchange, standing);
       const { path, request } = exchange;
       if (PATHS.includes(path)) return handleEnvelope(exchange, standing);
@@ -193,9 +209,11 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       sendJson(exchange, 200, text, { 'cache-control': 'max-age=60' });
     },
     refuse(exchange, error) {
-      const standing = standings.get(exchange) ?? { trace: traceOf(undefined) };
+      const standing = standings.get(exchange) ?? begin(traceOf(undefined));
       standing.allowance ??= spend(`address ${exchange.request.socket.remoteAddress ?? ''}`);
-      refuse(exchange, error, standing);
+      const code = refuse(exchange, error, standing);
+      const { begun, labels, profile } = standing;
+      if (begun !== undefined) meter.answered(labels, profile, monotonic() - begun, code);
     },
     async close() {
       for (const ending of waiting) ending.abort();
@@ -203,14 +221,24 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   };
 }
 
-function refuse(exchange: Exchange, error: ParleyError, standing: Standing): void {
-  const { status, body } = toWire(error, standing.trace);
+function begin(trace: string): Standing {
+  return {
+    trace,
+    labels: { action: UNKNOWN, tenant: UNKNOWN, principal: UNKNOWN },
+    profile: 'internal',
+  };
+}
+
+/** Writes the refusal and tells its code. */
+function refuse(exchange: Exchange, error: ParleyError, standing: Standing): string {
+  const { code, status, body } = toWire(error, standing.trace);
   const headers = headersOf(standing);
   if (error instanceof HttpRefusal) Object.assign(headers, error.headers);
   const wait = error.details?.['retry_after_ms'];
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait / 1_000)));
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
   sendJson(exchange, status, JSON.stringify(body), headers);
+  return code;
 }
 
 function headersOf({ trace, allowance }: Standing): Record<string, string> {

@@ -27,13 +27,13 @@ export async function postEvent(
   claims: Claims,
   threadId: string,
   body: unknown,
-  { request_id, signal }: CallContext,
+  { request_id, signal, trace }: CallContext,
 ): Promise<Posted> {
   const posted = parse(PostedEvent, body);
   checkHead(posted, claims, threadId);
   const [operation, input] = (CALLS[posted.type] as (event: PostedEvent) => [OperationName, Input])(posted);
-  const context: CallContext =
-    posted.id === undefined ? { request_id, signal } : { request_id, signal, event_id: posted.id };
+  const own = { request_id, signal, trace };
+  const context: CallContext = posted.id === undefined ? own : { ...own, event_id: posted.id };
   const result = await options.hub.call(claims, operation, { thread_id: threadId, ...input }, context);
   const { invokes, expires_at, seq } = result;
   return {

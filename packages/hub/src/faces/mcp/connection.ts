@@ -5,7 +5,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { CallContext } from '@parley/core';
-import { ParleyError, toEnvelope } from '@parley/protocol';
+import { ParleyError, readTrace, toEnvelope, type Trace } from '@parley/protocol';
 
 import type { CallerHub } from './caller-hub.ts';
 import { safeLine } from './safe-json.ts';
@@ -27,6 +27,7 @@ export function callContext(connection: Connection, ctx: ServerContext): CallCon
 /** A class: a getter made per request would give each context a hidden class that outlives it. */
 class McpCallContext implements CallContext {
   readonly request_id: string;
+  readonly trace: Trace | undefined;
   readonly progress?: (message: string) => void;
   readonly #ctx: ServerContext;
   #signal: AbortSignal | undefined;
@@ -35,6 +36,7 @@ class McpCallContext implements CallContext {
     this.request_id = requestId;
     this.#ctx = ctx;
     const { _meta: meta } = ctx.mcpReq;
+    this.trace = readTrace(meta?.['traceparent'], meta?.['tracestate']);
     const token = meta?.progressToken;
     let steps = 0;
     if (token === undefined) return;

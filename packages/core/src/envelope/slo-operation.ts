@@ -1,0 +1,61 @@
+import { SLO_TARGETS } from '@parley/protocol';
+
+import { operation } from '../operation.ts';
+import { quantile } from './slo-window.ts';
+
+const P95 = 0.95;
+const DAY_HOURS = 24;
+
+export const getSlo = operation('get_slo', {
+  authority: 'look',
+  async run({ slo }, { workspace_id }, { hours }) {
+    const { tally, since } = slo.last(workspace_id, hours);
+    const { requests, failures, retries, codes, latency } = tally;
+    const day = slo.last(workspace_id, DAY_HOURS).tally;
+    const error_rate = rate(failures, requests);
+    const allowed = requests * SLO_TARGETS.error_rate;
+    const used = failures === 0 ? 0 : failures / allowed;
+    const error_budget = {
+      target: SLO_TARGETS.error_rate,
+      allowed_failures: Math.floor(allowed),
+      used: rounded(used),
+      remaining: rounded(Math.max(0, 1 - used)),
+      ok: error_rate <= SLO_TARGETS.error_rate,
+    };
+    const ack = {
+      internal: ackOf(latency.internal, SLO_TARGETS.internal_ack_ms),
+      external: ackOf(latency.external, SLO_TARGETS.external_ack_ms),
+    };
+    const dead = rate(day.dead_letters, day.requests);
+    const target = SLO_TARGETS.dead_letter_rate;
+    const dead_letters = { count: day.dead_letters, rate: dead, target, ok: dead <= target };
+    return {
+      ok: error_budget.ok && ack.internal.ok && ack.external.ok && dead_letters.ok,
+      hours,
+      since: new Date(since).toISOString(),
+      requests,
+      failures,
+      error_rate,
+      error_budget,
+      ack,
+      dead_letters,
+      retries,
+      by_code: codes,
+    };
+  },
+});
+
+function ackOf(counts: readonly number[], target_ms: number) {
+  const p95 = quantile(counts, P95);
+  return {
+    count: counts.reduce((sum, count) => sum + count, 0),
+    p95_ms: p95 === null ? null : Math.round(p95 * 10) / 10,
+    target_ms,
+    ok: p95 === null || p95 <= target_ms,
+  };
+}
+
+/** Dead letters without any request are a whole of them. */
+const rate = (part: number, all: number): number => (part === 0 ? 0 : rounded(part / Math.max(part, all)));
+
+const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;

@@ -1,0 +1,71 @@
+import type { CallRecord } from '@parley/core';
+import type { OperationName } from '@parley/protocol';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What the hub tells of itself when it is asked. */
+export interface HubGauges {
+  position: () => Promise<number>;
+  writable: () => boolean;
+  waiting: () => number;
+  connections: () => number;
+  agents: () => number;
+}
+
+const CALL_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60];
+const LOOP_PRECISION_MS = 50;
+
+/** Counts the calls of the hub; a post pays for two additions and no more. */
+export interface CallMeter {
+  called(call: Pick<CallRecord, 'operation' | 'ms' | 'error'>): void;
+  /** Looks after the process too, from the first scrape on: before, nobody wants to know. */
+  watchProcess(): void;
+}
+
+/** The hub's own metrics, beside those of the envelope. */
+export function createCallMeter(registry: Registry, gauges: HubGauges): CallMeter {
+  const registers = [registry];
+  const latency = new Histogram({
+    name: 'parley_call_seconds',
+    help: 'Seconds that the calls of an operation took, on all faces.',
+    labelNames: ['operation'],
+    buckets: CALL_BOUNDS_S,
+    registers,
+  });
+  const errors = new Counter({
+    name: 'parley_call_errors_total',
+    help: 'Calls that ended in an error.',
+    labelNames: ['operation', 'code'],
+    registers,
+  });
+  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
+    void new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await read());
+      },
+    });
+  };
+  gauge('parley_log_position', 'Entries in the log.', gauges.position);
+  gauge('parley_store_writable', '1 while the hub takes writes.', () => (gauges.writable() ? 1 : 0));
+  gauge('parley_store_queue', 'Writes that wait for the disk.', gauges.waiting);
+  gauge('parley_live_connections', 'Connections on /ws and its HTTP fallback.', gauges.connections);
+  gauge('parley_agents_connected', 'Agents that are connected.', gauges.agents);
+
+  const seriesByOperation = new Map<OperationName, Histogram.Internal<'operation'>>();
+  let watched = false;
+  return {
+    called({ operation, ms, error }) {
+      let series = seriesByOperation.get(operation);
+      if (series === undefined) seriesByOperation.set(operation, (series = latency.labels({ operation })));
+      series.observe(ms / 1_000);
+      if (error !== undefined) errors.inc({ operation, code: error.code });
+    },
+    watchProcess() {
+      if (watched) return;
+      watched = true;
+      collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_PRECISION_MS });
+    },
+  };
+}

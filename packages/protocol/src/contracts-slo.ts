@@ -1,0 +1,56 @@
+import { z } from 'zod';
+
+import { contract, READS } from './contract.ts';
+import { Timestamp } from './entities.ts';
+
+/** What is promised to those who send envelopes. */
+export const SLO_TARGETS = {
+  /** Share of envelopes that may end in an error. */
+  error_rate: 0.01,
+  /** 95 of 100 answers come within this. */
+  internal_ack_ms: 1_000,
+  external_ack_ms: 2_000,
+  /** Share of a day's envelopes that may end as dead letters. */
+  dead_letter_rate: 0.001,
+} as const;
+
+const Share = z.number().min(0);
+const Count = z.number().int().min(0);
+const Ack = z.object({
+  count: Count,
+  p95_ms: z.number().nullable().describe('null: there was none'),
+  target_ms: z.number(),
+  ok: z.boolean(),
+});
+
+export const getSlo = contract({
+  name: 'get_slo',
+  version: '1.0.0',
+  title: 'Get the service levels',
+  description: 'How the envelopes of this workspace fared: error budget, latency, dead letters.',
+  input: z.object({ hours: z.number().int().min(1).max(168).default(168).describe('how far back') }),
+  output: z.object({
+    ok: z.boolean().describe('every objective is met'),
+    hours: z.number().int(),
+    since: Timestamp,
+    requests: Count,
+    failures: Count,
+    error_rate: Share,
+    error_budget: z.object({
+      target: Share,
+      allowed_failures: Count,
+      used: Share.describe('1 is all of it'),
+      remaining: Share,
+      ok: z.boolean(),
+    }),
+    ack: z.object({ internal: Ack, external: Ack }),
+    dead_letters: z
+      .object({ count: Count, rate: Share, target: Share, ok: z.boolean() })
+      .describe('of the last 24 hours'),
+    retries: Count,
+    by_code: z.record(z.string(), Count).describe('failures by error code'),
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/slo' },
+  essential: false,
+});
