@@ -334,7 +334,7 @@ test('[KNOW-12] parley artifact keeps, lists, signs and fetches', async () => {
   expect(artifact).toMatchObject({ name: 'report.csv', mime_type: 'text/csv', bytes: 8 });
   const { artifact_id: id } = artifact;
   const listed = await runCli(['artifact', 'ls'], options);
-  expect(listed.stdout).toContain(`${id}`);
+  expect(listed.stdout).toContain(id);
   expect((await runCli(['artifact', 'get', id], options)).stdout).toBe('a,b\n1,2\n');
   const out = join(folder, 'copy.csv');
   expect((await runCli(['artifact', 'get', id, '--out', out], options)).code).toBe(0);
@@ -415,7 +415,7 @@ describeWith(['faketime'], 'signed URLs with another clock', ({ faketime }) => {
     const call = (operation: 'put_artifact' | 'sign_artifact_url', input: Fields) =>
       v1Driver.call(first.url, token, operation, input);
     const put = await call('put_artifact', { name: 'a.txt', mime_type: 'text/plain', content: 'hello' });
-    const { artifact_id } = (succeeded(put) as OutputOf<'put_artifact'>).artifact;
+    const { artifact_id } = succeeded(put).artifact;
     const signed = succeeded(await call('sign_artifact_url', { artifact_id, ttl_sec: 3_600 }));
     const { artifact_uri, expires_at } = signed as OutputOf<'sign_artifact_url'>;
     const { pathname, search } = new URL(artifact_uri);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import type { OperationName } from './contracts.ts';
-import { ENVELOPE_ACTIONS, type EnvelopeCode } from './envelope-words.ts';
+import type { EnvelopeCode } from './envelope-words.ts';
 import type { ErrorCode } from './errors.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
@@ -27,9 +26,6 @@ export const ENVELOPE_CODE = {
   UNAVAILABLE: 'UNAVAILABLE',
   INTERNAL: 'INTERNAL',
 } as const satisfies Record<ErrorCode, EnvelopeCode>;
-
-/** The operation behind each action; its version is the operation's. */
-ENVELOPE_ACTIONS satisfies Record<string, OperationName>;
 
 /** The roles of the envelope, the mightiest first. */
 export const ENVELOPE_ROLES = ['owner', 'editor', 'agent', 'viewer'] as const;

@@ -1,7 +1,7 @@
 import type { KeptArtifact } from './kept.ts';
 
 /** What is said of bytes that are to be kept. */
-export interface Announced {
+interface Announced {
   mime_type: string;
   /** The hash that they must have. */
   sha256: string | undefined;

@@ -23,7 +23,7 @@ import type { QueueEventKind, QueueObserver } from './observer.ts';
 import { type Failure, failureOf, isPassing, type Outcome } from './outcome.ts';
 
 /** An envelope that asks to be carried out later. */
-export interface Posted {
+interface Posted {
   caller: Caller;
   action: EnvelopeAction;
   args: Record<string, unknown>;
@@ -34,7 +34,7 @@ export interface Posted {
 }
 
 /** What was said to one who asked for another attempt. */
-export interface Redriven {
+interface Redriven {
   delivery_id: string;
   status: KeptDelivery['status'];
   redriven: boolean;
