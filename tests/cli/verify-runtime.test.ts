@@ -14,15 +14,21 @@ const LONG = { timeout: 240_000 };
 
 describeWith(['codex', 'codex-0153', 'claude'], 'parley verify-runtime', ({ codex, claude, ...tools }) => {
   const CASES: [name: string, runtime: string, bin: string, doors: string[], shut: string[]][] = [
-    ['Codex', 'codex', codex, ['supervisor', 'codex_socket', 'codex_resume', 'codex_new'], []],
+    ['Codex', 'codex', codex, ['managed', 'supervisor', 'codex_socket', 'codex_resume', 'codex_new'], []],
     [
       'Codex 0.153.4',
       'codex',
       tools['codex-0153'],
-      ['supervisor', 'codex_resume', 'codex_new'],
+      ['managed', 'supervisor', 'codex_resume', 'codex_new'],
       ['codex_socket'],
     ],
-    ['Claude Code', 'claude', claude, ['supervisor', 'command', 'claude_resume', 'claude_new'], []],
+    [
+      'Claude Code',
+      'claude',
+      claude,
+      ['managed', 'supervisor', 'command', 'claude_hook', 'claude_resume', 'claude_new'],
+      [],
+    ],
   ];
   for (const [name, runtime, bin, open, shut] of CASES) {
     test(

@@ -5,6 +5,7 @@ import { untried } from '../wake/versions.ts';
 import type { Check } from './examine.ts';
 import { findProgram } from './find-program.ts';
 import { oneLine } from './harmless.ts';
+import { hasClaudeHooks } from './init/claude-hooks.ts';
 import { CLIENTS } from './init/clients.ts';
 import { registeredInOpencode } from './init/opencode-file.ts';
 
@@ -41,7 +42,9 @@ export async function findPrograms(): Promise<FoundProgram[]> {
       const doors = LADDERS[family]
         .filter(({ door }) => door !== 'command' || family === 'claude')
         .map(({ door }) => {
-          const reason = door === 'command' && !registered ? 'not_registered' : untried(door, version);
+          const isMissing =
+            (door === 'command' && !registered) || (door === 'claude_hook' && !hasClaudeHooks(SERVER));
+          const reason = isMissing ? 'not_registered' : untried(door, version, family);
           return { door, open: reason === undefined, ...(reason === undefined ? {} : { reason }) };
         });
       return [{ name, path, version: version ?? null, registered, doors }];

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
 import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
 import { VERSION } from '../version.ts';
-import { type ManagedRuntime, untriedManaged } from '../wake/versions.ts';
+import { type ManagedRuntime, untried } from '../wake/versions.ts';
 import { createHubFinder, type SessionOptions } from './hub-finder.ts';
 import { ownServer } from './init/own-server.ts';
 import { EXIT, printLines, tell } from './output.ts';
@@ -52,7 +52,7 @@ export async function runManagedProgram(
   const runtime = runtimeOf(run.program);
   if (!config.wake.any_version) {
     const version = await versionOf({ command: file, env, cwd, timeoutMs: VERSION_MS });
-    const shut = untriedManaged(runtime, version);
+    const shut = untried('managed', version, runtime);
     if (shut !== undefined)
       throw new ParleyError('CONFLICT', `${run.program} cannot be managed: ${shut} (see wake.any_version)`);
   }

@@ -45,7 +45,7 @@ export async function verifyRuntime(options: {
     try {
       const doors: DoorReport[] = [];
       for (const [door, prepare] of Object.entries(TRIALS[runtime]) as [DoorName, never][]) {
-        const gate = untried(door, version) === undefined ? 'open' : 'shut';
+        const gate = untried(door, version, runtime) === undefined ? 'open' : 'shut';
         const report = { door, gate, ...(await tryDoor({ place, hub, bin, self }, door, prepare)) } as const;
         doors.push(report);
         onDoor?.(report);
