@@ -20,7 +20,7 @@ import { describeWith } from '../tools/describe-with.ts';
 import { requireTool } from '../tools/tools.ts';
 import { freshPath, parley, parleyJson, PARLEY, startHub } from './parley.ts';
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 240_000 };
 const CALLS = [{ tool: 'create_thread', arguments: { title: 'from the client', participants: ['ann'] } }];
 
 interface Told {
@@ -147,15 +147,30 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
         JSON.parse(readFileSync(join(claude.place.home, '.claude.json'), 'utf8')) as never;
       const { command, args } = config().mcpServers['parley'] ?? { command: '', args: [] };
       expect([command, ...args]).toEqual(server('claude', claude.hub.data));
+      const hooks = (): Record<string, { hooks: unknown[] }[]> =>
+        (JSON.parse(readFileSync(join(claude.place.home, '.claude', 'settings.json'), 'utf8')) as never)[
+          'hooks'
+        ];
+      const ours = { type: 'command', command: expect.stringContaining(' hook claude '), asyncRewake: true };
+      for (const event of ['SessionStart', 'Stop'])
+        expect(hooks()[event]).toEqual([{ hooks: [expect.objectContaining(ours)] }]);
       const print = ['-p', 'Make the call.', '--allowedTools', 'mcp__parley'];
       expect(await claude.run(print)).toEqual(['claude']);
       expect((await claude.run(print, 'reviewer')).toSorted()).toEqual(['claude', 'reviewer']);
       expect(await claude.doctor()).toMatchObject({
         registered: true,
-        doors: expect.arrayContaining([{ door: 'command', open: true }]),
+        doors: expect.arrayContaining([
+          { door: 'managed', open: true },
+          { door: 'command', open: true },
+          { door: 'claude_hook', open: true },
+        ]),
       });
+      // Twice is once.
+      expect(await claude.init()).toMatchObject({ registered: true });
+      expect(hooks()['Stop']).toHaveLength(1);
       expect(await claude.init('--undo')).toMatchObject({ registered: false });
       expect(config().mcpServers['parley']).toBeUndefined();
+      expect(hooks()).toBeUndefined();
     },
   );
 });

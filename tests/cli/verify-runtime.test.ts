@@ -28,7 +28,7 @@ describeWith(TOOLS, 'parley verify-runtime', ({ codex, claude, opencode, ...tool
       'Claude Code',
       'claude',
       claude,
-      ['managed', 'supervisor', 'command', 'claude_resume', 'claude_new'],
+      ['managed', 'supervisor', 'command', 'claude_hook', 'claude_resume', 'claude_new'],
       [],
     ],
     ['opencode', 'opencode', opencode, ['managed'], ['supervisor']],

@@ -16,11 +16,12 @@ import {
   HTTP_STATUS,
   LIMITS,
   PROGRAM_KINDS,
+  SESSION_COMMANDS,
   TERMINAL_COMMANDS,
 } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
-import { TRIED } from '../../packages/hub/src/wake/versions.ts';
+import { TRIED, TRIED_MANAGED } from '../../packages/hub/src/wake/versions.ts';
 import { parley } from '../cli/parley.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -118,6 +119,7 @@ test('the page of the supervisor tells every command, every reason to wait and e
   expect(first('Commands')).toEqual(Object.keys(TERMINAL_COMMANDS));
   expect(first('Why it waits')).toEqual([...DEFER_REASONS]);
   expect(first('Kinds of programs')).toEqual([...PROGRAM_KINDS]);
+  expect(first('Its commands')).toEqual(Object.keys(SESSION_COMMANDS));
   for (const word of DELIVERY_EVIDENCE) expect(page).toContain(`\`${word}\``);
 });
 
@@ -149,5 +151,7 @@ test('the page on waking tells the ladder, the versions that were tried and ever
   expect(told).toEqual(real);
   const versions = Object.entries(TRIED).map(([door, { from, below }]) => [door, from, below]);
   expect(tableUnder(page, 'Setting it up')).toEqual(versions);
+  for (const { from, below } of Object.values(TRIED_MANAGED))
+    expect(page).toContain(`from ${from} below ${below}`);
   expect(tableUnder(page, 'When nobody is woken')).toEqual(Object.entries(SKIP_REASONS));
 });

@@ -175,12 +175,12 @@ if (MODE === 'dead') {
 } else
   createInterface({ input: process.stdin }).on('line', async (line) => {
     const { id, method, params, ...answer } = JSON.parse(line);
-    if (method === undefined) return waiting.get(id)?.(answer);
-    if (method === 'session/cancel') return onCancel();
-    if (id === undefined || MODE === 'mute') return;
-    try {
-      send({ id, result: await METHODS[method](params) });
-    } catch (error) {
-      send({ id, error });
-    }
+    if (method === undefined) waiting.get(id)?.(answer);
+    else if (method === 'session/cancel') onCancel();
+    else if (id !== undefined && MODE !== 'mute')
+      try {
+        send({ id, result: await METHODS[method](params) });
+      } catch (error) {
+        send({ id, error });
+      }
   });

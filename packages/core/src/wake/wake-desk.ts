@@ -1,5 +1,5 @@
 /** A session that waits by a call of its own to be woken. */
-export interface WaitingSession {
+interface WaitingSession {
   workspace_id: string;
   agent_id: string;
   /** The runtime's own id. */
@@ -7,7 +7,7 @@ export interface WaitingSession {
 }
 
 /** What is handed to a session that waits. */
-export interface HeldWake {
+interface HeldWake {
   trigger_id: string;
   thread_id: string;
   prompt: string;

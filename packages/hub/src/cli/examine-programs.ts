@@ -1,10 +1,11 @@
 import { type DoorName, type Family, LADDERS } from '@parley/core';
 import { kindOf, versionOf } from '@parley/runtimes';
 
-import { untried, untriedManaged } from '../wake/versions.ts';
+import { untried } from '../wake/versions.ts';
 import type { Check } from './examine.ts';
 import { findProgram } from './find-program.ts';
 import { oneLine } from './harmless.ts';
+import { hasClaudeHooks } from './init/claude-hooks.ts';
 import { CLIENTS } from './init/clients.ts';
 import { registeredInOpencode } from './init/opencode-file.ts';
 
@@ -50,7 +51,7 @@ export async function findPrograms(): Promise<FoundProgram[]> {
       const doors = LADDERS[family]
         .filter(({ door }) => door !== 'command' || family === 'claude')
         .map(({ door }) => {
-          const reason = shutFor({ name, door, version, registered });
+          const reason = shutFor({ name, family, door, version, registered });
           return { door, open: reason === undefined, ...(reason === undefined ? {} : { reason }) };
         });
       return [{ name, path, version: version ?? null, registered, doors }];
@@ -61,15 +62,17 @@ export async function findPrograms(): Promise<FoundProgram[]> {
 
 function shutFor(about: {
   name: string;
+  family: Family;
   door: DoorName;
   version: string | undefined;
   registered: boolean;
 }): string | undefined {
-  const { name, door, version, registered } = about;
-  if (door === 'command') return registered ? undefined : 'not_registered';
-  if (door === 'supervisor') return kindOf(name) === 'closed' ? 'program_closed' : undefined;
-  if (door !== 'managed') return untried(door, version);
-  return name === 'codex' || name === 'claude' ? untriedManaged(name, version) : undefined;
+  const { name, family, door, version, registered } = about;
+  const isMissing =
+    (door === 'command' && !registered) || (door === 'claude_hook' && !hasClaudeHooks(SERVER));
+  if (isMissing) return 'not_registered';
+  if (door === 'supervisor' && kindOf(name) === 'closed') return 'program_closed';
+  return untried(door, version, family);
 }
 
 /** One line for each program, installed or not. */

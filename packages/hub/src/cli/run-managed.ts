@@ -18,7 +18,7 @@ import { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
 import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
 import { VERSION } from '../version.ts';
-import { type ManagedRuntime, untriedManaged } from '../wake/versions.ts';
+import { type ManagedRuntime, untried } from '../wake/versions.ts';
 import { ACP_PROGRAMS, acpArguments } from './acp-programs.ts';
 import { createHubFinder, type SessionOptions } from './hub-finder.ts';
 import { ownServer } from './init/own-server.ts';
@@ -134,7 +134,7 @@ async function runtimeOf(
   const runtime = name as ManagedRuntime;
   if (!anyVersion) {
     const version = await versionOf({ command: file, env, cwd: process.cwd(), timeoutMs: VERSION_MS });
-    const shut = untriedManaged(runtime, version);
+    const shut = untried('managed', version, runtime);
     if (shut !== undefined)
       throw new ParleyError('CONFLICT', `${program} cannot be managed: ${shut} (see wake.any_version)`);
   }

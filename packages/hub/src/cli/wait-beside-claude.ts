@@ -31,8 +31,8 @@ const BEAT_MS = 20_000;
  */
 export async function waitBesideClaude(options: HookOptions, command: Command): Promise<number> {
   const { env } = process;
-  // A supervisor has this session in its hands.
-  if (env['PARLEY_SUPERVISED'] === '1') return NOTHING;
+  // A run without a terminal would wait for its hooks before it ends, and one with a supervisor is in its hands.
+  if (env['CLAUDE_CODE_ENTRYPOINT'] !== 'cli' || env['PARLEY_SUPERVISED'] === '1') return NOTHING;
   const sessionId = await readSessionId();
   if (sessionId === undefined) return NOTHING;
   const loaded = settingsOf(command, { workspace: options.workspace });
@@ -68,6 +68,13 @@ export async function waitBesideClaude(options: HookOptions, command: Command): 
   try {
     while (!gone.signal.aborted) {
       try {
+        const seen = await wakesInTranscript(folder, sessionId);
+        const waiting = client.wait_for_wake(
+          { ...about, seen: seen.slice(-20), timeout_ms: WAIT_MS },
+          { signal: gone.signal },
+        );
+        waiting.catch(() => {});
+        // Whoever sees the heartbeat finds the hook waiting.
         if (performance.now() - beatAt > BEAT_MS) {
           await client.heartbeat_session({
             ...about,
@@ -77,9 +84,7 @@ export async function waitBesideClaude(options: HookOptions, command: Command): 
           });
           beatAt = performance.now();
         }
-        const seen = await wakesInTranscript(folder, sessionId);
-        const waiting = { ...about, seen: seen.slice(-20), timeout_ms: WAIT_MS };
-        const { wake, replaced } = await client.wait_for_wake(waiting, { signal: gone.signal });
+        const { wake, replaced } = await waiting;
         if (replaced) return NOTHING;
         if (wake === null) continue;
         await client.wait_for_wake({ ...about, took: wake.trigger_id, timeout_ms: 0 });

@@ -63,11 +63,12 @@ async function wake(agent: string, options: WakeOptions, command: Command): Prom
   const told = (): Message[] =>
     steps.filter(({ metadata }) => metadata?.['trigger_id'] === answer.trigger_id);
   // Whoever is left alone may be so for hours.
-  const isHeld = answer.defer_reason === 'quiet';
-  while (options.wait && !isHeld && answer.result === 'deferred' && endOf(told()) === undefined) {
-    await sleep(LOOK_MS);
-    await journal.read(show);
-  }
+  const isAwaited = options.wait && answer.result === 'deferred' && answer.defer_reason !== 'quiet';
+  if (isAwaited)
+    while (endOf(told()) === undefined) {
+      await sleep(LOOK_MS);
+      await journal.read(show);
+    }
   const final = answer.result === 'deferred' ? settledBy(answer, endOf(told())) : answer;
   print({ json }, { ...final, steps: told().map(toStep) }, () => [answerLine(final)]);
 }

@@ -14,6 +14,7 @@ import {
   startCodexExec,
 } from '@parley/runtimes';
 
+import { claudeHooks } from '../cli/init/claude-hooks.ts';
 import type { Place, Runtime } from './place.ts';
 import { ended, type TrialHub, WORKSPACE } from './trial-hub.ts';
 import { until } from './until.ts';
@@ -37,21 +38,22 @@ type Prepare = (trial: Trial) => Promise<Ready>;
 /** How each door gets a session behind it, in the order of the ladder. */
 export const TRIALS: Record<Runtime, Partial<Record<DoorName, Prepare>>> = {
   codex: {
-    managed: (trial) => withoutTerminal(trial, ['--managed', '--', trial.bin]),
+    managed: (trial) => headless(trial, []),
     supervisor: (trial) => atTerminal(trial, [trial.bin]),
     codex_socket: openCodexServer,
     codex_resume: async (trial) => resumable(trial, 'codex_cli', (await firstCodexTurn(trial)).sessionId),
     codex_new: async () => ({ agent: 'new' }),
   },
   claude: {
-    managed: (trial) => withoutTerminal(trial, ['--managed', '--', trial.bin]),
+    managed: (trial) => headless(trial, ['--permission-mode', 'default']),
     supervisor: (trial) => atTerminal(trial, [trial.bin, '--permission-mode', 'default']),
     command: openClaudeSession,
+    claude_hook: openHookedClaude,
     claude_resume: async (trial) => resumable(trial, 'claude_code', await firstClaudeTurn(trial)),
     claude_new: async () => ({ agent: 'new' }),
   },
   opencode: {
-    managed: (trial) => withoutTerminal(trial, ['--acp', '--', trial.bin, 'acp']),
+    managed: (trial) => headless(trial, ['acp']),
     supervisor: (trial) => atTerminal(trial, [trial.bin]),
   },
 };
@@ -82,52 +84,36 @@ async function firstClaudeTurn({ place, bin }: Trial): Promise<string> {
   return sessionId;
 }
 
-/** Under `parley run`, without a terminal. */
-async function withoutTerminal({ place, hub, self }: Trial, program: readonly string[]): Promise<Ready> {
-  const [command = '', ...words] = self;
-  const options = ['--agent', 'headless', '--workspace', WORKSPACE, '--data', hub.data];
-  const child = spawn(command, [...words, 'run', ...options, ...program], {
-    env: { ...place.env, PARLEY_WAKE_ANY_VERSION: 'true' },
-    cwd: place.work,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2_000)));
-  const close = (): Promise<void> => ended(child);
-  try {
-    await until('the session is connected', async () => {
-      if (child.exitCode !== null) throw new Error(said.trim().split('\n').at(-1) ?? 'it did not start');
-      return takes(hub, 'headless', 'session_deliver');
-    });
-    return { agent: 'headless', close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
 /** Under `parley run`, at a terminal with nobody before it. */
 async function atTerminal({ place, hub, self }: Trial, program: readonly string[]): Promise<Ready> {
   const [command = '', ...words] = self;
   const options = ['--agent', 'terminal', '--workspace', WORKSPACE, '--data', hub.data, '--quiet', '500ms'];
-  const size = { cols: 100, rows: 30 };
-  const screen = openScreen({ ...size, answers: true, reply: (text) => pty.write(text) });
-  const pty = await openPty({
-    ...size,
-    file: await findProgram(command, place.env, place.work),
-    args: [...words, 'run', ...options, '--', ...program],
-    env: place.env,
-    cwd: place.work,
-    onOutput: (bytes) => screen.write(bytes),
-  });
+  const file = await findProgram(command, place.env, place.work);
+  const close = await openTerminal(place, file, [...words, 'run', ...options, '--', ...program]);
   await until('the supervisor is connected', () => takes(hub, 'terminal', 'terminal_deliver'));
-  return {
-    agent: 'terminal',
-    async close() {
-      if (!pty.ended) process.kill(pty.pid, 'SIGTERM');
-      await pty.exited;
-    },
-  };
+  return { agent: 'terminal', close };
+}
+
+/** Under `parley run --managed`, without a terminal. */
+async function headless({ place, hub, bin, self }: Trial, args: readonly string[]): Promise<Ready> {
+  const [command = '', ...words] = self;
+  const options = ['--agent', 'managed', '--workspace', WORKSPACE, '--data', hub.data];
+  const any = { PARLEY_WAKE_ANY_VERSION: 'true' };
+  const child = spawn(command, [...words, 'run', '--managed', ...options, '--', bin, ...args], {
+    env: { ...place.env, ...any },
+    cwd: place.work,
+    stdio: 'ignore',
+  });
+  try {
+    await until('the session is connected', async () => {
+      if (child.exitCode !== null) throw new Error('this version cannot be run without a terminal');
+      return takes(hub, 'managed', 'session_deliver');
+    });
+    return { agent: 'managed', close: () => ended(child) };
+  } catch (error) {
+    await ended(child);
+    throw error;
+  }
 }
 
 /** The server behind an open Codex, and one thread in it. */
@@ -185,6 +171,43 @@ async function openClaudeSession({ place, hub, bin, self }: Trial): Promise<Read
     await close();
     throw error;
   }
+}
+
+/** A Claude Code at a terminal with our hook, and no MCP server of ours. */
+async function openHookedClaude({ place, hub, bin, self }: Trial): Promise<Ready> {
+  const words = [...self, 'mcp', '--agent', 'hook', '--workspace', WORKSPACE, '--data', hub.data];
+  const settings = join(place.root, 'hooks.json');
+  await writeFile(settings, JSON.stringify({ hooks: claudeHooks(words, 'parley') }));
+  const args = ['--permission-mode', 'default', '--strict-mcp-config', '--settings', settings];
+  const close = await openTerminal(place, bin, args);
+  try {
+    await until('the hook waits', async () => {
+      const { sessions } = await hub.as('asker').list_sessions({ of_agent: 'hook' });
+      return sessions.length > 0;
+    });
+    return { agent: 'hook', close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Runs a program at a terminal with nobody before it; returns how to end it. */
+async function openTerminal(place: Place, file: string, args: string[]): Promise<() => Promise<void>> {
+  const size = { cols: 100, rows: 30 };
+  const screen = openScreen({ ...size, answers: true, reply: (text) => pty.write(text) });
+  const pty = await openPty({
+    ...size,
+    file,
+    args,
+    env: place.env,
+    cwd: place.work,
+    onOutput: (bytes) => screen.write(bytes),
+  });
+  return async () => {
+    if (!pty.ended) process.kill(pty.pid, 'SIGTERM');
+    await pty.exited;
+  };
 }
 
 async function takes(hub: TrialHub, agent: string, command: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { DoorName } from '@parley/core';
 import { findProgram, kindOf, versionOf } from '@parley/runtimes';
 
-import { untried, untriedManaged } from '../wake/versions.ts';
+import { untried } from '../wake/versions.ts';
 import { openPlace, type Runtime } from './place.ts';
 import { type Trial, TRIALS } from './sessions.ts';
 import { openTrialHub } from './trial-hub.ts';
@@ -59,15 +59,13 @@ export async function verifyRuntime(options: {
   }
 }
 
-/** Why the hub, or `parley run`, does not open a door for this version. */
+/** Why the hub, or `parley run`, does not open a door for this program; who speaks ACP says its version there. */
 function shutFor(
   { runtime, bin, version }: { runtime: Runtime; bin: string; version: string | undefined },
   door: DoorName,
 ): string | undefined {
-  if (door === 'supervisor') return kindOf(bin) === 'closed' ? 'program_closed' : undefined;
-  if (door !== 'managed') return untried(door, version);
-  // Who speaks a public protocol says its version there.
-  return runtime === 'opencode' ? undefined : untriedManaged(runtime, version);
+  if (door === 'supervisor' && kindOf(bin) === 'closed') return 'program_closed';
+  return untried(door, version, runtime === 'opencode' ? 'other' : runtime);
 }
 
 type Prepare = (trial: Trial) => Promise<{ agent: string; close?(): Promise<void> }>;

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-import type { DoorName } from '@parley/core';
+import type { DoorName, Family } from '@parley/core';
 import { findProgram, versionOf } from '@parley/runtimes';
 
 /** The oldest release with which each door was tried and found good; the newest major is not known beforehand. */
@@ -21,15 +21,11 @@ export const TRIED_MANAGED: Record<ManagedRuntime, { from: string; below: string
   claude: { from: '2.1.300', below: '3.0.0' },
 };
 
-/** Why a door is shut for a version; undefined where it is open. */
-export function untried(door: DoorName, version: string | undefined): string | undefined {
-  const tried = TRIED[door];
+/** Why a door into a program of this version is shut; undefined where it is open. */
+export function untried(door: DoorName, version: string | undefined, runtime?: Family): string | undefined {
+  const managed = runtime === undefined || runtime === 'other' ? undefined : TRIED_MANAGED[runtime];
+  const tried = door === 'managed' ? managed : TRIED[door];
   return tried === undefined ? undefined : outside(tried, version);
-}
-
-/** Why this version is not run without a terminal; undefined where it is. */
-export function untriedManaged(runtime: ManagedRuntime, version: string | undefined): string | undefined {
-  return outside(TRIED_MANAGED[runtime], version);
 }
 
 function outside(tried: { from: string; below: string }, version: string | undefined): string | undefined {

@@ -36,7 +36,7 @@ export interface SessionLink {
   close(): Promise<void>;
 }
 
-export interface LinkedAsk {
+interface LinkedAsk {
   /** True while somebody may see it at the hub. */
   isThere: () => boolean;
   /** Undefined when no answer will come from there; never rejects. */

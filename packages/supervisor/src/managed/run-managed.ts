@@ -53,7 +53,7 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
     on: {
       report: (report) => desk.link?.report(report),
       ask: (ask) => desk.asks?.ask(ask),
-      askClosed: (id, end) => desk.asks?.askClosed(id, end),
+      askClosed: (id, how) => desk.asks?.askClosed(id, how),
       exit: (how) => exited(how),
     },
   });

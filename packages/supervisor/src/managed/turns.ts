@@ -10,7 +10,7 @@ import {
 import type { Report, SessionLink } from '../link/index.ts';
 
 /** Who wanted a turn. */
-export type TurnSource = 'wake' | 'prompt';
+type TurnSource = 'wake' | 'prompt';
 
 /** The turns of a session, one after the other. */
 export interface Turns {

@@ -14,11 +14,13 @@ import { callerOf, hubServerAt, PATIENT, WORKSPACE } from './supervised-scene.ts
 const SETTINGS = { 'wake.recheck_ms': 100, 'wake.proof_ms': 60_000 };
 const PROMPT = /^❯\s*$/m;
 
-/** A Claude Code whose only way in is its hook: its MCP server leaves the inbox alone. */
-async function openHookedClaude(hub: CrashHub) {
+/** A Claude Code whose only way in is its inbox, which its MCP server knows; or its hook, where that leaves the inbox alone. */
+async function openClaude(hub: CrashHub, door: string) {
   const server = await hubServerAt(hub, 'bob');
-  const place = await openClaudePlace({ ...server, env: { ...server.env, PARLEY_SUPERVISED: '1' } });
+  const hidden = door === 'command' ? {} : { PARLEY_SUPERVISED: '1' };
+  const place = await openClaudePlace({ ...server, env: { ...server.env, ...hidden } });
   onTestFinished(() => place.close());
+  if (door === 'command') return place;
   const words = ['init', 'claude', '--agent', 'bob', '--workspace', WORKSPACE, '--print', '--json'];
   const { stdout } = await runCli(words, { data: hub.folder });
   const { hooks } = JSON.parse(stdout) as { hooks: Record<string, unknown> };
@@ -26,14 +28,17 @@ async function openHookedClaude(hub: CrashHub) {
   return place;
 }
 
-describeWith(['claude'], 'a Claude Code that somebody has open, woken by its hook', () => {
-  test(
-    '[HUB-M9] [HUB-W7] idle it is woken and keeps a half-typed draft; the hook waits again after the turn, also for a hub that was killed',
+describeWith(['claude'], 'a Claude Code that somebody has open', () => {
+  test.each([
+    ['its hook, which waits again after the turn', 'claude_hook'],
+    ['its inbox, which only its own MCP child knows', 'command'],
+  ])(
+    '[HUB-M9] [HUB-W7] woken by %s: a half-typed draft stays, also over a hub that was killed',
     { timeout: 240_000 },
-    async () => {
+    async (_name, door) => {
       const folder = temporaryFolder();
       let hub = await startHub(folder, { settings: SETTINGS });
-      const place = await openHookedClaude(hub);
+      const place = await openClaude(hub, door);
       const env = { ...place.env, TERM: 'xterm-256color' };
       const program = [place.bin, '--permission-mode', 'default', ...place.args];
       const person = await sitDown(program, { env, cwd: place.place.work });
@@ -52,9 +57,7 @@ describeWith(['claude'], 'a Claude Code that somebody has open, woken by its hoo
         await expect.poll(async () => (await alice.answers()).length, PATIENT).toBe(before + 1);
         await expect
           .poll(() => alice.woken(message), PATIENT)
-          .toContainEqual(
-            expect.objectContaining({ door: 'claude_hook', result: 'delivered', proof: 'runtime_record' }),
-          );
+          .toContainEqual(expect.objectContaining({ door, result: 'delivered', proof: 'runtime_record' }));
         expect((await person.screen()).join('\n')).toMatch(/❯\shalf typed\s*$/m);
         if (body === 'is the mapper done?') {
           await hub.end('SIGKILL');
@@ -62,7 +65,7 @@ describeWith(['claude'], 'a Claude Code that somebody has open, woken by its hoo
         }
       }
       person.signal('SIGKILL');
-      // The hook that waits goes with its session.
+      // What waits beside it goes with its session.
       await expect.poll(() => processesOf(place.place.root), PATIENT).toEqual([]);
     },
   );
