@@ -119,7 +119,7 @@ test('the page of the supervisor tells every command, every reason to wait and e
   expect(first('Commands')).toEqual(Object.keys(TERMINAL_COMMANDS));
   expect(first('Why it waits')).toEqual([...DEFER_REASONS]);
   expect(first('Kinds of programs')).toEqual([...PROGRAM_KINDS]);
-  expect(first('Its commands')).toEqual(Object.keys(SESSION_COMMANDS));
+  expect(first('Without a terminal')).toEqual(Object.keys(SESSION_COMMANDS));
   for (const word of DELIVERY_EVIDENCE) expect(page).toContain(`\`${word}\``);
 });
 

@@ -96,6 +96,7 @@ test.each(faces)(
       result: 'delivered',
       door: 'supervisor',
       proof: 'runtime_status',
+      passed: [{ door: 'managed', reason: 'not_configured' }],
       triggered_at: told.triggered_at,
     });
     expect(supervisor.delivered).toMatchObject([
