@@ -15,7 +15,7 @@ const schema = {
     b: { type: 'object', properties: { c: { type: 'array', items: { type: 'integer', minimum: 1 } } } },
   },
 };
-const with_ = (change: (copy: typeof schema) => void): typeof schema => {
+const changed = (change: (copy: typeof schema) => void): typeof schema => {
   const copy = structuredClone(schema);
   change(copy);
   return copy;
@@ -23,7 +23,7 @@ const with_ = (change: (copy: typeof schema) => void): typeof schema => {
 
 test('[KNOW-26] what would stop a caller is a breaking change, what gives him more is not', () => {
   expect(breakingChanges(schema, schema)).toEqual([]);
-  const wider = with_(({ properties }) => {
+  const wider = changed(({ properties }) => {
     Object.assign(properties, { d: { type: 'string' } });
     properties.a.maxLength = 20;
     properties.a.enum.push('z');
@@ -39,10 +39,10 @@ test('[KNOW-26] what would stop a caller is a breaking change, what gives him mo
   expect(
     breakingChanges(
       schema,
-      with_((copy) => copy.required.push('b')),
+      changed((copy) => copy.required.push('b')),
     ),
   ).toEqual(['args: now needs b']);
-  const otherType = with_(({ properties }) => (properties.a.type = 'number'));
+  const otherType = changed(({ properties }) => (properties.a.type = 'number'));
   expect(breakingChanges(schema, otherType)).toEqual(['args.a: has another type']);
   expect(majorOf(schema)).toBe(1);
 });

@@ -74,3 +74,18 @@ test('the first document and the first envelope work as they are pasted', { time
     '{"ok":true,"data":{"id":"5b0c8a52-9f6e-4a55-b7a2-1d1f0c7b8a03","revision":1}',
   );
 });
+
+test('the commands on the page of artifacts work as they are pasted', { timeout: 120_000 }, async () => {
+  const { code, output } = await paste(scriptOf('docs/artifacts.md', '## A first artifact'));
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/^art_\w+ {2}8 bytes {2}report.csv$/m);
+  expect(output).toContain('a,b\n1,2\na,b\n1,2\n');
+  expect(output).toContain('"name":"notes.txt","mime_type":"text/plain","bytes":10');
+});
+
+test('the commands on the page of the queue work as they are pasted', { timeout: 120_000 }, async () => {
+  const { code, output } = await paste(scriptOf('docs/queue.md', '## A first delivery'));
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/"delivery_id":"dlv_\w+","status":"waiting"/);
+  expect(output).toContain('knowledge.create_document');
+});

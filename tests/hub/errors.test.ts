@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 
 import { send, type SendOptions } from '../harness/send.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { envelopeOf, sendEnvelope } from '../knowledge/envelope-client.ts';
 
 const scene = useHub();
 
@@ -67,6 +68,16 @@ test('[HUB-V1] every operation is described, and reads have a resource-style pat
     metadata: { title: 'Hello' },
   });
   const headers = { authorization: `Bearer ${alice.token}` };
+  const file = { name: 'a.txt', mime_type: 'text/plain', content: 'hello' };
+  const { artifact_id } = (await alice.ok('put_artifact', file)).artifact;
+  const heartbeat = envelopeOf(
+    'registry.heartbeat',
+    { status: 'healthy' },
+    { principal: { sub: 'alice', roles: ['agent'] } },
+  );
+  const later = await sendEnvelope(scene.hub.url, alice.token, heartbeat, {
+    headers: { prefer: 'respond-async' },
+  });
   const gets = Object.keys(paths).filter((path) => 'get' in (paths[path] ?? {}));
   expect(gets.length).toBeGreaterThanOrEqual(6);
   // Some reads are for a person alone.
@@ -77,6 +88,8 @@ test('[HUB-V1] every operation is described, and reads have a resource-style pat
       .replace('{message_id}', message_id)
       .replace('{of_agent}', 'alice')
       .replace('{ask_id}', ask_id)
+      .replace('{artifact_id}', artifact_id)
+      .replace('{delivery_id}', String(later.body.data?.['delivery_id']))
       .replace('{document_id}', document_id);
     const reply = await send(`${scene.hub.url}${filled}${path.includes('search') ? '?query=hello' : ''}`, {
       headers: person,

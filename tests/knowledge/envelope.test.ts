@@ -310,7 +310,7 @@ test('[KNOW-20] [C-ENV-21] the capabilities tell every action and the bounds tha
       max_payload_bytes: operation === 'query_knowledge' ? 65_536 : 131_072,
       max_concurrent: 10,
     })),
-    transports: ['http-sync'],
+    transports: ['http-sync', 'pubsub-async'],
   });
   const sized = (bytes: number) => {
     const args = newPage({ content: { mime_type: 'text/plain', body: '' } });

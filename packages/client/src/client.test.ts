@@ -77,7 +77,7 @@ async function failure(running: Promise<unknown>) {
 test('every operation of the table is a method', () => {
   const client = createClient({ url: 'http://127.0.0.1:1', token: 't' });
   expect(Object.keys(client).toSorted()).toEqual(
-    [...Object.keys(CONTRACTS), 'follow', 'followAll'].toSorted(),
+    [...Object.keys(CONTRACTS), 'follow', 'followAll', 'uploadArtifact'].toSorted(),
   );
 });
 

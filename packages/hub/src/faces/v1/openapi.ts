@@ -31,6 +31,7 @@ export function openApiDocument(version: string): Json {
     paths[`/v1/${contract.name}`] = { post: postOperation(contract) };
     if (contract.http !== undefined) paths[contract.http.path] = { get: getOperation(contract) };
   }
+  Object.assign(paths['/v1/artifacts'] ?? {}, { post: uploadOperation() });
   Object.assign(paths, eventPaths(schemaOf(PostedEvent, 'input'), errorResponses));
   return {
     openapi: '3.1.0',
@@ -78,6 +79,21 @@ function getOperation(contract: Contract): Json {
     schema,
   }));
   return { ...describe(contract, `get_${contract.name}`), parameters };
+}
+
+/** The bytes of an artifact as they are; the rest of its input stands in the query. */
+function uploadOperation(): Json {
+  const { put_artifact: contract } = CONTRACTS;
+  const text = { type: 'string' };
+  return {
+    ...describe(contract, 'upload_artifact'),
+    parameters: [
+      { name: 'name', in: 'query', required: true, schema: text },
+      { name: 'sha256', in: 'query', schema: text },
+      { name: 'Idempotency-Key', in: 'header', schema: text },
+    ],
+    requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } },
+  };
 }
 
 function describe(contract: Contract, operationId: string): Json {
