@@ -1,4 +1,4 @@
-import { assert, dictionary, jsonValue, property, string } from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { fromToolMessage, isToolMessage, toToolMessage } from './tool-message.ts';
@@ -24,9 +24,9 @@ test('[KNOW-22] [C-ENV-27] arguments become the ToolMessage that Langroid reads'
 });
 
 test('[KNOW-22] whatever the arguments are, they come out as they went in', () => {
-  const names = string().filter((name) => name !== '__proto__' && !name.endsWith('__'));
-  assert(
-    property(dictionary(names, jsonValue()), (args) => {
+  const names = fc.string().filter((name) => name !== '__proto__' && !name.endsWith('__'));
+  fc.assert(
+    fc.property(fc.dictionary(names, fc.jsonValue()), (args) => {
       const message = toToolMessage('some.action', args);
       expect(message.request).toBe('some_action');
       expect(isToolMessage(message)).toBe(true);

@@ -43,7 +43,6 @@ const Deprecated = z.strictObject({
   ends_at: z.iso.datetime({ offset: true }),
   use: z.string().min(1).max(200).optional().describe('what takes its place'),
 });
-export type Deprecated = z.output<typeof Deprecated>;
 
 /** Everything that can be set, with its default and one sentence; defaults < TOML file < PARLEY_* < flags. */
 export const ConfigSchema = z.strictObject({
