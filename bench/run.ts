@@ -1,6 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 
 import { benchBatching } from './batching.ts';
+import { benchEnvelope } from './envelope.ts';
 import { benchFanout } from './fanout.ts';
 import { benchFollow } from './follow.ts';
 import { benchIsolation } from './isolation.ts';
@@ -25,6 +26,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   proxy: benchProxy,
   wake: benchWake,
   search: benchSearch,
+  envelope: benchEnvelope,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
@@ -17,9 +19,9 @@ describeWith(['faketime'], 'documents and envelopes with another clock', ({ fake
   const ahead = (ms: number): string[] => (ms === 0 ? [] : [faketime, '-f', `+${Math.round(ms / 1_000)}s`]);
 
   /** A hub whose clock is ahead, and an editor who calls it by envelopes of that time. */
-  async function hubAhead(data: string, ms: number) {
+  async function hubAhead(data: string, ms: number, flags: string[] = []) {
     const wrapper = ahead(ms);
-    const hub = await startHub({ data, wrapper, env });
+    const hub = await startHub({ data, wrapper, env, flags });
     const signer = await registerSigner(`key-${ms}`, { data, wrapper, env });
     const token = signer.craft(claimsOf({ agent: 'ed', role: 'operator' }, Date.now() + ms));
     return {
@@ -130,6 +132,36 @@ describeWith(['faketime'], 'documents and envelopes with another clock', ({ fake
     expect(told.filter(({ alias }) => alias === 'cursor')).toHaveLength(4);
     expect(told.filter(({ alias }) => alias === 'codex')).toHaveLength(4);
     expect(new Set(told.map(({ quarter }) => quarter)).size).toBe(4);
+  }, 300_000);
+
+  test('[KNOW-26] an action that is to end goes on for 30 days after its users were told, whatever the setting says', async () => {
+    const data = freshFolder();
+    const file = join(dirname(data), 'parley.toml');
+    const ends_at = new Date(Date.now() + DAY_MS).toISOString();
+    const use = 'knowledge.get_document';
+    const rows = `[[envelope.deprecated]]\naction = "knowledge.list_documents"\nends_at = "${ends_at}"\nuse = "${use}"\n`;
+    writeFileSync(file, rows);
+    const owner = { principal: { sub: 'ed', roles: ['owner'] } };
+    const at = async (days: number) => {
+      const hub = await hubAhead(data, days * DAY_MS, ['--config', file]);
+      const answer = await hub.call('knowledge.list_documents', {}, owner);
+      await hub.close();
+      return answer;
+    };
+    const first = await at(0);
+    good(first);
+    const sunset = Date.parse(String(first.headers['sunset']));
+    expect(first.headers['deprecation']).toMatch(/^@\d{10}$/);
+    expect(sunset - Date.now()).toBeGreaterThan(29.9 * DAY_MS);
+    good(await at(29));
+    expect(bad(await at(31), 'INVALID_ARGUMENT')['hint']).toContain(use);
+    const told = (await exported(data))
+      .map((line) => (JSON.parse(line) as { entry?: { metadata?: Fields } }).entry?.metadata ?? {})
+      .filter(({ event_type }) => event_type === 'action.deprecation');
+    expect(told[0]).toMatchObject({ action: 'knowledge.list_documents', version: '1.0.0', use });
+    expect(Date.parse(String(told[0]?.['ends_at'])) - Date.parse(String(told[0]?.['announced_at']))).toBe(
+      30 * DAY_MS,
+    );
   }, 300_000);
 
   test('[KNOW-21] [C-ENV-28] a service that is silent for 11 minutes is stale', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { expect, test } from 'vitest';
 
+import { modern, MODERN_META } from '../harness/mcp-wire.ts';
 import { send } from '../harness/send.ts';
 import { useHub } from '../harness/use-hub.ts';
 
@@ -43,4 +44,17 @@ test('[KNOW-23] a repeat is another span of the same call: one message, with the
   expect(again).toEqual(first);
   const { messages } = await ann.ok('read_messages', { thread_id: thread });
   expect(messages.map(({ metadata }) => metadata?.['traceparent'])).toEqual([spanOf(1)]);
+});
+
+test('[KNOW-23] over MCP the trace comes in _meta', async () => {
+  const ann = scene.as('ann');
+  const thread_id = await ann.thread();
+  const params = {
+    name: 'post_message',
+    arguments: { thread_id, schema_version: 1, body: 'hello' },
+    _meta: { ...MODERN_META, traceparent: TRACE, tracestate: 'vendor=abc' },
+  };
+  expect((await modern(scene.hub.url, ann.token, 'tools/call', params)).status).toBe(200);
+  const { messages } = await ann.ok('read_messages', { thread_id });
+  expect(messages[0]?.metadata).toEqual({ traceparent: TRACE, tracestate: 'vendor=abc' });
 });

@@ -215,6 +215,11 @@ export type UseNonce = Base<'use_nonce', { kid: string; nonce: string; until: nu
 export type ForgetNonces = Base<'forget_nonces', { keys: readonly string[] }>;
 /** An old name of a role was used: once a quarter that stands in the log of the tree. */
 export type NoteAlias = InThread<'note_alias', { alias: string; role: string }>;
+/** An action that is to end is used; `ends_at` is when its owner would like it to. */
+export type NoteDeprecation = InThread<
+  'note_deprecation',
+  { action: string; version: string; ends_at: string; use?: string }
+>;
 export type ReportHealth = Base<'report_health', { status: 'healthy' | 'degraded'; note?: string }> & {
   order?: Order;
 };
@@ -282,6 +287,7 @@ export type Command =
   | UseNonce
   | ForgetNonces
   | NoteAlias
+  | NoteDeprecation
   | ReportHealth
   | AcceptDelivery
   | SettleDelivery

@@ -56,7 +56,7 @@ import { createEventsFace } from './faces/events/face.ts';
 import { createHealthFace } from './faces/health.ts';
 import { createLocalTokenFace } from './faces/local/face.ts';
 import { openMcpFace } from './faces/mcp/face.ts';
-import { createMetricsFace } from './faces/metrics.ts';
+import { createMetricsFace } from './faces/metrics/face.ts';
 import { createPagesFace } from './faces/pages/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
@@ -326,7 +326,7 @@ export async function start(
         authenticate,
         workspace: config.workspace,
         secret: () => readSecret(config.metrics.token_file, (message) => log.warn({}, message)),
-        watchProcess: callMeter.watchProcess,
+        watchProcess: () => callMeter.watchProcess(),
       }),
       createPagesFace({
         hub,

@@ -10,10 +10,12 @@ export interface UsedNonce {
   until: number;
 }
 
-/** An old name of a role, and the quarter in which its use was last remarked upon. */
+/** An old name of a role, or an action that is to end, and the quarter in which its use was last remarked upon. */
 export interface UsedAlias {
   alias: string;
   quarter: string;
+  /** When the end of an action was first announced to this workspace. */
+  announced_at?: string;
 }
 
 /** A service of the registry. */

@@ -1,7 +1,15 @@
 import { ParleyError } from '@parley/protocol';
 
 import { standingEntry } from '../agents/journal.ts';
-import type { ForgetNonces, NoteAlias, NoteSeq, ReportHealth, Rule, UseNonce } from '../commands.ts';
+import type {
+  ForgetNonces,
+  NoteAlias,
+  NoteDeprecation,
+  NoteSeq,
+  ReportHealth,
+  Rule,
+  UseNonce,
+} from '../commands.ts';
 import { readerOf } from '../knowledge/change.ts';
 import { checkOrder } from './order.ts';
 
@@ -65,6 +73,41 @@ const noteAlias: Rule<NoteAlias> = {
   },
 };
 
+/** Nobody loses an action within fewer days than these after being told. */
+const NOTICE_MS = 30 * 86_400_000;
+
+const noteDeprecation: Rule<NoteDeprecation> = {
+  needs: ({ thread_id }) => ({ thread: thread_id, records: true }),
+  decide(loaded, command) {
+    const { action, version, ends_at: wished, use } = command.input;
+    const { workspace_id } = command.caller;
+    const quarter = quarterOf(command.now);
+    const key = `action ${action}`;
+    const known = readerOf(loaded).get('alias', key);
+    const announced_at = known?.announced_at ?? new Date(command.now).toISOString();
+    const earliest = Date.parse(announced_at) + NOTICE_MS;
+    const ends_at = new Date(Math.max(Date.parse(wished), earliest)).toISOString();
+    const result = { announced_at, ends_at };
+    if (known?.quarter === quarter) return { changes: [], result };
+    const instead = use === undefined ? '' : `; use ${use}`;
+    const { change } = standingEntry(
+      loaded.located,
+      command,
+      'the tree of documents',
+      { tree: true },
+      {
+        type: 'deprecation',
+        kind: 'event',
+        body: `${action} ${version} ends on ${ends_at.slice(0, 10)}${instead}`,
+        metadata: { event_type: 'action.deprecation', action, version, ...result, ...(use ? { use } : {}) },
+      },
+    );
+    const value = { alias: key, quarter, announced_at };
+    const put = { kind: 'alias', workspace_id, key, mark: quarter, owner: action, value } as const;
+    return { changes: [change], records: [put], result };
+  },
+};
+
 const reportHealth: Rule<ReportHealth> = {
   needs: () => ({ records: true }),
   decide(loaded, command) {
@@ -100,6 +143,7 @@ export const envelopeRules = {
   use_nonce: useNonce,
   forget_nonces: forgetNonces,
   note_alias: noteAlias,
+  note_deprecation: noteDeprecation,
   report_health: reportHealth,
 };
 

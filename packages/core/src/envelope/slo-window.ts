@@ -7,7 +7,7 @@ export const LATENCY_BOUNDS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_000, 4_
 export type Profile = 'internal' | 'external';
 
 /** What a workspace did within an hour, or within several. */
-export interface Tally {
+interface Tally {
   requests: number;
   failures: number;
   dead_letters: number;
@@ -31,7 +31,7 @@ export interface SloWindow {
 
 export type SloDump = [hour: number, workspaceId: string, tally: Tally][];
 
-export const WINDOW_HOURS = 168;
+const WINDOW_HOURS = 168;
 const HOUR_MS = 3_600_000;
 /** More workspaces than that are not kept apart within an hour. */
 const MAX_WORKSPACES = 200;

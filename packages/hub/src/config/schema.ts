@@ -1,4 +1,4 @@
-import { Name } from '@parley/protocol';
+import { ENVELOPE_ACTIONS, type EnvelopeAction, Name } from '@parley/protocol';
 import { z } from 'zod';
 
 const ms = (value: number, text: string) =>
@@ -37,6 +37,12 @@ const WakeAgent = z.strictObject({
   quiet: z.boolean().default(false),
 });
 export type WakeAgent = z.output<typeof WakeAgent>;
+
+const Deprecated = z.strictObject({
+  action: z.enum(Object.keys(ENVELOPE_ACTIONS) as [EnvelopeAction]),
+  ends_at: z.iso.datetime({ offset: true }),
+  use: z.string().min(1).max(200).optional().describe('what takes its place'),
+});
 
 /** Everything that can be set, with its default and one sentence; defaults < TOML file < PARLEY_* < flags. */
 export const ConfigSchema = z.strictObject({
@@ -219,6 +225,12 @@ export const ConfigSchema = z.strictObject({
     max_concurrent: whole(10, 1, 'calls of one action that a workspace may have running at once'),
     max_waiting: whole(100, 0, 'calls of one action that may wait for their turn'),
     max_wait_ms: ms(5_000, 'how long they wait'),
+    deprecated: z
+      .array(Deprecated)
+      .default([])
+      .describe(
+        'actions that are to end: `action`, `ends_at`, `use`; never within 30 days of telling who uses them',
+      ),
   }),
   metrics: group({
     token_file: z

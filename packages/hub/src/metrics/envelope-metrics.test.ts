@@ -33,10 +33,10 @@ test('[KNOW-23] [C-ASYNC-01] [C-ASYNC-06] retries and dead letters of the queue 
 
 test('[C-ENV-32] 10,000 principals, and names with quotes, line ends and backslashes, make an exposition that parses', async () => {
   const registry = new Registry();
-  const { answered } = createEnvelopeMeter([registry], createSloWindow({ now: () => 0 }), 200);
+  const meter = createEnvelopeMeter([registry], createSloWindow({ now: () => 0 }), 200);
   for (let i = 0; i < 10_000; i++) {
     const labels = { action: `a${i % 13}`, tenant: `t${i % 7}`, principal: `p"${i}\n\\` };
-    answered(labels, 'internal', i % 50, i % 3 === 0 ? 'NOT_FOUND' : undefined);
+    meter.answered(labels, 'internal', i % 50, i % 3 === 0 ? 'NOT_FOUND' : undefined);
   }
   const samples = readMetrics(await registry.metrics());
   const requests = samples.filter(({ name }) => name === 'a2a_requests_total');

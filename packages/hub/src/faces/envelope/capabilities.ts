@@ -8,15 +8,21 @@ import {
 } from '@parley/protocol';
 import { z } from 'zod';
 
+import type { DeprecatedAction } from './deprecations.ts';
+
 /** How large the payload of an action may be, and how many of its calls run at once. */
 export interface ActionLimits {
   max_payload_bytes: number;
   max_query_bytes: number;
   max_concurrent: number;
+  deprecated: readonly DeprecatedAction[];
 }
 
 /** The size that the payload of an action may have. */
-export function payloadLimit(action: EnvelopeAction, limits: Omit<ActionLimits, 'max_concurrent'>): number {
+export function payloadLimit(
+  action: EnvelopeAction,
+  limits: Pick<ActionLimits, 'max_payload_bytes' | 'max_query_bytes'>,
+): number {
   return action === 'knowledge.query_knowledge' ? limits.max_query_bytes : limits.max_payload_bytes;
 }
 
@@ -30,10 +36,17 @@ export function capabilities(limits: ActionLimits) {
         action_version: CONTRACTS[operation].version,
         max_payload_bytes: payloadLimit(action, limits),
         max_concurrent: limits.max_concurrent,
+        ...endOf(action, limits.deprecated),
       }),
     ),
     transports: ['http-sync', 'pubsub-async'],
   };
+}
+
+function endOf(action: EnvelopeAction, deprecated: readonly DeprecatedAction[]) {
+  const found = deprecated.find((one) => one.action === action);
+  if (found === undefined) return {};
+  return { deprecated: { ends_at: found.ends_at, ...(found.use === undefined ? {} : { use: found.use }) } };
 }
 
 /** The JSON Schema of an action's arguments, made from the schema that checks them. */

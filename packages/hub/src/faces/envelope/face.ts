@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 import type { Artifacts, CallContext, Hub, Log, PostOffice, Profile } from '@parley/core';
-import { checkCall, hubCaller, quarterOf, treeId } from '@parley/core';
+import { checkCall } from '@parley/core';
 import {
   type Caller,
   CONTRACTS,
@@ -22,6 +22,7 @@ import type { Face } from '../../server.ts';
 import { actionSchema, capabilities } from './capabilities.ts';
 import { argsOf } from './args-of.ts';
 import { checkEnvelope, checkTime, type Known, readEnvelope } from './decode.ts';
+import { createDeprecations, type DeprecatedAction } from './deprecations.ts';
 import { actAs, type Alias } from './principal.ts';
 import { type Allowance, createRateWindow } from './rate-window.ts';
 import { EnvelopeRefusal, toWire } from './refusal.ts';
@@ -43,6 +44,7 @@ export interface EnvelopeOptions {
     max_concurrent: number;
     max_waiting: number;
     max_wait_ms: number;
+    deprecated: readonly DeprecatedAction[];
   };
   skewMs: number;
   meter: Pick<EnvelopeMeter, 'answered'>;
@@ -54,6 +56,8 @@ export interface EnvelopeOptions {
 interface Standing {
   trace: string;
   allowance?: Allowance;
+  /** What is to be said of an action that will end. */
+  notices?: Record<string, string>;
   /** When an envelope began, and what is proved of it so far; only those are counted. */
   begun?: number;
   labels: EnvelopeLabels;
@@ -83,7 +87,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   });
   const standings = new WeakMap<Exchange, Standing>();
   const waiting = new Set<AbortController>();
-  const notedAliases = new Map<string, string>();
+  const deprecations = createDeprecations({ log, now, deprecated: settings.deprecated });
   const told = JSON.stringify(capabilities(settings));
 
   function grant(standing: Standing, name: string): void {
@@ -134,7 +138,8 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     checkKey(request.headers['idempotency-key'], envelope);
     const { workspace_id } = caller;
     const args = await argsOf(envelope, options.artifacts, { ...limits, bytes: settings.max_artifact_bytes });
-    for (const alias of aliases) await noteAlias(workspace_id, alias);
+    for (const alias of aliases) await deprecations.noteAlias(workspace_id, alias);
+    standing.notices = await deprecations.checkAction(workspace_id, envelope.action);
     const trace = readTrace(standing.trace, request.headers['tracestate']);
     if (wantsLater(request.headers['prefer'])) {
       const data = await acceptForLater(caller, envelope, args);
@@ -180,17 +185,6 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     const expiresAt = Date.parse(timestamp) + ttl_sec * 1_000;
     const order = { context_id, seq };
     return options.postOffice.accept({ caller, action, args, idempotency_key, order, expiresAt });
-  }
-
-  /** Once a quarter it stands in the log that an old name is in use; the rule sees to it, this spares the asking. */
-  async function noteAlias(workspace_id: string, { alias, role }: Alias): Promise<void> {
-    const quarter = quarterOf(now());
-    const name = `${workspace_id} ${alias}`;
-    if (notedAliases.get(name) === quarter) return;
-    const caller = hubCaller(workspace_id);
-    const thread_id = treeId(workspace_id);
-    await log.append({ type: 'note_alias', ...head(caller), thread_id, input: { alias, role } });
-    notedAliases.set(name, quarter);
   }
 
   const head = (caller: Caller) => ({ caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) });
@@ -241,9 +235,10 @@ function refuse(exchange: Exchange, error: ParleyError, standing: Standing): str
   return code;
 }
 
-function headersOf({ trace, allowance }: Standing): Record<string, string> {
+function headersOf({ trace, allowance, notices }: Standing): Record<string, string> {
   return {
     traceparent: trace,
+    ...notices,
     ...(allowance === undefined
       ? {}
       : {

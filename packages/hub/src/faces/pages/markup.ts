@@ -44,7 +44,7 @@ export function toMarkup(text: string, findLink: FindLink): string | undefined {
         level: 'inline',
         start: (source) => source.indexOf('[['),
         tokenizer(source) {
-          const match = /^\[\[([^\[\]|#\n]{1,200})(#[^\[\]|\n]{0,200})?(?:\|([^\[\]\n]{1,200}))?\]\]/.exec(
+          const match = /^\[\[([^[\]|#\n]{1,200})(#[^[\]|\n]{0,200})?(?:\|([^[\]\n]{1,200}))?\]\]/.exec(
             source,
           );
           if (match === null) return undefined;

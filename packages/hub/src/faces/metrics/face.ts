@@ -4,10 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '@parley/protocol';
 import type { Registry } from 'prom-client';
 
-import { allow } from '../allow.ts';
-import { type Authenticate, authorizationOf, tokenOf } from '../auth/authenticate.ts';
-import { sendText } from '../exchange.ts';
-import type { Face } from '../server.ts';
+import { allow } from '../../allow.ts';
+import { type Authenticate, authorizationOf, tokenOf } from '../../auth/authenticate.ts';
+import { sendText } from '../../exchange.ts';
+import type { Face } from '../../server.ts';
 
 export interface MetricsOptions {
   registry: Registry;

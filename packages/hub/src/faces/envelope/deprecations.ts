@@ -1,0 +1,82 @@
+import { randomInt } from 'node:crypto';
+
+import { hubCaller, type Log, quarterOf, treeId } from '@parley/core';
+import { CONTRACTS, ENTRY_SALT_BOUND, ENVELOPE_ACTIONS, type EnvelopeAction } from '@parley/protocol';
+
+import type { Alias } from './principal.ts';
+import { EnvelopeRefusal } from './refusal.ts';
+
+/** An action that is to end. */
+export interface DeprecatedAction {
+  action: EnvelopeAction;
+  ends_at: string;
+  use?: string | undefined;
+}
+
+/** Tells those who use what is old that it is; the log of the tree says so once a quarter. */
+export interface Deprecations {
+  noteAlias(workspaceId: string, alias: Alias): Promise<void>;
+  /** The headers that go with a use of the action; refuses one that has ended. */
+  checkAction(workspaceId: string, action: EnvelopeAction): Promise<Record<string, string>>;
+}
+
+interface DeprecationDeps {
+  log: Log;
+  now: () => number;
+  deprecated: readonly DeprecatedAction[];
+}
+
+interface Told {
+  quarter: string;
+  announced_at: string;
+  ends_at: string;
+}
+
+/** The rule sees to it that each is told once; what is remembered here spares the asking. */
+export function createDeprecations({ log, now, deprecated }: DeprecationDeps): Deprecations {
+  const notedAliases = new Map<string, string>();
+  const toldByUse = new Map<string, Told>();
+  const head = (workspaceId: string) => ({
+    caller: hubCaller(workspaceId),
+    now: now(),
+    salt: randomInt(ENTRY_SALT_BOUND),
+    thread_id: treeId(workspaceId),
+  });
+
+  async function tell(workspaceId: string, { action, ends_at, use }: DeprecatedAction): Promise<Told> {
+    const quarter = quarterOf(now());
+    const name = `${workspaceId} ${action}`;
+    const known = toldByUse.get(name);
+    if (known?.quarter === quarter) return known;
+    const { version } = CONTRACTS[ENVELOPE_ACTIONS[action]];
+    const input = { action, version, ends_at, ...(use === undefined ? {} : { use }) };
+    const { result } = await log.append({ type: 'note_deprecation', ...head(workspaceId), input });
+    const told = { quarter, ...(result as Pick<Told, 'announced_at' | 'ends_at'>) };
+    toldByUse.set(name, told);
+    return told;
+  }
+
+  return {
+    async noteAlias(workspaceId, { alias, role }) {
+      const quarter = quarterOf(now());
+      const name = `${workspaceId} ${alias}`;
+      if (notedAliases.get(name) === quarter) return;
+      await log.append({ type: 'note_alias', ...head(workspaceId), input: { alias, role } });
+      notedAliases.set(name, quarter);
+    },
+    async checkAction(workspaceId, action) {
+      const ending = deprecated.find((one) => one.action === action);
+      if (ending === undefined) return {};
+      const { announced_at, ends_at } = await tell(workspaceId, ending);
+      const until = Date.parse(ends_at);
+      if (now() >= until)
+        throw new EnvelopeRefusal('INVALID_ARGUMENT', `this action has ended on ${ends_at.slice(0, 10)}`, {
+          hint: ending.use === undefined ? 'GET /mcp/capabilities lists the actions' : `use ${ending.use}`,
+        });
+      return {
+        deprecation: `@${Math.floor(Date.parse(announced_at) / 1_000)}`,
+        sunset: new Date(until).toUTCString(),
+      };
+    },
+  };
+}

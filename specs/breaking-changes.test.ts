@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+
+import { ENVELOPE_ACTIONS, type EnvelopeAction } from '@parley/protocol';
+import { expect, test } from 'vitest';
+
+import { actionSchema } from '../packages/hub/src/faces/envelope/capabilities.ts';
+import { breakingChanges, majorOf } from './breaking-changes.ts';
+
+const schema = {
+  title: 'knowledge.move 1.4.2',
+  type: 'object',
+  required: ['a'],
+  properties: {
+    a: { type: 'string', maxLength: 10, enum: ['x', 'y'] },
+    b: { type: 'object', properties: { c: { type: 'array', items: { type: 'integer', minimum: 1 } } } },
+  },
+};
+const changed = (change: (copy: typeof schema) => void): typeof schema => {
+  const copy = structuredClone(schema);
+  change(copy);
+  return copy;
+};
+
+test('[KNOW-26] what would stop a caller is a breaking change, what gives him more is not', () => {
+  expect(breakingChanges(schema, schema)).toEqual([]);
+  const wider = changed(({ properties }) => {
+    Object.assign(properties, { d: { type: 'string' } });
+    properties.a.maxLength = 20;
+    properties.a.enum.push('z');
+    properties.b.properties.c.items.minimum = 0;
+  });
+  expect(breakingChanges(schema, wider)).toEqual([]);
+  expect(breakingChanges(wider, schema)).toEqual([
+    'args.a: has a lower maxLength',
+    'args.a: no longer takes "z"',
+    'args.b.c[]: has a higher minimum',
+    'args: no longer knows d',
+  ]);
+  expect(
+    breakingChanges(
+      schema,
+      changed((copy) => copy.required.push('b')),
+    ),
+  ).toEqual(['args: now needs b']);
+  const otherType = changed(({ properties }) => (properties.a.type = 'number'));
+  expect(breakingChanges(schema, otherType)).toEqual(['args.a: has another type']);
+  expect(majorOf(schema)).toBe(1);
+});
+
+test.each(Object.keys(ENVELOPE_ACTIONS) as EnvelopeAction[])(
+  '[KNOW-26] %s breaks nothing that was published, or has a higher MAJOR',
+  (action) => {
+    const file = new URL(`schemas/mcp/${action}.json`, import.meta.url);
+    const published = JSON.parse(readFileSync(file, 'utf8')) as { title: string };
+    const now = JSON.parse(JSON.stringify(actionSchema(action))) as { title: string };
+    if (majorOf(now) === majorOf(published)) expect(breakingChanges(published, now)).toEqual([]);
+  },
+);
