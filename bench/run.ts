@@ -11,6 +11,7 @@ import { benchPosts } from './posts.ts';
 import { benchProxy } from './proxy.ts';
 import { benchWake } from './wake.ts';
 import { benchSearch } from './search.ts';
+import { benchSearchSize } from './search-size.ts';
 
 /** The figures we promise, each beside its reference in the same run; name some to run only those. */
 const BENCHES: Record<string, () => Promise<void>> = {
@@ -25,6 +26,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   proxy: benchProxy,
   wake: benchWake,
   search: benchSearch,
+  'search-size': benchSearchSize,
 };
 
 const wanted = process.argv.slice(2);

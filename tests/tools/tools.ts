@@ -8,6 +8,7 @@ export type ToolName =
   | 'claude'
   | 'conformance'
   | 'node22'
+  | 'qdrant'
   | 'strace'
   | 'faketime'
   | 'libfaketime'

@@ -15,6 +15,7 @@ import {
   createInvitations,
   createLive,
   createLog,
+  createMessageFollower,
   createMessageQuota,
   createOffers,
   createPresenceBoard,
@@ -28,7 +29,6 @@ import {
   type WakeSettings,
 } from '@parley/core';
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
-import { openSearch } from '@parley/search';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 
 import { createAnswerer } from './answerer.ts';
@@ -53,6 +53,7 @@ import { type Logger, redact } from './logger.ts';
 import { readRegistry } from './profile-file.ts';
 import { createProse } from './prose.ts';
 import { requestContext } from './request-context.ts';
+import { openSearches } from './searches.ts';
 import { type Refused, startServer } from './server.ts';
 import { VERSION } from './version.ts';
 import { createDoors } from './wake/doors.ts';
@@ -93,12 +94,11 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();
   const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
-  const library = openSearch({
-    folder: config.data,
-    modelIdleMs: config.knowledge.model_idle_ms,
-    onFault,
-  });
-  const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
+  const searches = openSearches(config, onFault);
+  const following = { store, feed, clock, onFault };
+  const indexFollower = createIndexFollower({ ...following, index: searches.documents });
+  const { keep } = config.search.messages;
+  const messageFollower = createMessageFollower({ ...following, index: searches.messages, keep });
   const deps: Deps = {
     store,
     log: createLog(store, feed),
@@ -131,8 +131,12 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       keys: describeKeys(config.data),
     }),
     prose: createProse(config.summary, log),
-    library,
+    library: searches.documents,
     indexFollower,
+    messageSearch:
+      config.search.messages.index === 'never'
+        ? undefined
+        : { finder: searches.messages, follower: messageFollower, keep },
     answerer: createAnswerer(config.answer, log),
     noopAllowed: config.knowledge.allow_noop,
     idempotencyWindowMs: config.idempotency.window_ms,
@@ -274,6 +278,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey };
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
   indexFollower.start();
+  if (searches.keepsMessages) messageFollower.start();
   await waker.start();
   if (config.wake.on_call) await callFollower.start();
   return {
@@ -286,7 +291,8 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       deps.asks.close();
       keeper.close();
       await indexFollower.close();
-      await library.close();
+      await messageFollower.close();
+      await searches.close();
       deps.presence.close();
       await deps.offers.flush();
       await store.close();
