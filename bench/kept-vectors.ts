@@ -11,7 +11,7 @@ export function keepVectors(embedder: Embedder, path: string): Embedder {
   const old = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   for (let at = 0; at + size <= old.length; at += size) {
     const numbers = old.buffer.slice(old.byteOffset + at + 20, old.byteOffset + at + size);
-    kept.set(old.toString('hex', at, at + 20), new Float32Array(numbers as ArrayBuffer));
+    kept.set(old.toString('hex', at, at + 20), new Float32Array(numbers));
   }
   const nameOf = (text: string): string => createHash('sha1').update(text).digest('hex');
 

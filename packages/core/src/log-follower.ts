@@ -38,35 +38,40 @@ const RETRY_MS = 1_000;
 /** Follows the log of the whole hub; only its topic wakes it. */
 export function createLogFollower(
   { store, feed, clock, onFault }: LogFollowerDeps,
-  { topic, resume, take, restMs = 0 }: Following,
+  work: Following,
 ): LogFollower {
+  const { topic, restMs = 0 } = work;
   const closing = new AbortController();
   const waiting = new Set<() => void>();
   const bell = feed.subscribe(topic);
   let doubt = new AbortController();
+  /** What is told once is not told again until all was well. */
+  let told: string | undefined;
   let position = 0;
   let isLevel = false;
   let following: Promise<void> | undefined;
 
   const isAt = (wanted: number): boolean => isLevel && position >= wanted;
   const isOpen = (): boolean => !closing.signal.aborted;
+  const isDoubted = (): boolean => doubt.signal.aborted;
 
   async function follow(): Promise<void> {
     // First how far the log has come: what is written while we look comes after it.
     const head = await store.position();
-    position = await resume(head, isOpen);
-    while (isOpen() && !doubt.signal.aborted) {
+    position = await work.resume(head, isOpen);
+    while (isOpen() && !isDoubted()) {
       if (position >= head) {
         isLevel = true;
+        told = undefined;
         for (const wake of waiting) wake();
         if (restMs > 0 && bell.head > position) await pause(restMs);
         await bell.next(position, AbortSignal.any([closing.signal, doubt.signal]));
-        if (!isOpen() || doubt.signal.aborted) return;
+        if (!isOpen() || isDoubted()) return;
       }
       const query = { workspace_id: undefined, participant: undefined, after: position };
       const limits = { limit: LIMITS.page_max, max_bytes: LIMITS.page_bytes };
       const page = await store.workspace({ ...query, ...limits });
-      await take(page, isOpen);
+      await work.take(page, isOpen);
       if (isOpen()) position = page.next;
     }
   }
@@ -74,9 +79,15 @@ export function createLogFollower(
   async function followForever(): Promise<void> {
     while (isOpen()) {
       doubt = new AbortController();
-      await follow().catch(onFault);
-      if (isOpen() && !doubt.signal.aborted) await pause(RETRY_MS);
+      await follow().catch(tell);
+      if (isOpen() && !isDoubted()) await pause(RETRY_MS);
     }
+  }
+
+  function tell(error: unknown): void {
+    const words = String(error);
+    if (words !== told) onFault(error);
+    told = words;
   }
 
   /** Waits for a time, for the end, or for the next time that it is level. */

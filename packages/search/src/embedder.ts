@@ -38,7 +38,7 @@ export function createBuiltInEmbedder(idleMs: number, onFault: (error: unknown) 
         job.resolve(await port.call<never>(job.name, job.text));
       } catch (error) {
         fault = error instanceof Error ? error.message : String(error);
-        onFault(new Error(`documents are found by their words alone until the hub starts anew: ${fault}`));
+        onFault(new Error(`texts are found by their words alone until the hub starts anew: ${fault}`));
         job.resolve(undefined as never);
         for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined as never);
       }

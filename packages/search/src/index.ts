@@ -1,5 +1,5 @@
 export { createBuiltInEmbedder, type Embedder } from './embedder.ts';
 export { createEndpointEmbedder } from './endpoint-embedder.ts';
-export type { FindQuery, FoundPassage, IndexedDocument, KnownDocument, Sentence } from './index-words.ts';
-export { type Finding, INDEX_FILES, openSearch, type Search } from './open-search.ts';
-export type { QdrantPlace } from './qdrant.ts';
+export type { IndexedDocument } from './index-words.ts';
+export { INDEX_FILES, openSearch, type Search } from './open-search.ts';
+export { checkQdrant } from './qdrant.ts';

@@ -114,11 +114,11 @@ export function openSearch({ folder, kind, embedder, qdrant, onFault }: SearchOp
     forget: (workspace_id) => index().call('forget', workspace_id),
     async find(query, withinMs, meaningWithinMs = withinMs / 2) {
       const started = performance.now();
-      startEmbedding();
       const made = await within(embedder.ask(query.text), meaningWithinMs);
       const vector = made === 'late' ? undefined : made;
       const left = withinMs - (performance.now() - started);
       const found = await index().call<Found>('find', query, vector ?? undefined, left);
+      if (found.pending > 0) startEmbedding();
       const lacks: Finding['lacks'] = [];
       if (vector === undefined) lacks.push('meaning');
       if (found.pending > 0 && vector?.isSure === true) lacks.push('vectors');

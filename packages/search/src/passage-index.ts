@@ -149,7 +149,7 @@ export class PassageIndex implements Index {
       `SELECT rowid AS passage, -rank AS score FROM ${table} WHERE ${table} MATCH ? AND rank MATCH 'bm25(${WEIGHTS})'
        ORDER BY rank LIMIT ?`,
     );
-    if (allowed === undefined) return select.all(query, PER_LEG) as unknown as Near[];
+    if (allowed === undefined) return select.all(query, PER_LEG) as never;
     const found: Near[] = [];
     for (const row of select.iterate(query, -1) as unknown as Iterable<Near>) {
       if (allowed.has(row.passage)) found.push(row);

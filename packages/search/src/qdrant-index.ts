@@ -64,7 +64,7 @@ export class QdrantIndex implements Index {
 
   async place(): Promise<number | undefined> {
     await this.#collection.prepare();
-    const [point] = await this.#points<{ place: number }>([PLACE], ['place']);
+    const [point] = await this.#points([PLACE], ['place']);
     return point?.payload.place;
   }
 
@@ -220,9 +220,7 @@ export class QdrantIndex implements Index {
 
   async #passages(best: readonly Near<string>[], withinMs: number): Promise<FoundPassage[]> {
     const ids = best.map(({ passage }) => passage);
-    const points = new Map(
-      (await this.#points<Payload>(ids, true, withinMs)).map(({ id, payload }) => [id, payload]),
-    );
+    const points = new Map((await this.#points(ids, true, withinMs)).map(({ id, payload }) => [id, payload]));
     return best.flatMap(({ passage, score }) => {
       const payload = points.get(passage);
       if (payload === undefined) return [];
@@ -241,18 +239,29 @@ export class QdrantIndex implements Index {
     return passages.map(({ start, end, headings, text }, number) => ({
       id: pointId(workspace, document_id, version, number),
       payload: {
-        ...{ workspace, document: document_id, version, revision, number, title, tags: [...tags], group },
-        ...{ start, end, headings, text, embedded: false },
+        workspace,
+        document: document_id,
+        version,
+        revision,
+        number,
+        title,
+        tags: [...tags],
+        group,
+        start,
+        end,
+        headings,
+        text,
+        embedded: false,
       },
       vector: { words: words[number] ?? { indices: [], values: [] } },
     }));
   }
 
-  #points<T = unknown>(
+  #points(
     ids: readonly string[],
     with_payload: boolean | string[],
     withinMs?: number,
-  ): Promise<{ id: string; payload: T }[]> {
+  ): Promise<{ id: string; payload: Payload & { place?: number } }[]> {
     if (ids.length === 0) return Promise.resolve([]);
     return this.#ask('POST', '/points', { ids, with_payload, with_vector: false }, withinMs);
   }

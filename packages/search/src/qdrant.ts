@@ -75,3 +75,8 @@ function read(text: string): unknown {
     return undefined;
   }
 }
+
+/** Resolves when Qdrant is there and lets us in. */
+export async function checkQdrant(place: QdrantPlace): Promise<void> {
+  await createQdrant(place)('GET', '/collections');
+}

@@ -34,29 +34,22 @@ const END = [0x0b];
 const NO_SUM = [0xfd, 0x0c, ...Array<number>(16).fill(0)];
 const lane = (n: number): number[] => [...get(SUM), 0xfd, 0x1b, n];
 /** Eight products of two bytes each, added up in pairs to four sums. */
-const addProducts = (half: number): number[] => [
-  ...get(A),
-  ...get(B),
-  ...[0xfd, half, 0x01],
-  ...[0xfd, 0x7e],
-  ...[0xfd, 0xae, 0x01],
-];
-
-const BODY = [
-  ...LOOP,
-  ...[...NO_SUM, ...set(SUM), ...number(0), ...set(STEP)],
-  ...LOOP,
-  ...[...get(STEP), ...LOAD_16, ...set(A)],
-  ...[...get(AT), ...get(STEP), ...ADD, ...LOAD_16, ...set(B)],
-  ...[...get(SUM), ...addProducts(0x9c), ...addProducts(0x9d), ...set(SUM)],
-  ...[...get(STEP), ...number(16), ...ADD, ...tee(STEP), ...get(STRIDE), ...IS_LESS, ...AGAIN_IF],
-  ...END,
-  ...[...get(OUT), ...lane(0), ...lane(1), ...ADD, ...lane(2), ...ADD, ...lane(3), ...ADD, ...STORE],
-  ...[...get(OUT), ...number(4), ...ADD, ...set(OUT)],
-  ...[...get(AT), ...get(STRIDE), ...ADD, ...set(AT)],
-  ...[...get(COUNT), ...number(1), ...SUBTRACT, ...tee(COUNT), ...AGAIN_IF],
-  ...END,
-  ...END,
+const addProducts = (half: number): number[] =>
+  [get(A), get(B), [0xfd, half, 0x01], [0xfd, 0x7e], [0xfd, 0xae, 0x01]].flat();
+const LINES: number[][][] = [
+  [LOOP],
+  [NO_SUM, set(SUM), number(0), set(STEP)],
+  [LOOP],
+  [get(STEP), LOAD_16, set(A)],
+  [get(AT), get(STEP), ADD, LOAD_16, set(B)],
+  [get(SUM), addProducts(0x9c), addProducts(0x9d), set(SUM)],
+  [get(STEP), number(16), ADD, tee(STEP), get(STRIDE), IS_LESS, AGAIN_IF],
+  [END],
+  [get(OUT), lane(0), lane(1), ADD, lane(2), ADD, lane(3), ADD, STORE],
+  [get(OUT), number(4), ADD, set(OUT)],
+  [get(AT), get(STRIDE), ADD, set(AT)],
+  [get(COUNT), number(1), SUBTRACT, tee(COUNT), AGAIN_IF],
+  [END, END],
 ];
 
 const sized = (bytes: number[]): number[] => [...leb(bytes.length), ...bytes];
@@ -69,14 +62,17 @@ function leb(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >> 7)];
 }
 
-const MODULE = Uint8Array.from([
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-  ...section(1, 1, 0x60, 4, I32, I32, I32, I32, 0),
-  ...section(2, 1, ...named('m'), ...named('memory'), 0x02, 0x00, 1),
-  ...section(3, 1, 0),
-  ...section(7, 1, ...named('scan'), 0x00, 0),
-  ...section(10, 1, ...sized([...[2, 1, I32, 3, V128], ...BODY])),
-]);
+const LOCALS = [2, 1, I32, 3, V128];
+const MODULE = Uint8Array.from(
+  [
+    [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    section(1, 1, 0x60, 4, I32, I32, I32, I32, 0),
+    section(2, 1, ...named('m'), ...named('memory'), 0x02, 0x00, 1),
+    section(3, 1, 0),
+    section(7, 1, ...named('scan'), 0x00, 0),
+    section(10, 1, ...sized([...LOCALS, ...LINES.flat(2)])),
+  ].flat(),
+);
 
 /** A scanner with memory of its own. */
 export function createScanner(): Scanner {

@@ -94,7 +94,11 @@ export function searchContract(open: () => Search, empty: () => Promise<void>): 
     expect(await ask('quetzalcoatl')).toEqual([]);
     const query = { workspace_id: 'w1', text: 'ocelots', tags: [], limit: 1 };
     expect((await search.find(query, LONG)).passages[0]).toMatchObject({
-      ...{ document_id: 'secret', revision: 2, passage: 0, start: 0, headings: [] },
+      document_id: 'secret',
+      revision: 2,
+      passage: 0,
+      start: 0,
+      headings: [],
       text: 'Nothing is here about ocelots.',
     });
     await search.apply([], [{ workspace_id: 'w1', document_id: 'secret' }]);

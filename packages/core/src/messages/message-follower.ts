@@ -30,8 +30,15 @@ export function createMessageFollower(deps: MessageFollowerDeps): LogFollower {
       .filter(({ entry }) => TYPES.has(entry.type) && entry.seq > 0 && entry.body.trim() !== '')
       .filter(({ entry }) => !entry.thread_id.startsWith(JOURNAL_PREFIX))
       .map(({ entry: { thread_id, seq, message_id, body }, pos, workspace_id }) => ({
-        ...{ workspace_id, document_id: indexName({ thread_id, seq }), version: message_id, revision: pos },
-        ...{ title: '', tags: [], group: thread_id, mime_type: 'text/plain', body },
+        workspace_id,
+        document_id: indexName({ thread_id, seq }),
+        version: message_id,
+        revision: pos,
+        title: '',
+        tags: [],
+        group: thread_id,
+        mime_type: 'text/plain',
+        body,
       }));
     if (puts.length === 0) return;
     await index.apply(puts, [], next);

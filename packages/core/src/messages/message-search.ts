@@ -76,8 +76,8 @@ export async function findByMeaning(
   /** The message as it stands in the log, if the caller may read it: the index is believed in nothing. */
   async function look(name: string, text: string): Promise<Hits> {
     const [of = '', seq] = name.split(' ');
-    const query = { workspace_id, thread_id: of, after: Number(seq) - 1, limit: 1 };
-    const { located, entries } = await store.page({ ...query, max_bytes: LIMITS.page_bytes });
+    const place = { workspace_id, thread_id: of, after: Number(seq) - 1, limit: 1 };
+    const { located, entries } = await store.page({ ...place, max_bytes: LIMITS.page_bytes });
     try {
       admitReader(located, caller);
     } catch {
