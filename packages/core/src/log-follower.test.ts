@@ -193,7 +193,7 @@ describe('the follower of messages', () => {
     follower.start();
     await vi.waitFor(() => expect(index.bodies()).toEqual(['one', 'two']), LONG);
     const [first] = index.kept.values();
-    expect(first).toMatchObject({ workspace_id: 'w', document_id: `${first?.group} ${1}` });
+    expect(first).toMatchObject({ workspace_id: 'w', document_id: `${first?.group} 1` });
     await say('three');
     expect(await follower.caughtUp(LONG)).toBe(true);
     expect(index.bodies()).toEqual(['one', 'three', 'two']);

@@ -48,21 +48,23 @@ export function createQdrant({ url, key, timeoutMs }: QdrantPlace) {
   };
 
   async function exchange(method: Method, path: string, body: unknown, withinMs: number) {
-    try {
-      const response = await fetch(`${base}${path}`, {
-        method,
-        headers,
-        redirect: 'error',
-        signal: AbortSignal.timeout(Math.max(1, Math.ceil(withinMs))),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, text: await response.text() };
-    } catch (error) {
-      const isLate = error instanceof Error && error.name === 'TimeoutError';
-      throw new QdrantError(
-        isLate ? `it gave no answer within ${Math.ceil(withinMs)} ms` : 'it cannot be reached',
-      );
-    }
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(withinMs)));
+    const request = {
+      method,
+      headers,
+      redirect: 'error',
+      signal,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    } as const;
+    for (let tries = 1; ; tries++)
+      try {
+        const response = await fetch(`${base}${path}`, request);
+        return { status: response.status, text: await response.text() };
+      } catch {
+        if (signal.aborted) throw new QdrantError(`it gave no answer within ${Math.ceil(withinMs)} ms`);
+        // A connection that was kept may have ended just now. Whatever we ask may be asked twice.
+        if (tries === 2) throw new QdrantError('it cannot be reached');
+      }
   }
 }
 
