@@ -12,6 +12,7 @@ import { benchPosts } from './posts.ts';
 import { benchProxy } from './proxy.ts';
 import { benchWake } from './wake.ts';
 import { benchSearch } from './search.ts';
+import { benchSearchSize } from './search-size.ts';
 
 /** The figures we promise, each beside its reference in the same run; name some to run only those. */
 const BENCHES: Record<string, () => Promise<void>> = {
@@ -27,6 +28,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   wake: benchWake,
   search: benchSearch,
   envelope: benchEnvelope,
+  'search-size': benchSearchSize,
 };
 
 const wanted = process.argv.slice(2);

@@ -124,3 +124,37 @@ test('a list that leads out of its folder is refused', async () => {
   const ran = await run(['import', folder]);
   expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('leads out of the folder')]);
 });
+
+interface Answer {
+  response: string;
+  context: { n: number; document_id: string; snippet: string }[];
+  missing: string[];
+}
+
+test('[KNOW-17] documents are asked by words and meaning, by tag, and what is hostile in them is harmless', async () => {
+  const { id } = await json<{ id: string }>(['put', 'Pets', '--tags', 'home'], {
+    input: 'Felines sleep most of the day. They wake \u001b[31mat dusk.\n',
+  });
+  await json(['put', 'Ships', '--tags', 'work'], { input: 'The harbour is closed to felines.\n' });
+  const found = await json<Answer>(['search', 'felines', 'at', 'dusk', '--within', '10000']);
+  expect(found.context[0]).toMatchObject({ n: 1, document_id: id });
+  expect(found.response).toContain('at dusk. [1]');
+  const tagged = await json<Answer>(['search', 'felines', '--tag', 'home', '--within', '10000']);
+  expect(tagged.context.map(({ document_id }) => document_id)).toEqual([id]);
+  const one = await json<Answer>(['search', 'felines', '--limit', '1', '--within', '10000']);
+  expect(one.context).toHaveLength(1);
+  const told = await run(['search', 'felines at dusk', '--within', '10000']);
+  expect(told.code).toBe(0);
+  expect(told.stdout).toContain(`[1] Pets  ${id} r1`);
+  expect(told.stdout).not.toContain('\u001b[31m');
+});
+
+test('[KNOW-17] a search that finds nothing says so; one that is not valid says what is', async () => {
+  const none = await run(['search', 'xyzzy', '--within', '10000']);
+  expect([none.code, none.stdout.trim()]).toEqual([0, '']);
+  expect(none.stderr).toContain('Nothing found.');
+  const bad = await run(['search', 'x', '--within', '5']);
+  expect(bad.code).not.toBe(0);
+  expect(bad.stderr).toContain('max_latency_ms');
+  expect((await run(['search'])).stderr).toContain('words');
+});

@@ -1,5 +1,6 @@
 /** The tools that come from the npm registry, each as the program itself: no wrapper, no install script. */
-import { existsSync, readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const platform = `${process.platform}-${process.arch}`;
@@ -31,7 +32,22 @@ export function npmTools(folder) {
       path: firstOf([path.join(modules, '@agentclientprotocol', 'codex-acp', 'dist', 'index.js')]),
     },
     onLinux('opencode', path.join(modules, 'opencode-linux-x64', 'bin', 'opencode')),
+    qdrant(path.join(modules, '@just-memory', 'qdrant-linux-x64')),
   ];
+}
+
+/** The program of Qdrant 1.16.3 as it was looked at; its package comes from others than its makers. */
+const QDRANT = '8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f';
+
+function qdrant(folder) {
+  const name = 'qdrant';
+  if (platform !== 'linux-x64') return { name, unavailable: `the tests have no qdrant for ${platform}` };
+  const found = firstOf([path.join(folder, 'bin', 'qdrant')]);
+  if (found === undefined) return { name, path: undefined };
+  const sum = createHash('sha256').update(readFileSync(found)).digest('hex');
+  return sum === QDRANT
+    ? { name, path: found }
+    : { name, unavailable: 'its program is not the one that was looked at' };
 }
 
 function native(name, found) {

@@ -10,6 +10,7 @@ export type ToolName =
   | 'opencode'
   | 'conformance'
   | 'node22'
+  | 'qdrant'
   | 'strace'
   | 'faketime'
   | 'libfaketime'

@@ -9,9 +9,10 @@ import type { Commander, Links } from './agents/ports.ts';
 import type { Patience } from './agents/state.ts';
 import type { Invitations } from './devices/invitations.ts';
 import type { AskKeeper } from './asks/keeper.ts';
-import type { IndexFollower } from './knowledge/index-follower.ts';
+import type { LogFollower } from './log-follower.ts';
 import type { Answerer, Library } from './knowledge/library.ts';
 import type { SloWindow } from './envelope/slo-window.ts';
+import type { MessageSearch } from './messages/message-search.ts';
 import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
 import type { PresenceBoard } from './participation/presence.ts';
@@ -47,7 +48,9 @@ export interface Deps {
   /** Writes a summary's prose when a model is configured. */
   prose: Prose | undefined;
   library: Library;
-  indexFollower: Pick<IndexFollower, 'caughtUp'>;
+  indexFollower: Pick<LogFollower, 'caughtUp' | 'again'>;
+  /** Finds messages by their meaning; undefined where that is switched off. */
+  messageSearch: MessageSearch | undefined;
   /** Writes answers from passages when a model is configured. */
   answerer: Answerer | undefined;
   artifacts: Artifacts;

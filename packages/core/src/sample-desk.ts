@@ -60,10 +60,12 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     }),
     prose: undefined,
     library: {
+      backend: 'embedded',
       find: () => Promise.resolve({ passages: [], keyword_hits: 0, vector_hits: 0, lacks: [] }),
       sentences: () => Promise.resolve([]),
     },
-    indexFollower: { caughtUp: () => Promise.resolve(true) },
+    indexFollower: { caughtUp: () => Promise.resolve(true), again: () => {} },
+    messageSearch: undefined,
     answerer: undefined,
     artifacts: {
       types: ['text/plain'],

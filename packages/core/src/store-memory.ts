@@ -218,6 +218,10 @@ export function openMemoryStore(): Store {
         complete: true,
       };
     },
+    readable: async ({ workspace_id, participant }) =>
+      [...threads.values()]
+        .filter(({ state }) => state.workspace_id === workspace_id && isOpenTo(state, participant))
+        .map(({ state }) => state.thread_id),
     health: () => ({ writable: true }),
     close: async () => {},
   };

@@ -121,6 +121,8 @@ export interface Store {
   /** How far the log of the whole hub has come. */
   position(): Promise<number>;
   search(query: SearchQuery): Promise<SearchResult>;
+  /** The ids of the threads that a participant may read. */
+  readable(query: { workspace_id: string; participant: string }): Promise<string[]>;
   health(): StoreHealth;
   close(): Promise<void>;
 }

@@ -16,6 +16,7 @@ import {
   createLanes,
   createLive,
   createLog,
+  createMessageFollower,
   createMessageQuota,
   createOffers,
   createPostOffice,
@@ -33,7 +34,6 @@ import {
   type WakeSettings,
 } from '@parley/core';
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
-import { openSearch } from '@parley/search';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 import { Registry } from 'prom-client';
 
@@ -68,6 +68,7 @@ import { keepSlo } from './metrics/slo-file.ts';
 import { readRegistry } from './profile-file.ts';
 import { createProse } from './prose.ts';
 import { requestContext } from './request-context.ts';
+import { openSearches } from './searches.ts';
 import { type Refused, startServer } from './server.ts';
 import { VERSION } from './version.ts';
 import { createDoors } from './wake/doors.ts';
@@ -112,11 +113,8 @@ export async function start(
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();
   const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
-  const library = openSearch({
-    folder: config.data,
-    modelIdleMs: config.knowledge.model_idle_ms,
-    onFault,
-  });
+  const searches = openSearches(config, onFault);
+  const following = { store, feed, clock, onFault };
   const slo = createSloWindow(clock);
   const sloFile = keepSlo(config.data, slo, onFault);
   const metrics = new Registry();
@@ -128,7 +126,9 @@ export async function start(
     connections: () => live.connections,
     agents: () => live.agentCount,
   });
-  const indexFollower = createIndexFollower({ store, feed, clock, index: library, onFault });
+  const indexFollower = createIndexFollower({ ...following, index: searches.documents });
+  const { keep } = config.search.messages;
+  const messageFollower = createMessageFollower({ ...following, index: searches.messages, keep });
   const address = (): string =>
     config.http.allowed_origins.find((origin) => origin.startsWith('https://')) ?? server.url;
   const artifacts = openArtifacts({
@@ -171,8 +171,12 @@ export async function start(
       keys: describeKeys(config.data),
     }),
     prose: createProse(config.summary, log),
-    library,
+    library: searches.documents,
     indexFollower,
+    messageSearch:
+      config.search.messages.index === 'never'
+        ? undefined
+        : { finder: searches.messages, follower: messageFollower, keep },
     answerer: createAnswerer(config.answer, log),
     artifacts,
     postOffice: { redrive: (...call) => postOffice.redrive(...call) },
@@ -351,6 +355,7 @@ export async function start(
   writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
   await postOffice.start();
   indexFollower.start();
+  if (searches.keepsMessages) messageFollower.start();
   await waker.start();
   if (config.wake.on_call) await callFollower.start();
   return {
@@ -364,7 +369,8 @@ export async function start(
       deps.asks.close();
       keeper.close();
       await indexFollower.close();
-      await library.close();
+      await messageFollower.close();
+      await searches.close();
       deps.presence.close();
       await deps.offers.flush();
       sloFile.close();

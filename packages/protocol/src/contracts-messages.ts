@@ -126,15 +126,23 @@ export const searchMessages = contract({
   name: 'search_messages',
   version: '1.0.0',
   title: 'Search messages',
-  description: 'Full-text search over the messages of your threads (words, "phrases"), best match first.',
+  description:
+    'Search over the messages of your threads, best match first: by words and "phrases", or with mode hybrid also by meaning.',
   input: z.object({
     query: storableText({ maxBytes: LIMITS.query_bytes }),
     thread_id: ThreadId.optional(),
     limit: z.number().int().min(1).default(20).describe(`at most ${LIMITS.page_default}`),
+    mode: z
+      .enum(['keyword', 'hybrid'])
+      .default('keyword')
+      .describe('keyword: messages with all the words; hybrid: any of them, and what means the same'),
   }),
   output: z.object({
     hits: z.array(z.object({ message: Message, snippet: z.string() })),
     complete: z.boolean().describe('false while the index is still catching up with the log'),
+    missing: z
+      .array(z.enum(['changes', 'meaning', 'vectors', 'older']))
+      .describe('what mode hybrid had to leave out; older: old messages are found by their words alone'),
   }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/search/messages' },

@@ -76,6 +76,7 @@ export const queryKnowledge = contract({
       qdrant_hits: Count.describe('passages that the index found'),
       keyword_hits: Count,
       vector_hits: Count,
+      backend: z.enum(['embedded', 'qdrant']).describe('where the index is kept'),
     }),
   }),
   annotations: READS,

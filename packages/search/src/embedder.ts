@@ -1,13 +1,16 @@
+import type { ModelName } from './index-words.ts';
 import type { AskedVector } from './model.ts';
+import { BUILT_IN } from './model-files.ts';
 import { ModelPort } from './model-port.ts';
 
-/** Makes vectors in a process of its own, which is there only while it is needed. */
+/** Makes vectors of texts. */
 export interface Embedder {
-  /** Null: the model does not know the language; undefined: there is no model. */
-  embed(text: string): Promise<Float32Array | null | undefined>;
+  readonly model: ModelName;
+  /** A vector for each text. Null: the model does not know the language; undefined: there are none now. */
+  embed(texts: readonly string[]): Promise<(Float32Array | null)[] | undefined>;
   /** A question goes before the passages that wait. */
   ask(text: string): Promise<AskedVector | null | undefined>;
-  /** Why there is no model; undefined while there is no reason to think so. */
+  /** Why there will be no vectors any more; undefined while there is no reason to think so. */
   readonly fault: string | undefined;
   close(): Promise<void>;
 }
@@ -18,8 +21,8 @@ interface Job {
   resolve: (made: never) => void;
 }
 
-/** Starts the process with the first text and ends it after a time without any. */
-export function createEmbedder(idleMs: number, onFault: (error: unknown) => void): Embedder {
+/** The model that comes with the hub, in a process of its own: it starts with the first text and ends after a time without any. */
+export function createBuiltInEmbedder(idleMs: number, onFault: (error: unknown) => void): Embedder {
   const questions: Job[] = [];
   const passages: Job[] = [];
   let port: ModelPort | undefined;
@@ -35,7 +38,7 @@ export function createEmbedder(idleMs: number, onFault: (error: unknown) => void
         job.resolve(await port.call<never>(job.name, job.text));
       } catch (error) {
         fault = error instanceof Error ? error.message : String(error);
-        onFault(new Error(`documents are found by their words alone until the hub starts anew: ${fault}`));
+        onFault(new Error(`texts are found by their words alone until the hub starts anew: ${fault}`));
         job.resolve(undefined as never);
         for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined as never);
       }
@@ -60,10 +63,16 @@ export function createEmbedder(idleMs: number, onFault: (error: unknown) => void
   }
 
   return {
+    model: BUILT_IN,
     get fault() {
       return fault;
     },
-    embed: (text) => enqueue(passages, 'embed', text),
+    async embed(texts) {
+      const made = await Promise.all(
+        texts.map((text) => enqueue<Float32Array | null>(passages, 'embed', text)),
+      );
+      return made.every((one) => one !== undefined) ? made : undefined;
+    },
     ask: (text) => enqueue(questions, 'ask', text),
     async close() {
       fault ??= 'the search is closed';

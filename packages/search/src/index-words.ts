@@ -1,3 +1,5 @@
+import type { AskedVector } from './model.ts';
+
 /** A document as it is to be found. */
 export interface IndexedDocument {
   workspace_id: string;
@@ -9,6 +11,8 @@ export interface IndexedDocument {
   tags: readonly string[];
   mime_type: string;
   body: string;
+  /** What it belongs to, where only some may be looked through: the thread of a message. */
+  group?: string;
 }
 
 /** What the index has of a document. */
@@ -22,6 +26,8 @@ export interface FindQuery {
   text: string;
   /** Only documents that have all of these. */
   tags: readonly string[];
+  /** Only what belongs to one of these; left out: everything. */
+  groups?: readonly string[];
   limit: number;
   /** One of the two rankings alone, to compare them. */
   leg?: 'keyword' | 'vectors' | 'hybrid';
@@ -56,4 +62,42 @@ export interface Sentence {
   of: number;
   start: number;
   end: number;
+}
+
+/** How an index names a passage; a name is never used for another text. */
+export type PassageKey = number | string;
+
+/** Which document is to go. */
+export interface Dropped {
+  workspace_id: string;
+  document_id: string;
+}
+
+/** The model whose vectors an index holds: those of another are never compared with them. */
+export interface ModelName {
+  id: string;
+  dimensions: number;
+}
+
+type Soon<T> = T | Promise<T>;
+
+/** What is kept of documents to find them by; the embedded one and Qdrant are alike to those who use it. */
+export interface Index {
+  /** The place in the log up to which all documents are here; undefined for a new index. */
+  place(): Soon<number | undefined>;
+  /** Puts and drops documents and moves the place. What fails half-way is not at its place, and is done again. */
+  apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place: number | undefined): Soon<void>;
+  /** Drops all whose revision is lower. */
+  dropBefore(revision: number): Soon<void>;
+  /** Leaves no word of what was dropped. */
+  forget(workspace_id: string): Soon<void>;
+  workspaces(): Soon<string[]>;
+  known(workspace_id: string): Soon<KnownDocument[]>;
+  /** Passages that have no vector yet. */
+  waiting(limit: number): Soon<{ passage: PassageKey; text: string }[]>;
+  /** Keeps vectors; null says that the model does not know the language. */
+  embed(vectors: readonly { passage: PassageKey; vector: Float32Array | null }[]): Soon<void>;
+  /** The passages that answer a question best: by their words, and by their meaning where there is a vector. */
+  find(query: FindQuery, asked: AskedVector | undefined, withinMs: number): Soon<Found>;
+  close(): void;
 }

@@ -1,2 +1,5 @@
-export type { FindQuery, FoundPassage, IndexedDocument, KnownDocument, Sentence } from './index-words.ts';
-export { type Finding, INDEX_FILE, openSearch, type Search } from './open-search.ts';
+export { createBuiltInEmbedder, type Embedder } from './embedder.ts';
+export { createEndpointEmbedder } from './endpoint-embedder.ts';
+export type { IndexedDocument } from './index-words.ts';
+export { INDEX_FILES, openSearch, type Search } from './open-search.ts';
+export { checkQdrant } from './qdrant.ts';

@@ -4,12 +4,17 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import type { ModelName } from './index-words.ts';
+
 /** The weights we have measured; others are not loaded. */
 const WEIGHTS = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1';
 
-/** Every vector says by which weights it was made: vectors of others are never compared with them. */
-export const MODEL_ID = `all-MiniLM-L6-v2@${WEIGHTS.slice(0, 8)}/384`;
 export const DIMENSIONS = 384;
+/** Every vector says by which weights it was made: vectors of others are never compared with them. */
+export const BUILT_IN: ModelName = {
+  id: `all-MiniLM-L6-v2@${WEIGHTS.slice(0, 8)}/${DIMENSIONS}`,
+  dimensions: DIMENSIONS,
+};
 
 export interface ModelFiles {
   weights: Buffer;

@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { type DatabaseSync, sqliteModule } from '@parley/sqlite';
 
 /** Raised when what is kept, or how words are taken apart, changes: the index is then made anew from the documents. */
-const VERSION = 1;
+export const VERSION = 2;
 
 /** The numbers of passages are never used twice: a vector that is still being made for an old text must find no new one. */
 const TABLES = `
@@ -11,8 +11,11 @@ const TABLES = `
   CREATE TABLE documents (
     id INTEGER PRIMARY KEY, workspace INTEGER NOT NULL, document TEXT NOT NULL,
     version TEXT NOT NULL, revision INTEGER NOT NULL, title TEXT NOT NULL,
+    belongs TEXT NOT NULL DEFAULT '',
     UNIQUE (workspace, document)
   ) STRICT;
+  CREATE INDEX documents_of ON documents (workspace, belongs);
+  CREATE INDEX documents_by_age ON documents (revision);
   CREATE TABLE tags (tag TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (tag, document)) STRICT, WITHOUT ROWID;
   CREATE INDEX tags_of ON tags (document);
   CREATE TABLE passages (
@@ -22,6 +25,7 @@ const TABLES = `
   ) STRICT;
   CREATE INDEX passages_of ON passages (document);
   CREATE INDEX passages_waiting ON passages (id) WHERE embedded = 0;
+  CREATE INDEX passages_waiting_of ON passages (workspace) WHERE embedded = 0;
   CREATE TABLE vectors (passage INTEGER PRIMARY KEY, workspace INTEGER NOT NULL, vector BLOB NOT NULL) STRICT;
   CREATE INDEX vectors_of ON vectors (workspace);
   CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -83,4 +87,11 @@ export function createKeywordTable(db: DatabaseSync, workspace: number): void {
 /** A table of one connection for the sentences among which an answer is looked for. */
 export function createSentenceTable(db: DatabaseSync): void {
   db.exec(`CREATE VIRTUAL TABLE temp.sentences USING fts5(${COLUMNS}, ${TOKENS})`);
+}
+
+/** Tables of one connection in which the words of texts are counted. */
+export function createTermTables(db: DatabaseSync): void {
+  db.exec(
+    `CREATE VIRTUAL TABLE terms USING fts5(${COLUMNS}, ${TOKENS}); CREATE VIRTUAL TABLE told USING fts5vocab(terms, instance)`,
+  );
 }

@@ -1,32 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { createEmbedder } from './embedder.ts';
-import type { FindQuery, Found, IndexedDocument, KnownDocument, Sentence } from './index-words.ts';
-import type { Dropped } from './passage-index.ts';
-import { ThreadPort } from './thread-port.ts';
+import type { Embedder } from './embedder.ts';
+import type {
+  Dropped,
+  FindQuery,
+  Found,
+  IndexedDocument,
+  KnownDocument,
+  PassageKey,
+  Sentence,
+} from './index-words.ts';
+import type { QdrantPlace } from './qdrant.ts';
+import { ThreadPort, type ThreadStart } from './thread-port.ts';
+
+/** What is searched: each kind has an index of its own. */
+export type Kind = 'documents' | 'messages';
 
 export interface SearchOptions {
   folder: string;
-  /** How long the model stays in memory after its last use. */
-  modelIdleMs?: number;
+  kind: Kind;
+  /** Makes the vectors; it may serve others too, and is closed by who made it. */
+  embedder: Embedder;
+  /** Where the index is kept instead of in the folder. */
+  qdrant?: QdrantPlace | undefined;
   onFault: (error: unknown) => void;
 }
 
-/** What was found, and what was left out for lack of time. */
+/** What was found, and what was left out. */
 export interface Finding extends Found {
-  /** What the answer lacks: the model was not ready, or passages have no vectors yet. */
+  /** What the answer lacks: the model gave no vector for the question, or passages have no vectors yet. */
   lacks: ('meaning' | 'vectors')[];
 }
 
-/** Documents found by their words and their meaning. Threads start with the first need. */
+/** Texts found by their words and their meaning. Threads start with the first need. */
 export interface Search {
+  readonly backend: 'embedded' | 'qdrant';
   place(): Promise<number | undefined>;
   workspaces(): Promise<string[]>;
   known(workspace_id: string): Promise<KnownDocument[]>;
   apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place?: number): Promise<void>;
+  dropBefore(revision: number): Promise<void>;
   forget(workspace_id: string): Promise<void>;
   /** Answers within the time it is given, if need be without the vectors. */
-  find(query: FindQuery, withinMs: number): Promise<Finding>;
+  find(query: FindQuery, withinMs: number, meaningWithinMs?: number): Promise<Finding>;
   /** The sentences of some passages that answer a question. */
   sentences(question: string, passages: readonly string[], count: number): Promise<Sentence[]>;
   /** Resolves when every passage has its vector, or there is no model. */
@@ -34,43 +52,57 @@ export interface Search {
   close(): Promise<void>;
 }
 
-export const INDEX_FILE = 'search.db';
+/** The files of the embedded index. */
+export const INDEX_FILES = { documents: 'search.db', messages: 'search-messages.db' } as const;
 const AT_ONCE = 16;
+/** How long after vectors could not be made they are tried again. */
+const RETRY_MS = 15_000;
 
-/** The search of one data folder: its index is a file of its own beside the log, and can be thrown away. */
-export function openSearch({ folder, modelIdleMs = 300_000, onFault }: SearchOptions): Search {
-  const embedder = createEmbedder(modelIdleMs, onFault);
+/** The search of one kind of texts: its index can be thrown away and made anew. */
+export function openSearch({ folder, kind, embedder, qdrant, onFault }: SearchOptions): Search {
   let port: ThreadPort | undefined;
   let embedding: Promise<void> | undefined;
+  let retry: NodeJS.Timeout | undefined;
   const closing = new AbortController();
 
   const index = (): ThreadPort => {
-    if (port === undefined || port.isGone) port = new ThreadPort({ path: join(folder, INDEX_FILE) });
+    if (port === undefined || port.isGone) port = new ThreadPort(threadStart());
     return port;
   };
 
+  function threadStart(): ThreadStart {
+    const start = { path: join(folder, INDEX_FILES[kind]), model: embedder.model };
+    return qdrant === undefined ? start : { ...start, qdrant: { ...qdrant, kind, owner: ownerOf(folder) } };
+  }
+
   async function embedWaiting(): Promise<void> {
     while (!closing.signal.aborted && embedder.fault === undefined) {
-      const waiting = await index().call<{ passage: number; text: string }[]>('waiting', AT_ONCE);
+      const waiting = await index().call<{ passage: PassageKey; text: string }[]>('waiting', AT_ONCE);
       if (waiting.length === 0) return;
-      const made = await Promise.all(
-        waiting.map(async ({ passage, text }) => ({
-          passage,
-          vector: await embedder.embed(text),
-        })),
-      );
-      const vectors = made.filter(({ vector }) => vector !== undefined);
-      if (vectors.length > 0) await index().call('embed', vectors);
+      const made = await embedder.embed(waiting.map(({ text }) => text));
+      if (made === undefined) return tryLater();
+      const vectors = waiting.map(({ passage }, i) => ({ passage, vector: made[i] ?? null }));
+      await index().call('embed', vectors);
     }
+  }
+
+  function tryLater(): void {
+    if (closing.signal.aborted || embedder.fault !== undefined) return;
+    clearTimeout(retry);
+    retry = setTimeout(startEmbedding, RETRY_MS).unref();
   }
 
   function startEmbedding(): void {
     embedding ??= embedWaiting()
-      .catch(onFault)
+      .catch((error: unknown) => {
+        onFault(error);
+        tryLater();
+      })
       .finally(() => (embedding = undefined));
   }
 
   return {
+    backend: qdrant === undefined ? 'embedded' : 'qdrant',
     place: () => index().call('place'),
     workspaces: () => index().call('workspaces'),
     known: (workspace_id) => index().call('known', workspace_id),
@@ -78,15 +110,17 @@ export function openSearch({ folder, modelIdleMs = 300_000, onFault }: SearchOpt
       await index().call('apply', puts, drops, place);
       if (puts.length > 0) startEmbedding();
     },
+    dropBefore: (revision) => index().call('dropBefore', revision),
     forget: (workspace_id) => index().call('forget', workspace_id),
-    async find(query, withinMs) {
-      startEmbedding();
-      const asked = embedder.ask(query.text);
-      const made = await within(asked, withinMs);
+    async find(query, withinMs, meaningWithinMs = withinMs / 2) {
+      const started = performance.now();
+      const made = await within(embedder.ask(query.text), meaningWithinMs);
       const vector = made === 'late' ? undefined : made;
-      const found = await index().call<Found>('find', query, vector ?? undefined);
+      const left = withinMs - (performance.now() - started);
+      const found = await index().call<Found>('find', query, vector ?? undefined, left);
+      if (found.pending > 0) startEmbedding();
       const lacks: Finding['lacks'] = [];
-      if (made === 'late') lacks.push('meaning');
+      if (vector === undefined) lacks.push('meaning');
       if (found.pending > 0 && vector?.isSure === true) lacks.push('vectors');
       return { ...found, lacks };
     },
@@ -97,11 +131,24 @@ export function openSearch({ folder, modelIdleMs = 300_000, onFault }: SearchOpt
     },
     async close() {
       closing.abort();
-      await embedder.close();
+      clearTimeout(retry);
       await embedding;
       await port?.close();
     },
   };
+}
+
+/** A name by which this folder's collections are told from those of other hubs at the same Qdrant. */
+function ownerOf(folder: string): string {
+  const path = join(folder, 'search-owner');
+  try {
+    writeFileSync(path, randomBytes(6).toString('hex'), { mode: 0o600, flag: 'wx' });
+  } catch {
+    // It has one.
+  }
+  const owner = readFileSync(path, 'utf8').trim();
+  if (!/^[0-9a-f]{12}$/.test(owner)) throw new Error(`${path} holds no name; delete it and start anew`);
+  return owner;
 }
 
 async function within<T>(work: Promise<T>, ms: number): Promise<T | 'late'> {

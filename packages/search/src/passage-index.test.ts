@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { IndexedDocument } from './index-words.ts';
-import { DIMENSIONS } from './model-files.ts';
+import { BUILT_IN, DIMENSIONS } from './model-files.ts';
 import { openIndex } from './open-index.ts';
 import { PassageIndex } from './passage-index.ts';
 
@@ -15,7 +15,7 @@ function fresh(): PassageIndex {
     db.close();
     rmSync(folder, { recursive: true });
   });
-  return new PassageIndex(db);
+  return new PassageIndex(db, BUILT_IN);
 }
 
 const page = (body: string, revision: number): IndexedDocument => ({

@@ -1,37 +1,48 @@
 import type { DatabaseSync, StatementSync } from '@parley/sqlite';
 
 import { analyse } from './analyse.ts';
-import { fuse } from './fuse.ts';
-import type { Found, FindQuery, FoundPassage, IndexedDocument, KnownDocument } from './index-words.ts';
-import { keywordQuery } from './keyword-query.ts';
+import { fuse, leastNear, meaningCounts, PER_LEG } from './fuse.ts';
+import type {
+  Dropped,
+  Found,
+  FindQuery,
+  FoundPassage,
+  Index,
+  IndexedDocument,
+  KnownDocument,
+  ModelName,
+  PassageKey,
+} from './index-words.ts';
+import { askedTerms, expressionOf, rarest } from './keyword-query.ts';
 import type { AskedVector } from './model.ts';
-import { MODEL_ID } from './model-files.ts';
 import { createKeywordTable, keywordTable } from './open-index.ts';
-import { passagesOf } from './passages.ts';
+import { withContext, wholePassagesOf } from './passages.ts';
 import { cosine, type Near, VectorArena } from './vectors.ts';
 
-/** How many each leg brings to the fusion. */
-const PER_LEG = 100;
 /** How many of the nearest are compared again with full numbers. */
 const RESCORED = 150;
-/** Nearer than this two texts are only by chance, and where the language is not sure, than the other. */
-const NEAR_ENOUGH = 0.2;
-const SURELY_NEAR = 0.35;
+/** Words that stand in so many passages cost the most and tell the least: a large index asks for the rarer ones alone. */
+const MOST_MATCHES = 15_000;
+/** How long a count is good: within it the index grows by little. */
+const COUNT_MS = 600_000;
+const MOST_COUNTS = 20_000;
 /** A word in its place, a pair of neighbours, a word without its marks. */
 const WEIGHTS = '1.0, 0.5, 1.0';
 
-/** What is kept of the documents to find them by; it lives in a thread of its own. */
-export class PassageIndex {
+/** The embedded index, a file; it lives in a thread of its own. */
+export class PassageIndex implements Index {
   readonly #db: DatabaseSync;
+  readonly #model: ModelName;
   readonly #statements = new Map<string, StatementSync>();
   readonly #arenas = new Map<number, VectorArena>();
+  readonly #counts = new Map<string, { count: number; until: number }>();
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, model: ModelName) {
     this.#db = db;
+    this.#model = model;
     this.#checkModel();
   }
 
-  /** The place in the log up to which all documents are here; undefined for a new index. */
   place(): number | undefined {
     const row = this.#run('SELECT value FROM state WHERE name = ?').get('place') as
       | { value: string }
@@ -39,7 +50,6 @@ export class PassageIndex {
     return row === undefined ? undefined : Number(row.value);
   }
 
-  /** Puts and drops documents and moves the place, all or nothing. */
   apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place: number | undefined): void {
     this.#transaction(() => {
       for (const { workspace_id, document_id } of [...drops, ...puts]) this.#drop(workspace_id, document_id);
@@ -47,6 +57,18 @@ export class PassageIndex {
       if (place !== undefined)
         this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run('place', String(place));
     });
+  }
+
+  dropBefore(revision: number): void {
+    const select = this.#run(
+      `SELECT w.name AS workspace_id, d.document AS document_id FROM documents d JOIN workspaces w ON w.id = d.workspace
+       WHERE d.revision < ? ORDER BY d.id LIMIT 1000`,
+    );
+    for (;;) {
+      const old = select.all(revision) as unknown as Dropped[];
+      if (old.length === 0) return;
+      this.apply([], old, undefined);
+    }
   }
 
   /** Rewrites the index of a workspace, so that of dropped texts not a word is left in the file. */
@@ -70,7 +92,6 @@ export class PassageIndex {
     return select.all(workspace) as { document_id: string; version: string }[];
   }
 
-  /** Passages that have no vector yet. */
   waiting(limit: number): { passage: number; text: string }[] {
     const select = this.#run(
       `SELECT p.id AS passage, d.title, p.headings, p.text FROM passages p JOIN documents d ON d.id = p.document
@@ -83,8 +104,7 @@ export class PassageIndex {
     }));
   }
 
-  /** Keeps vectors; null says that the model does not know the language. */
-  embed(vectors: readonly { passage: number; vector: Float32Array | null }[]): void {
+  embed(vectors: readonly { passage: PassageKey; vector: Float32Array | null }[]): void {
     this.#transaction(() => {
       for (const { passage, vector } of vectors) {
         const mark = this.#run('UPDATE passages SET embedded = 1 WHERE id = ? RETURNING workspace');
@@ -92,19 +112,17 @@ export class PassageIndex {
         if (row === undefined || vector === null) continue;
         const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
         this.#run('INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)').run(passage, row.workspace, bytes);
-        this.#arenas.get(row.workspace)?.put(passage, vector);
+        this.#arenas.get(row.workspace)?.put(Number(passage), vector);
       }
     });
   }
 
-  /** The passages that answer a question best: by their words, and by their meaning where there is a vector. */
-  find({ workspace_id, text, tags, limit, leg }: FindQuery, asked: AskedVector | undefined): Found {
+  find({ workspace_id, text, tags, groups, limit, leg }: FindQuery, asked: AskedVector | undefined): Found {
     const workspace = this.#existing(workspace_id);
     if (workspace === undefined) return { passages: [], keyword_hits: 0, vector_hits: 0, pending: 0 };
-    const allowed = tags.length === 0 ? undefined : this.#tagged(workspace, tags);
+    const allowed = this.#allowed(workspace, tags, groups);
     const keyword = leg === 'vectors' ? [] : this.#byWords(workspace, text, allowed);
-    // A question of which it is not sure that the model understands it counts only where words find nothing.
-    const isCounted = leg !== 'keyword' && (asked?.isSure === true || keyword.length === 0);
+    const isCounted = leg !== 'keyword' && meaningCounts(asked, keyword);
     const near = asked === undefined || !isCounted ? [] : this.#byMeaning(workspace, asked, allowed);
     const passages = fuse([keyword, near]).slice(0, limit);
     const waiting = this.#run('SELECT count(*) AS n FROM passages WHERE workspace = ? AND embedded = 0');
@@ -118,27 +136,52 @@ export class PassageIndex {
   }
 
   #byWords(workspace: number, text: string, allowed: ReadonlySet<number> | undefined): Near[] {
-    const query = keywordQuery(text);
-    if (query === undefined) return [];
+    const asked = askedTerms(text);
+    if (asked === undefined) return [];
+    const telling = this.#isLarge()
+      ? rarest(asked, MOST_MATCHES, (one) => this.#count(workspace, one))
+      : asked;
+    if (telling.terms.length === 0) return [];
+    const query = expressionOf(telling);
     const table = keywordTable(workspace);
     const select = this.#run(
       // `rank` is worked out once for each passage; bm25() in both places would be worked out twice.
       `SELECT rowid AS passage, -rank AS score FROM ${table} WHERE ${table} MATCH ? AND rank MATCH 'bm25(${WEIGHTS})'
        ORDER BY rank LIMIT ?`,
     );
-    const rows = select.all(query, allowed === undefined ? PER_LEG : -1) as unknown as Near[];
-    return (allowed === undefined ? rows : rows.filter(({ passage }) => allowed.has(passage))).slice(
-      0,
-      PER_LEG,
-    );
+    if (allowed === undefined) return select.all(query, PER_LEG) as never;
+    const found: Near[] = [];
+    for (const row of select.iterate(query, -1) as unknown as Iterable<Near>) {
+      if (allowed.has(row.passage)) found.push(row);
+      if (found.length === PER_LEG) break;
+    }
+    return found;
   }
 
-  #byMeaning(
-    workspace: number,
-    { vector, isSure }: AskedVector,
-    allowed: ReadonlySet<number> | undefined,
-  ): Near[] {
-    const least = isSure ? NEAR_ENOUGH : SURELY_NEAR;
+  #isLarge(): boolean {
+    const { most } = this.#run('SELECT max(id) AS most FROM passages').get() as { most: number | null };
+    return (most ?? 0) > MOST_MATCHES;
+  }
+
+  /** In how many passages an expression is true, up to where it makes no more difference. */
+  #count(workspace: number, expression: string): number {
+    const table = keywordTable(workspace);
+    const key = `${table} ${expression}`;
+    const kept = this.#counts.get(key);
+    if (kept !== undefined && kept.until > performance.now()) return kept.count;
+    const select = this.#run(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ?)`,
+    );
+    const { count } = select.get(expression, 2 * MOST_MATCHES) as { count: number };
+    if (this.#counts.size >= MOST_COUNTS) this.#counts.clear();
+    // What is rare costs little to count, and may be written at any time.
+    if (count > MOST_MATCHES / 100) this.#counts.set(key, { count, until: performance.now() + COUNT_MS });
+    return count;
+  }
+
+  #byMeaning(workspace: number, asked: AskedVector, allowed: ReadonlySet<number> | undefined): Near[] {
+    const { vector } = asked;
+    const least = leastNear(asked);
     const full = this.#run('SELECT vector FROM vectors WHERE passage = ?');
     return this.#arena(workspace)
       .nearest(vector, RESCORED, allowed)
@@ -151,13 +194,25 @@ export class PassageIndex {
       .slice(0, PER_LEG);
   }
 
-  #tagged(workspace: number, tags: readonly string[]): Set<number> {
-    const marks = tags.map(() => '?').join(', ');
+  /** The passages that a question may find; undefined for all. */
+  #allowed(
+    workspace: number,
+    tags: readonly string[],
+    groups: readonly string[] | undefined,
+  ): Set<number> | undefined {
+    if (tags.length === 0 && groups === undefined) return undefined;
     const select = this.#run(
-      `SELECT p.id FROM passages p JOIN (SELECT document FROM tags WHERE tag IN (${marks}) GROUP BY document
-       HAVING count(*) = ?) t ON t.document = p.document WHERE p.workspace = ?`,
+      `SELECT p.id FROM documents d JOIN passages p ON p.document = d.id WHERE d.workspace = :workspace
+       AND (:groups IS NULL OR d.belongs IN (SELECT value FROM json_each(:groups)))
+       AND (:count = 0 OR :count = (SELECT count(*) FROM tags t
+         WHERE t.document = d.id AND t.tag IN (SELECT value FROM json_each(:tags))))`,
     );
-    const rows = select.all(...tags, tags.length, workspace) as { id: number }[];
+    const rows = select.all({
+      workspace,
+      groups: groups === undefined ? null : JSON.stringify(groups),
+      tags: JSON.stringify(tags),
+      count: new Set(tags).size,
+    }) as { id: number }[];
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -171,12 +226,12 @@ export class PassageIndex {
   }
 
   #put(document: IndexedDocument): void {
-    const { workspace_id, document_id, version, revision, title, tags, mime_type, body } = document;
+    const { workspace_id, document_id, version, revision, title, tags, group = '' } = document;
     const workspace = this.#workspace(workspace_id);
     const insert = this.#run(
-      'INSERT INTO documents (workspace, document, version, revision, title) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO documents (workspace, document, version, revision, title, belongs) VALUES (?, ?, ?, ?, ?, ?)',
     );
-    const id = insert.run(workspace, document_id, version, revision, title).lastInsertRowid;
+    const id = insert.run(workspace, document_id, version, revision, title, group).lastInsertRowid;
     for (const tag of new Set(tags)) this.#run('INSERT INTO tags VALUES (?, ?)').run(tag, id);
     const keep = this.#run(
       'INSERT INTO passages (workspace, document, number, first, past, headings, text) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -184,11 +239,7 @@ export class PassageIndex {
     const find = this.#run(
       `INSERT INTO ${keywordTable(workspace)} (rowid, words, pairs, bare) VALUES (?, ?, ?, ?)`,
     );
-    const parts = passagesOf(body, mime_type);
-    // What has a title alone is found by it.
-    const passages = parts.length > 0 ? parts : [{ start: 0, end: 0, headings: [] }];
-    for (const [number, { start, end, headings }] of passages.entries()) {
-      const text = body.slice(start, end);
+    for (const [number, { start, end, headings, text }] of wholePassagesOf(document).entries()) {
       const path = JSON.stringify(headings);
       const rowid = keep.run(workspace, id, number, start, end, path, text).lastInsertRowid;
       const { words, pairs, bare } = analyse(withContext(title, headings, text));
@@ -216,12 +267,16 @@ export class PassageIndex {
   #arena(workspace: number): VectorArena {
     const kept = this.#arenas.get(workspace);
     if (kept !== undefined) return kept;
-    const arena = new VectorArena();
+    const arena = new VectorArena(this.#model.dimensions);
     const rows = this.#run('SELECT passage, vector FROM vectors WHERE workspace = ?').iterate(workspace);
     for (const { passage, vector } of rows as Iterable<{ passage: number; vector: Uint8Array }>)
       arena.put(passage, toVector(vector));
     this.#arenas.set(workspace, arena);
     return arena;
+  }
+
+  close(): void {
+    this.#db.close();
   }
 
   #existing(name: string): number | undefined {
@@ -242,10 +297,10 @@ export class PassageIndex {
     const row = this.#run('SELECT value FROM state WHERE name = ?').get('model') as
       | { value: string }
       | undefined;
-    if (row?.value === MODEL_ID) return;
+    if (row?.value === this.#model.id) return;
     this.#transaction(() => {
       this.#db.exec('DELETE FROM vectors; UPDATE passages SET embedded = 0');
-      this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run('model', MODEL_ID);
+      this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run('model', this.#model.id);
     });
   }
 
@@ -267,18 +322,6 @@ export class PassageIndex {
     if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
     return statement;
   }
-}
-
-/** Which document is to go. */
-export interface Dropped {
-  workspace_id: string;
-  document_id: string;
-}
-
-/** A passage with what stands above it: often it is the title that says what it is about. */
-function withContext(title: string, headings: readonly string[], text: string): string {
-  const above = headings.filter((heading) => !text.includes(heading));
-  return [title, ...above, text].filter((part) => part !== '').join('\n');
 }
 
 function toVector(bytes: Uint8Array): Float32Array {

@@ -1,3 +1,5 @@
+import type { IndexedDocument } from './index-words.ts';
+
 /** A part of a document that is found and cited by itself. */
 export interface Passage {
   /** Its place in the document's text: `body.slice(start, end)`. */
@@ -27,6 +29,22 @@ export function passagesOf(body: string, mime: string): Passage[] {
     else passages.push((open = { ...block }));
   }
   return passages;
+}
+
+/** The passages of a document with their texts; what has a title alone is found by it. */
+export function wholePassagesOf({
+  body,
+  mime_type,
+}: Pick<IndexedDocument, 'body' | 'mime_type'>): (Passage & { text: string })[] {
+  const parts = passagesOf(body, mime_type);
+  const all = parts.length > 0 ? parts : [{ start: 0, end: 0, headings: [] }];
+  return all.map((one) => ({ ...one, text: body.slice(one.start, one.end) }));
+}
+
+/** A passage with what stands above it: often it is the title that says what it is about. */
+export function withContext(title: string, headings: readonly string[], text: string): string {
+  const above = headings.filter((heading) => !text.includes(heading));
+  return [title, ...above, text].filter((part) => part !== '').join('\n');
 }
 
 function samePath(a: Passage, b: Passage): boolean {

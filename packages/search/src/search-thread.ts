@@ -1,15 +1,22 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
+import { ParleyError } from '@parley/protocol';
+import { sqliteModule } from '@parley/sqlite';
+
 import { SentenceFinder } from './extract.ts';
+import type { Index } from './index-words.ts';
 import { openIndex } from './open-index.ts';
 import { PassageIndex } from './passage-index.ts';
+import { createQdrant } from './qdrant.ts';
+import { createCollection } from './qdrant-collection.ts';
+import { QdrantIndex } from './qdrant-index.ts';
+import { TermCounter } from './term-counter.ts';
 import type { Call, Reply, ThreadStart } from './thread-port.ts';
 
 type Methods = Record<string, (...args: never[]) => unknown>;
 
-const start = workerData as ThreadStart;
 const port = requirePort();
-const methods = serveIndex(start.path);
+const methods = serve(workerData as ThreadStart);
 
 port.on('message', ({ id, name, args }: Call) => void answer(id, name, args));
 
@@ -20,25 +27,37 @@ async function answer(id: number, name: string, args: unknown[]): Promise<void> 
     port.postMessage({ id, ok: await method(...(args as never[])) } satisfies Reply);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    port.postMessage({ id, error: message } satisfies Reply);
+    const isUnavailable = error instanceof ParleyError && error.code === 'UNAVAILABLE';
+    port.postMessage({ id, error: message, isUnavailable } satisfies Reply);
   }
 }
 
-function serveIndex(path: string): Methods {
-  const db = openIndex(path);
-  const index = new PassageIndex(db);
-  const finder = new SentenceFinder(db);
+function open({ path, model, qdrant }: ThreadStart): { index: Index; finder: SentenceFinder } {
+  if (qdrant === undefined) {
+    const db = openIndex(path);
+    return { index: new PassageIndex(db, model), finder: new SentenceFinder(db) };
+  }
+  const call = createQdrant(qdrant);
+  return {
+    index: new QdrantIndex(call, createCollection(call, { ...qdrant, model }), new TermCounter()),
+    finder: new SentenceFinder(new (sqliteModule().DatabaseSync)(':memory:')),
+  };
+}
+
+function serve(start: ThreadStart): Methods {
+  const { index, finder } = open(start);
   return {
     place: () => index.place(),
-    apply: (...args: Parameters<PassageIndex['apply']>) => index.apply(...args),
+    apply: (...args: Parameters<Index['apply']>) => index.apply(...args),
+    dropBefore: (revision: number) => index.dropBefore(revision),
     forget: (workspace: string) => index.forget(workspace),
     workspaces: () => index.workspaces(),
     known: (workspace: string) => index.known(workspace),
     waiting: (limit: number) => index.waiting(limit),
-    embed: (...args: Parameters<PassageIndex['embed']>) => index.embed(...args),
-    find: (...args: Parameters<PassageIndex['find']>) => index.find(...args),
+    embed: (...args: Parameters<Index['embed']>) => index.embed(...args),
+    find: (...args: Parameters<Index['find']>) => index.find(...args),
     sentences: (...args: Parameters<SentenceFinder['best']>) => finder.best(...args),
-    close: () => db.close(),
+    close: () => index.close(),
   };
 }
 

@@ -1,5 +1,10 @@
 import { Worker } from 'node:worker_threads';
 
+import { ParleyError } from '@parley/protocol';
+
+import type { ModelName } from './index-words.ts';
+import type { QdrantPlace } from './qdrant.ts';
+
 /** What crosses to a thread or a process: one call of a method of what lives there. */
 export interface Call {
   id: number;
@@ -12,11 +17,17 @@ export interface Reply {
   id: number;
   ok?: unknown;
   error?: string;
+  /** The fault is one of what the index stands on, and may pass. */
+  isUnavailable?: boolean;
 }
 
 /** How a thread of the search starts. */
 export interface ThreadStart {
+  /** The file of the embedded index. */
   path: string;
+  model: ModelName;
+  /** Where the index is kept instead. */
+  qdrant?: QdrantPlace & { owner: string; kind: string };
 }
 
 /** The way to what lives in a thread; whoever waits when the thread ends is told so. */
@@ -34,10 +45,12 @@ export class ThreadPort {
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     this.#worker.unref();
-    this.#worker.on('message', ({ id, ok, error }: Reply) => {
+    this.#worker.on('message', ({ id, ok, error, isUnavailable }: Reply) => {
       const one = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (error === undefined) one?.resolve(ok as never);
+      else if (isUnavailable === true)
+        one?.reject(new ParleyError('UNAVAILABLE', error, { retry_after_ms: 1_000 }));
       else one?.reject(new Error(error));
     });
     this.#worker.on('error', (error) => this.#end(error.message));

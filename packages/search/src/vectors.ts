@@ -1,20 +1,37 @@
-import { DIMENSIONS } from './model-files.ts';
+import { createScanner } from './scan-module.ts';
 
 /** A passage and how near it is. */
-export interface Near {
-  passage: number;
+export interface Near<K = number> {
+  passage: K;
   score: number;
 }
+
+/** So many are compared before the best of them are picked. */
+const BLOCK = 4_096;
+const PAGE = 65_536;
 
 /**
  * The vectors of one workspace, each number in one byte, compared one after the other: exact, filtered as one likes,
  * and a quarter of the memory. What comes out near is compared again with the full numbers.
  */
 export class VectorArena {
-  #bytes = new Int8Array(DIMENSIONS * 256);
+  readonly #scanner = createScanner();
+  readonly #dimensions: number;
+  /** What one vector takes: whole steps of the scanner. */
+  readonly #stride: number;
+  /** In the scanner's memory come the asked vector, the scores of a block, the vectors. */
+  readonly #first: number;
+  #bytes = new Int8Array();
   #scales = new Float32Array(256);
   #passages: number[] = [];
   readonly #placeOf = new Map<number, number>();
+
+  constructor(dimensions: number) {
+    this.#dimensions = dimensions;
+    this.#stride = Math.ceil(dimensions / 16) * 16;
+    this.#first = this.#stride + BLOCK * 4;
+    this.#reserve();
+  }
 
   get size(): number {
     return this.#passages.length;
@@ -27,7 +44,7 @@ export class VectorArena {
       this.#placeOf.set(passage, place);
       if (place >= this.#scales.length) this.#grow();
     }
-    this.#scales[place] = quantise(vector, this.#bytes, place * DIMENSIONS);
+    this.#scales[place] = quantise(vector, this.#bytes, this.#at(place), this.#dimensions);
   }
 
   drop(passage: number): void {
@@ -35,7 +52,7 @@ export class VectorArena {
     if (place === undefined) return;
     const end = this.#passages.length - 1;
     const moved = this.#passages[end] ?? passage;
-    this.#bytes.copyWithin(place * DIMENSIONS, end * DIMENSIONS, (end + 1) * DIMENSIONS);
+    this.#bytes.copyWithin(this.#at(place), this.#at(end), this.#at(end + 1));
     this.#scales[place] = this.#scales[end] ?? 0;
     this.#passages[place] = moved;
     this.#placeOf.set(moved, place);
@@ -45,27 +62,42 @@ export class VectorArena {
 
   /** The nearest passages among those allowed, the nearest first. */
   nearest(vector: Float32Array, count: number, isAllowed?: ReadonlySet<number>): Near[] {
-    const asked = new Int8Array(DIMENSIONS);
-    quantise(vector, asked, 0);
+    quantise(vector, this.#bytes, 0, this.#dimensions);
+    const scores = new Int32Array(this.#bytes.buffer, this.#stride, BLOCK);
     const best: Near[] = [];
     let least = -Infinity;
-    for (const [place, passage] of this.#passages.entries()) {
-      if (isAllowed !== undefined && !isAllowed.has(passage)) continue;
-      const score = dot(asked, this.#bytes, place * DIMENSIONS) * (this.#scales[place] ?? 0);
-      if (best.length === count && score <= least) continue;
-      insert(best, { passage, score }, count);
-      least = best.length === count ? (best.at(-1)?.score ?? least) : least;
+    for (let from = 0; from < this.size; from += BLOCK) {
+      const many = Math.min(BLOCK, this.size - from);
+      this.#scanner.scan(this.#at(from), many, this.#stride, this.#stride);
+      for (let i = 0; i < many; i++) {
+        const score = scores[i]! * this.#scales[from + i]!;
+        if (score <= least) continue;
+        const passage = this.#passages[from + i]!;
+        if (isAllowed !== undefined && !isAllowed.has(passage)) continue;
+        insert(best, { passage, score }, count);
+        least = best.length === count ? (best.at(-1)?.score ?? least) : least;
+      }
     }
     return best;
   }
 
+  #at(place: number): number {
+    return this.#first + place * this.#stride;
+  }
+
   #grow(): void {
-    const bytes = new Int8Array(this.#bytes.length * 2);
-    bytes.set(this.#bytes);
-    this.#bytes = bytes;
     const scales = new Float32Array(this.#scales.length * 2);
     scales.set(this.#scales);
     this.#scales = scales;
+    this.#reserve();
+  }
+
+  /** As much memory as the scales have places; what stands in it stays. */
+  #reserve(): void {
+    const { memory } = this.#scanner;
+    const lacking = this.#at(this.#scales.length) - memory.buffer.byteLength;
+    if (lacking > 0) memory.grow(Math.ceil(lacking / PAGE));
+    this.#bytes = new Int8Array(memory.buffer);
   }
 }
 
@@ -81,32 +113,17 @@ function insert(best: Near[], one: Near, count: number): void {
   if (best.length > count) best.pop();
 }
 
-function quantise(vector: Float32Array, into: Int8Array, at: number): number {
+function quantise(vector: Float32Array, into: Int8Array, at: number, dimensions: number): number {
   let most = 0;
   for (const x of vector) most = Math.max(most, Math.abs(x));
   const scale = most / 127 || 1;
-  for (let d = 0; d < DIMENSIONS; d++) into[at + d] = Math.round((vector[d] ?? 0) / scale);
+  for (let d = 0; d < dimensions; d++) into[at + d] = Math.round((vector[d] ?? 0) / scale);
   return scale;
-}
-
-/** Four sums at once: the processor need not wait for one to be ready. */
-function dot(a: Int8Array, b: Int8Array, at: number): number {
-  let s0 = 0;
-  let s1 = 0;
-  let s2 = 0;
-  let s3 = 0;
-  for (let d = 0; d < DIMENSIONS; d += 4) {
-    s0 += a[d]! * b[at + d]!;
-    s1 += a[d + 1]! * b[at + d + 1]!;
-    s2 += a[d + 2]! * b[at + d + 2]!;
-    s3 += a[d + 3]! * b[at + d + 3]!;
-  }
-  return s0 + s1 + s2 + s3;
 }
 
 /** How near two vectors of length 1 are. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
-  for (let d = 0; d < DIMENSIONS; d++) sum += a[d]! * b[d]!;
+  for (let d = 0; d < a.length; d++) sum += a[d]! * b[d]!;
   return sum;
 }

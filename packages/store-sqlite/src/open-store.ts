@@ -45,6 +45,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     workspace: (query) => reader.call(['workspace', query]),
     position: () => reader.call(['position']),
     search: (query) => reader.call(['search', query]),
+    readable: (query) => reader.call(['readable', query]),
     health: () => ({ ...health, waiting: writer.waiting }),
     async close() {
       // The writer goes last: the last connection folds the WAL into the one file, and a reader cannot.

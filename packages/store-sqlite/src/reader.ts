@@ -184,6 +184,11 @@ export class Reader {
     return { hits, complete };
   }
 
+  readable({ workspace_id, participant }: { workspace_id: string; participant: string }): string[] {
+    const rows = this.#sql.readable.all({ workspace: workspace_id, participant }) as { thread_id: string }[];
+    return rows.map(({ thread_id }) => thread_id);
+  }
+
   #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
     const row = this.#sql.thread.get(threadId) as ThreadRecord | undefined;
     if (row !== undefined) {
@@ -278,5 +283,6 @@ function prepareStatements(db: DatabaseSync) {
        AND ${OPEN_TO}
        ORDER BY s.rank, e.pos DESC LIMIT :limit`,
     ),
+    readable: prepare(`SELECT t.thread_id FROM threads t WHERE t.workspace_id = :workspace AND ${OPEN_TO}`),
   };
 }

@@ -2,19 +2,12 @@ import { LIMITS } from '@parley/protocol';
 
 import type { Clock } from '../clock.ts';
 import type { Feed } from '../feed.ts';
+import { createLogFollower, type LogFollower } from '../log-follower.ts';
 import { TREES_TOPIC } from '../log.ts';
 import type { Store, WorkspacePage } from '../store.ts';
 import { isTreeEntry } from './apply.ts';
 import { contentKey, isGone, type KeptDocument } from './kept.ts';
 import type { DocumentIndex, IndexedDocument } from './library.ts';
-
-/** Keeps the index level with the documents, in the background, from where it stopped the last time. */
-export interface IndexFollower {
-  start(): void;
-  /** True once every change that was acknowledged before the call can be found; false when the time is up first. */
-  caughtUp(withinMs: number): Promise<boolean>;
-  close(): Promise<void>;
-}
 
 export interface IndexFollowerDeps {
   store: Store;
@@ -24,59 +17,24 @@ export interface IndexFollowerDeps {
   onFault: (error: unknown) => void;
 }
 
-const RETRY_MS = 1_000;
 /** Further behind than this it is quicker to hold all documents against the index than to read the log. */
 const FAR = 5_000;
 const AT_ONCE = 20;
 const ALL = 100_000;
 
-/** Follows the log of the whole hub; only what happens to documents wakes it. */
-export function createIndexFollower({
-  store,
-  feed,
-  clock,
-  index,
-  onFault,
-}: IndexFollowerDeps): IndexFollower {
-  const closing = new AbortController();
-  const waiting = new Set<() => void>();
-  const bell = feed.subscribe(TREES_TOPIC);
-  let position = 0;
-  let isLevel = false;
-  let following: Promise<void> = Promise.resolve();
+type IsOpen = () => boolean;
 
-  const isAt = (wanted: number): boolean => isLevel && position >= wanted;
-  const isOpen = (): boolean => !closing.signal.aborted;
-
-  async function follow(): Promise<void> {
-    // First how far the log has come: what is written while we look comes after it.
-    const head = await store.position();
-    const [any] = await store.records({ kind: 'document', workspace_id: undefined, limit: 1 });
-    // Without a document there is nothing to find: the index need not even be opened.
-    if (any === undefined) position = head;
-    else await resume(head);
-    while (isOpen()) {
-      isLevel = true;
-      for (const wake of waiting) wake();
-      if (bell.head <= position) await bell.next(position, closing.signal);
-      if (!isOpen()) return;
-      const query = { workspace_id: undefined, participant: undefined, after: position };
-      const limits = { limit: LIMITS.page_max, max_bytes: LIMITS.page_bytes };
-      await take(await store.workspace({ ...query, ...limits }));
-    }
-  }
+/** Keeps the index level with the documents; only what happens to them wakes it. */
+export function createIndexFollower(deps: IndexFollowerDeps): LogFollower {
+  const { store, clock, index } = deps;
 
   /** Begins where the index stopped, or holds everything against the documents. */
-  async function resume(head: number): Promise<void> {
+  async function resume(head: number, isOpen: IsOpen): Promise<number> {
+    const [any] = await store.records({ kind: 'document', workspace_id: undefined, limit: 1 });
+    // Without a document there is nothing to find: the index need not even be opened.
+    if (any === undefined) return head;
     const place = await index.place();
-    if (place !== undefined && place <= head && head - place < FAR) {
-      position = place;
-      while (isOpen() && position < head) {
-        const query = { workspace_id: undefined, participant: undefined, after: position };
-        await take(await store.workspace({ ...query, limit: LIMITS.page_max, max_bytes: LIMITS.page_bytes }));
-      }
-      return;
-    }
+    if (place !== undefined && place <= head && head - place < FAR) return place;
     const tops = await store.records({
       kind: 'branch',
       workspace_id: undefined,
@@ -84,9 +42,10 @@ export function createIndexFollower({
       limit: ALL,
     });
     const owners = await workspacesOf(tops.map(({ document_id }) => document_id));
-    for (const workspace_id of new Set([...owners, ...(await index.workspaces())])) await level(workspace_id);
-    await index.apply([], [], head);
-    position = head;
+    for (const workspace_id of new Set([...owners, ...(await index.workspaces())]))
+      await level(workspace_id, isOpen);
+    if (isOpen()) await index.apply([], [], head);
+    return head;
   }
 
   async function workspacesOf(ids: readonly string[]): Promise<string[]> {
@@ -100,7 +59,7 @@ export function createIndexFollower({
   }
 
   /** One page of the log: what was written is put anew, what may have gone or come back is looked for. */
-  async function take({ rows, next }: WorkspacePage): Promise<void> {
+  async function take({ rows, next }: WorkspacePage, isOpen: IsOpen): Promise<void> {
     const written = new Map<string, Set<string>>();
     const shaken = new Set<string>();
     const purged = new Set<string>();
@@ -112,15 +71,13 @@ export function createIndexFollower({
         written.set(workspace_id, (written.get(workspace_id) ?? new Set()).add(document.document_id));
       else if (entry.type !== 'tree.ordered') shaken.add(workspace_id);
     }
-    for (const [workspace_id, ids] of written) await put(workspace_id, [...ids]);
-    for (const workspace_id of shaken) await level(workspace_id);
+    for (const [workspace_id, ids] of written) await put(workspace_id, [...ids], isOpen);
+    for (const workspace_id of shaken) await level(workspace_id, isOpen);
     for (const workspace_id of purged) await index.forget(workspace_id);
-    if (!isOpen()) return;
-    if (written.size > 0 || shaken.size > 0) await index.apply([], [], next);
-    position = next;
+    if (isOpen() && (written.size > 0 || shaken.size > 0)) await index.apply([], [], next);
   }
 
-  async function put(workspace_id: string, ids: readonly string[]): Promise<void> {
+  async function put(workspace_id: string, ids: readonly string[], isOpen: IsOpen): Promise<void> {
     for (let i = 0; i < ids.length && isOpen(); i += AT_ONCE) {
       const keys = ids.slice(i, i + AT_ONCE);
       const found = await store.records({ kind: 'document', workspace_id, keys, limit: keys.length });
@@ -134,7 +91,7 @@ export function createIndexFollower({
   }
 
   /** Holds every document of a workspace against the index. */
-  async function level(workspace_id: string): Promise<void> {
+  async function level(workspace_id: string, isOpen: IsOpen): Promise<void> {
     const known = new Map((await index.known(workspace_id)).map((one) => [one.document_id, one.version]));
     let past: string | undefined;
     for (let more = true; more && isOpen();) {
@@ -146,6 +103,7 @@ export function createIndexFollower({
       await put(
         workspace_id,
         changed.map(({ document_id }) => document_id),
+        isOpen,
       );
       past = page.at(-1)?.document_id;
       more = page.length === LIMITS.page_max;
@@ -178,48 +136,7 @@ export function createIndexFollower({
 
   const isThere = (one: KeptDocument): boolean => one.purged_at === undefined && !isGone(one, clock.now());
 
-  async function followForever(): Promise<void> {
-    while (isOpen()) {
-      await follow().catch(onFault);
-      if (isOpen()) await pause(RETRY_MS);
-    }
-  }
-
-  /** Waits for a time, for the end, or for the next time that the index is level. */
-  function pause(ms: number): Promise<void> {
-    return new Promise<void>((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        waiting.delete(done);
-        closing.signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      waiting.add(done);
-      closing.signal.addEventListener('abort', done);
-    });
-  }
-
-  return {
-    start() {
-      following = followForever();
-    },
-    async caughtUp(withinMs) {
-      const wanted = bell.head;
-      const until = clock.monotonic() + withinMs;
-      while (isOpen() && !isAt(wanted)) {
-        const left = until - clock.monotonic();
-        if (left <= 0) return false;
-        await pause(left);
-      }
-      return isOpen();
-    },
-    async close() {
-      closing.abort();
-      await following;
-      bell.close();
-    },
-  };
+  return createLogFollower(deps, { topic: TREES_TOPIC, resume, take });
 }
 
 function versionOf({ revision, sha256 }: KeptDocument): string {

@@ -24,12 +24,19 @@ interface FindQuery {
   workspace_id: string;
   text: string;
   tags: readonly string[];
+  /** Only what belongs to one of these; left out: everything. */
+  groups?: readonly string[];
   limit: number;
 }
 
-/** What documents are found by. */
-export interface Library {
+/** What texts are found by. */
+export interface Finder {
   find(query: FindQuery, withinMs: number): Promise<Finding>;
+}
+
+/** What documents are found by. */
+export interface Library extends Finder {
+  readonly backend: 'embedded' | 'qdrant';
   /** The sentences of some passages that answer a question, the best first. */
   sentences(
     question: string,
@@ -48,22 +55,34 @@ export interface IndexedDocument {
   tags: readonly string[];
   mime_type: string;
   body: string;
+  /** What it belongs to, where only some may be looked through: the thread of a message. */
+  group?: string;
 }
 
-/** The index as the one sees it who keeps it; all of it can be made anew from the documents. */
-export interface DocumentIndex {
+/** An index as the one sees it who keeps it; all of it can be made anew from the log. */
+export interface TextIndex {
   /** The place in the log of the hub up to which it holds everything. */
   place(): Promise<number | undefined>;
-  workspaces(): Promise<string[]>;
-  known(workspace_id: string): Promise<{ document_id: string; version: string }[]>;
-  /** All or nothing. */
+  /** Puts and drops, and then moves the place: what fails half-way is done again. */
   apply(
     puts: readonly IndexedDocument[],
     drops: readonly { workspace_id: string; document_id: string }[],
     place?: number,
   ): Promise<void>;
+}
+
+/** The index of documents. */
+export interface DocumentIndex extends TextIndex {
+  workspaces(): Promise<string[]>;
+  known(workspace_id: string): Promise<{ document_id: string; version: string }[]>;
   /** Leaves no trace of what was dropped. */
   forget(workspace_id: string): Promise<void>;
+}
+
+/** The index of messages: their revision is their place in the log. */
+export interface MessageIndex extends TextIndex {
+  /** Drops all whose revision is lower. */
+  dropBefore(revision: number): Promise<void>;
 }
 
 /** Writes an answer from passages alone; undefined when it cannot. */

@@ -3,7 +3,7 @@ import { type OutputOf, ParleyError, type ParsedInputOf } from '@parley/protocol
 import { type CallContext, type Deps, operation } from '../operation.ts';
 import { outOfScope } from '../threads/access.ts';
 import { isGone } from './kept.ts';
-import type { FoundPassage } from './library.ts';
+import type { FoundPassage, Library } from './library.ts';
 import { requireTreeRight } from './rights.ts';
 import { someDocuments } from './view.ts';
 
@@ -31,7 +31,7 @@ export const queryKnowledge = operation('query_knowledge', {
     const missing: Answer['missing'] = [];
     if (!(await deps.indexFollower.caughtUp(left() / 4))) missing.push('changes');
     const asked = { workspace_id, text: query, tags: filters.tags ?? [], limit: top_k + SPARE };
-    const found = await within(deps.library.find(asked, left() / 2), left());
+    const found = await within(search(deps, asked, left()), left());
     if (found === undefined)
       throw new ParleyError(
         'UNAVAILABLE',
@@ -59,16 +59,28 @@ export const queryKnowledge = operation('query_knowledge', {
         qdrant_hits: passages.length,
         keyword_hits: found.keyword_hits,
         vector_hits: found.vector_hits,
+        backend: deps.library.backend,
       },
     };
   },
 });
 
+/** An index that could not be asked may have lost what it had: whoever keeps it looks again. */
+async function search(deps: Deps, asked: Parameters<Library['find']>[0], withinMs: number) {
+  try {
+    return await deps.library.find(asked, withinMs);
+  } catch (error) {
+    deps.indexFollower.again();
+    throw error;
+  }
+}
+
 /** What callers use to try themselves without a search; a hub that is in earnest refuses it. */
-function noSearch({ noopAllowed }: Deps, spent: number): Answer {
+function noSearch({ noopAllowed, library }: Deps, spent: number): Answer {
   if (!noopAllowed)
     throw new ParleyError('FORBIDDEN', 'noop_qdrant is for tests: this hub has knowledge.allow_noop off');
-  const usage = { latency_ms: Math.round(spent), qdrant_hits: 0, keyword_hits: 0, vector_hits: 0 };
+  const hits = { qdrant_hits: 0, keyword_hits: 0, vector_hits: 0 };
+  const usage = { latency_ms: Math.round(spent), ...hits, backend: library.backend };
   return { response: '', context: [], answer_mode: 'none', partial: false, missing: [], usage };
 }
 

@@ -14,6 +14,7 @@ import { admitReader, checkThreadScope } from '../threads/access.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
 import { checkEvent } from './check-event.ts';
+import { findByMeaning, NOTHING } from './message-search.ts';
 
 export const postMessage = operation('post_message', {
   authority: 'act',
@@ -99,16 +100,28 @@ export const getMessage = operation('get_message', {
 
 export const searchMessages = operation('search_messages', {
   authority: 'look',
-  async run(deps, caller, { query, thread_id, limit }) {
+  async run(deps, caller, input) {
+    const { query, thread_id, mode } = input;
+    const limit = Math.min(input.limit, LIMITS.page_default);
     if (thread_id !== undefined) await findThread(deps, caller, thread_id);
-    const { hits, complete } = await deps.store.search({
-      workspace_id: caller.workspace_id,
-      participant: mayOverride(caller) ? undefined : caller.agent_id,
-      thread_id,
-      text: query,
-      limit: Math.min(limit, LIMITS.page_default),
-    });
-    return { hits: hits.map(({ entry, snippet }) => ({ message: toMessage(entry), snippet })), complete };
+    const [near, words] = await Promise.all([
+      mode === 'hybrid' ? findByMeaning(deps, caller, input) : NOTHING,
+      deps.store.search({
+        workspace_id: caller.workspace_id,
+        participant: mayOverride(caller) ? undefined : caller.agent_id,
+        thread_id,
+        text: query,
+        limit,
+      }),
+    ]);
+    const hits = [...near.hits];
+    const { missing } = near;
+    const found = new Set(hits.map(({ message }) => message.message_id));
+    // What has all the words is never left out, be it older than what the index of meanings knows.
+    for (const { entry, snippet } of words.hits)
+      if (!found.has(entry.message_id)) hits.push({ message: toMessage(entry), snippet });
+    const complete = words.complete && !missing.includes('changes');
+    return { hits: hits.slice(0, limit), complete, missing };
   },
 });
 

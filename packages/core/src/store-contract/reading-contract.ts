@@ -99,5 +99,11 @@ export function testReading(check: Check): void {
     expect(await find('red', { limit: 1 })).toHaveLength(1);
     expect(await find('blue')).toEqual([]);
     expect(await find('*"*')).toEqual([]);
+    const open = async (participant: string, workspace = workspace_id): Promise<string[]> =>
+      (await store.readable({ workspace_id: workspace, participant })).toSorted();
+    expect(await open('bob')).toEqual([t]);
+    expect(await open('alice')).toEqual([t, `${t}-own`]);
+    expect(await open('alice', carol.workspace_id)).toEqual([]);
+    expect(await open('nobody')).toEqual([]);
   });
 }

@@ -6,6 +6,7 @@ import { checkArtifacts } from './examine-artifacts.ts';
 import { checkDisk, checkFiles } from './examine-folder.ts';
 import { checkHub } from './examine-hub.ts';
 import { checkKeys } from './examine-keys.ts';
+import { checkSearch } from './examine-search.ts';
 import { findPrograms, type FoundProgram, programChecks } from './examine-programs.ts';
 
 /** One thing that was looked at; `ok` is false only for what needs someone's hand. */
@@ -44,6 +45,7 @@ export async function examine(config: Config): Promise<DoctorReport> {
     ...recordChecks(record),
     checkArtifacts(config),
     await checkHub(config),
+    ...(await checkSearch(config)),
     ...programChecks(programs),
   ];
   const { integrity, chain, index, counts, problems } = record;

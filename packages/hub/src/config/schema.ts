@@ -7,6 +7,25 @@ const whole = (value: number, min: number, text: string) =>
   z.number().int().min(min).default(value).describe(text);
 const group = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape).prefault({} as never);
 
+const plainUrl = (text: string) =>
+  z
+    .string()
+    .default('')
+    .refine((url) => url === '' || isPlainUrl(url), {
+      error: 'must be an http or https URL without a name, a key or a question in it',
+    })
+    .describe(text);
+const secret = (whose: string) => ({
+  api_key_env: z.string().default('').describe(`environment variable that holds the key for ${whose}`),
+  api_key_file: z.string().default('').describe(`file that holds the key for ${whose}`),
+});
+
+function isPlainUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
+}
+
 const Issuer = z.strictObject({
   issuer: z.string().min(1),
   jwks: z.string().min(1).describe('an https URL, or a file with a JWK set'),
@@ -330,6 +349,40 @@ export const ConfigSchema = z.strictObject({
       .boolean()
       .default(false)
       .describe('let callers ask query_knowledge for no search (noop_qdrant), to test themselves'),
+  }),
+  search: group({
+    qdrant: group({
+      url: plainUrl('Qdrant that keeps the index instead of the data folder; empty: none'),
+      ...secret('Qdrant'),
+      timeout_ms: ms(10_000, 'how long Qdrant may take for what is not a question'),
+    }),
+    embeddings: group({
+      endpoint: plainUrl(
+        'OpenAI-compatible base URL that makes the vectors; empty: the model that comes with the hub',
+      ),
+      model: z.string().default('').describe('model name for vectors; another one has all vectors made anew'),
+      dimensions: z
+        .number()
+        .int()
+        .min(1)
+        .max(16_384)
+        .default(1_536)
+        .describe('how many numbers its vectors have; others are refused'),
+      ...secret('the endpoint'),
+      timeout_ms: ms(20_000, 'how long the endpoint may take'),
+      batch: z.number().int().min(1).max(1_024).default(32).describe('how many texts it is sent at once'),
+      english_only: z
+        .boolean()
+        .default(false)
+        .describe('its model knows English alone: other texts are left to their words'),
+    }),
+    messages: group({
+      index: z
+        .enum(['asked', 'always', 'never'])
+        .default('asked')
+        .describe('when messages are indexed by meaning: from the first hybrid search on, always, or never'),
+      keep: whole(20_000, 100, 'how many of the newest entries of the log that index holds'),
+    }),
   }),
   answer: group({
     endpoint: z

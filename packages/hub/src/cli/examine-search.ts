@@ -1,0 +1,44 @@
+import { checkQdrant } from '@parley/search';
+
+import type { Config } from '../config/schema.ts';
+import { readSecret } from '../config/secret.ts';
+import { createEmbedder } from '../searches.ts';
+import type { Check } from './examine.ts';
+import { oneLine } from './harmless.ts';
+
+/** Whether texts can be found by their meaning, and where their index is. */
+export async function checkSearch(config: Config): Promise<Check[]> {
+  return [await checkModel(config), ...(await checkPlace(config))];
+}
+
+/** The hub does without the model that comes with it; an endpoint that somebody named should answer. */
+async function checkModel(config: Config): Promise<Check> {
+  const name = 'search model';
+  const faults: unknown[] = [];
+  try {
+    const embedder = createEmbedder(config, (error) => faults.push(error));
+    const made = await embedder.ask('Is the model there?');
+    await embedder.close();
+    if (made !== undefined) return { name, ok: true, detail: embedder.model.id };
+  } catch (error) {
+    faults.push(error);
+  }
+  const why = oneLine(faults.map(messageOf).join('; '));
+  return { name, ok: config.search.embeddings.endpoint === '', detail: `words alone are compared: ${why}` };
+}
+
+async function checkPlace({ search: { qdrant } }: Config): Promise<Check[]> {
+  const { url, timeout_ms: timeoutMs } = qdrant;
+  if (url === '') return [];
+  const name = 'qdrant';
+  try {
+    await checkQdrant({ url, key: readSecret(qdrant, 'search.qdrant'), timeoutMs });
+    return [{ name, ok: true, detail: url }];
+  } catch (error) {
+    return [{ name, ok: false, detail: oneLine(messageOf(error)) }];
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
