@@ -25,8 +25,8 @@ function later<P extends object>(load: () => Promise<ComponentType<P>>): (props:
   return (props) => {
     if (!asked) {
       asked = true;
-      load().then(
-        (component) => (loaded.value = component),
+      Promise.all([load(), laterStyles()]).then(
+        ([component]) => (loaded.value = component),
         () => (asked = false),
       );
     }
@@ -35,8 +35,23 @@ function later<P extends object>(load: () => Promise<ComponentType<P>>): (props:
   };
 }
 
+let styles: Promise<void> | undefined;
+
+/** The styles of pages that come later; they come with the first of them. */
+function laterStyles(): Promise<void> {
+  styles ??= new Promise((resolve) => {
+    const link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = document.querySelector<HTMLMetaElement>('meta[name="later-style"]')?.content ?? '';
+    link.onload = link.onerror = () => resolve();
+    document.head.append(link);
+  });
+  return styles;
+}
+
 const ThreadPage = later(async () => (await import('./pages/thread.tsx')).ThreadPage);
 const AgentPage = later(async () => (await import('./pages/later.ts')).AgentPage);
+const KnowPage = later(async () => (await import('./pages/know.tsx')).KnowPage);
 const SearchPage = later(async () => (await import('./pages/later.ts')).SearchPage);
 const LogPage = later(async () => (await import('./pages/later.ts')).LogPage);
 const SystemPage = later(async () => (await import('./pages/later.ts')).SystemPage);
@@ -92,6 +107,8 @@ function Current() {
       return <AgentPage key={first} id={first} />;
     case 'ask':
       return <AskPage key={first} id={first} />;
+    case 'know':
+      return <KnowPage id={first} view={second} />;
     case 'search':
       return <SearchPage />;
     case 'log':

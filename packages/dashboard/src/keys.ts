@@ -17,14 +17,18 @@ const GO: Record<string, string> = {
   n: '/now',
   t: '/threads',
   a: '/agents',
+  k: '/know',
   l: '/log',
   s: '/system',
   f: '/search',
 };
 
+/** Where Escape leads from a page when nothing came before it. */
+const UP: Record<string, string> = { thread: '/threads', agent: '/agents', know: '/know' };
+
 /** Every key and what it does, as the help lists them. */
 export const KEYS: readonly [string, string][] = [
-  ['g then n t a f l s', 'Go to Now, Threads, Agents, Search, Log, System'],
+  ['g then n t a k f l s', 'Go to Now, Threads, Agents, Knowledge, Search, Log, System'],
   ['j k', 'Move down and up'],
   ['Enter', 'Open'],
   ['n', 'Next unread thread'],
@@ -89,7 +93,7 @@ function press(key: string): boolean {
       return pushOnPage(key);
     case 'Escape':
       if (place.value.page === 'now') return false;
-      goBack(place.value.page === 'thread' ? '/threads' : place.value.page === 'agent' ? '/agents' : '/now');
+      goBack(UP[place.value.page] ?? '/now');
       return true;
     default:
       return false;
