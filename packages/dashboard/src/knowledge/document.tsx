@@ -44,7 +44,7 @@ export function DocumentView({ id }: { id: string }) {
 }
 
 /** Where a document hangs, for those who want to go up. */
-export function Crumbs({ path }: { path: Opened['path'] }) {
+function Crumbs({ path }: { path: Opened['path'] }) {
   return (
     <nav class="crumbs" aria-label="Above this document">
       <a href="/know">Knowledge</a>

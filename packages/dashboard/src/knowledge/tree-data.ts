@@ -32,18 +32,18 @@ function put(parent: string, level: Level): void {
 
 /** Fetches what hangs under a document, or the next page of it. */
 export async function loadLevel(parent: string, more = false): Promise<void> {
-  const known = levels.peek().get(parent);
+  const held = levels.peek().get(parent);
   try {
-    const after = more ? known?.next : undefined;
+    const after = more ? held?.next : undefined;
     const page = await call('list_documents', {
       parent_id: parent,
-      limit: Math.max(PAGE, more ? 0 : Math.min(500, known?.rows.length ?? 0)),
+      limit: Math.max(PAGE, more ? 0 : Math.min(500, held?.rows.length ?? 0)),
       ...(typeof after === 'string' ? { after } : {}),
     });
-    const before = more ? (known?.rows ?? []) : [];
+    const before = more ? (held?.rows ?? []) : [];
     put(parent, { rows: [...before, ...page.documents], next: page.next_after });
   } catch (error) {
-    put(parent, { rows: known?.rows ?? [], next: null, failed: wordsOf(error) });
+    put(parent, { rows: held?.rows ?? [], next: null, failed: wordsOf(error) });
   }
 }
 
