@@ -10,6 +10,7 @@ import type { Invitations } from './devices/invitations.ts';
 import type { AskKeeper } from './asks/keeper.ts';
 import type { IndexFollower } from './knowledge/index-follower.ts';
 import type { Answerer, Library } from './knowledge/library.ts';
+import type { Messenger } from './notify/notice.ts';
 import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
 import type { PresenceBoard } from './participation/presence.ts';
@@ -35,6 +36,8 @@ export interface Deps {
   offers: Offers;
   waker: Pick<Waker, 'wake'>;
   invitations: Invitations;
+  /** Carries notifications out. */
+  messenger: Messenger;
   /** What the hub tells of itself. */
   about: () => About;
   /** Writes a summary's prose when a model is configured. */

@@ -38,6 +38,7 @@ import {
   listDocuments,
 } from './knowledge/read-operations.ts';
 import { describeHub, readLog } from './hub-operations.ts';
+import { addChannel, listChannels, removeChannel, testChannel, updateChannel } from './notify/operations.ts';
 import {
   ackRead,
   getMessage,
@@ -125,6 +126,11 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,
+  list_channels: listChannels,
+  add_channel: addChannel,
+  update_channel: updateChannel,
+  remove_channel: removeChannel,
+  test_channel: testChannel,
   preview_threads: previewThreads,
   read_log: readLog,
   describe_hub: describeHub,

@@ -1,6 +1,7 @@
 import type { Agent, Ask, Device, Session } from '@parley/protocol';
 
 import type { Wake } from './wake/wake.ts';
+import type { KeptChannel, Notice } from './notify/notice.ts';
 import type { LastSeq, Service, UsedAlias, UsedNonce } from './envelope/kept.ts';
 import type {
   Branch,
@@ -60,6 +61,8 @@ export interface RecordKinds {
   alias: UsedAlias;
   service: Service;
   device: KeptDevice;
+  channel: KeptChannel;
+  notice: Notice;
 }
 
 export type RecordKind = keyof RecordKinds;

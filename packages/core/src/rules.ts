@@ -6,6 +6,7 @@ import { deviceRules } from './devices/rules.ts';
 import { offerRules } from './evidence/rules.ts';
 import { treeRules } from './knowledge/rules.ts';
 import { messageRules } from './messages/rules.ts';
+import { notifyRules } from './notify/rules.ts';
 import { participationRules } from './participation/rules.ts';
 import { sideRules } from './participation/side-rules.ts';
 import { sessionRules } from './sessions/rules.ts';
@@ -26,6 +27,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...treeRules,
   ...envelopeRules,
   ...deviceRules,
+  ...notifyRules,
 };
 
 /** What must be loaded before a command can be decided. */

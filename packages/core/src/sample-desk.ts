@@ -48,6 +48,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
       },
     },
     invitations: createInvitations(time, chance),
+    messenger: { pushKey: '', send: () => Promise.resolve({ sent: true }) },
     about: () => ({
       version: '0.0.0',
       address: 'http://127.0.0.1',

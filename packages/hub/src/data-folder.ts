@@ -25,6 +25,7 @@ export const FILES = [
   'hub.lock-journal',
   'hub.json',
   'auth.json',
+  'push.json',
   'auth.lock',
   'auth.lock-journal',
 ];

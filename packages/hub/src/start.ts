@@ -16,6 +16,7 @@ import {
   createLive,
   createLog,
   createMessageQuota,
+  createNotifier,
   createOffers,
   createPresenceBoard,
   createProfileRegistry,
@@ -25,6 +26,7 @@ import {
   type Deps,
   type Invitation,
   isRecorded,
+  type NotifySettings,
   type WakeSettings,
 } from '@parley/core';
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
@@ -51,6 +53,9 @@ import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
 import { type Logger, redact } from './logger.ts';
 import { readRegistry } from './profile-file.ts';
+import { createMessenger } from './notify/messenger.ts';
+import { createOutgoing } from './notify/outgoing.ts';
+import { pushKeys } from './notify/push-keys.ts';
 import { createProse } from './prose.ts';
 import { requestContext } from './request-context.ts';
 import { type Refused, startServer } from './server.ts';
@@ -124,6 +129,16 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
     offers: createOffers(store, clock, chance, onFault),
     waker: { wake: (...call) => waker.wake(...call) },
     invitations: createInvitations(clock, chance),
+    messenger: createMessenger({
+      outgoing: createOutgoing({
+        allowedHosts: config.notify.allowed_hosts,
+        timeoutMs: config.notify.timeout_ms,
+      }),
+      keys: await pushKeys(config.data),
+      address: () => deps.about().address,
+      contact: config.notify.contact,
+      now: clock.now,
+    }),
     about: () => ({
       version: VERSION,
       started_at,
@@ -175,6 +190,7 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   };
   const waker = createWaker(wakerDeps);
   const callFollower = createCallFollower({ ...wakerDeps, waker, graceMs: config.wake.grace_ms });
+  const notifier = createNotifier({ ...deps, settings: notifySettings(config.notify), onFault });
   const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn({}, message) });
   const badTokens = createQuota(
     { per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst },
@@ -276,11 +292,13 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
   indexFollower.start();
   await waker.start();
   if (config.wake.on_call) await callFollower.start();
+  await notifier.start();
   return {
     url: server.url,
     invite: (person) => deps.invitations.issue({ ...person, name: undefined, read_only: false }, LINK_MS),
     async close() {
       await server.close();
+      await notifier.close();
       await callFollower.close();
       await waker.close();
       deps.asks.close();
@@ -293,6 +311,17 @@ export async function start(config: Config, log: Logger): Promise<RunningHub> {
       writePrivateFile(runtimeFile, '{}\n');
       lock.release();
     },
+  };
+}
+
+function notifySettings(notify: Config['notify']): NotifySettings {
+  return {
+    graceMs: notify.grace_ms,
+    lookMs: notify.look_ms,
+    troubleAfterMs: notify.trouble_after_ms,
+    repeatMs: notify.repeat_ms,
+    retryMs: notify.retry_ms,
+    giveUpMs: notify.give_up_ms,
   };
 }
 

@@ -15,6 +15,7 @@ import { addKeyCommands } from './key.ts';
 import { addKnowCommands } from './know/commands.ts';
 import { addLinkCommand, addPairCommand } from './pair.ts';
 import { addMcpCommand } from './mcp.ts';
+import { addNotifyCommands } from './notify.ts';
 import { addPostCommand } from './post.ts';
 import { addReadCommand } from './read.ts';
 import { addRunCommand } from './supervise.ts';
@@ -67,6 +68,7 @@ export function createProgram(): Command {
   addAskCommands(program);
   addAgentCommands(program);
   addWakeCommand(program);
+  addNotifyCommands(program);
   program.commandsGroup('Operate:');
   addDeviceCommands(program);
   addTokenCommands(program);
