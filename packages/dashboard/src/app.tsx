@@ -7,7 +7,7 @@ import { Nav } from './parts/nav.tsx';
 import { Empty, Page } from './parts/page.tsx';
 import { Palette } from './parts/palette.tsx';
 import { Toasts } from './parts/toast.tsx';
-import { dismiss, overlay } from './keys.ts';
+import { dismiss, overlay, peeked } from './keys.ts';
 import { AgentsPage } from './pages/agents.tsx';
 import { AskPage } from './pages/ask.tsx';
 import { NowPage } from './pages/now.tsx';
@@ -54,6 +54,7 @@ const AgentPage = later(async () => (await import('./pages/later.ts')).AgentPage
 const KnowPage = later(async () => (await import('./pages/know.tsx')).KnowPage);
 const SearchPage = later(async () => (await import('./pages/later.ts')).SearchPage);
 const LogPage = later(async () => (await import('./pages/later.ts')).LogPage);
+const Peek = later(async () => (await import('./pages/later.ts')).Peek);
 const SystemPage = later(async () => (await import('./pages/later.ts')).SystemPage);
 
 /** The app: a way between pages, the page, and what lies above it. */
@@ -84,6 +85,9 @@ function Frame({ children }: { children: ComponentChildren }) {
       </main>
       {overlay.value === 'palette' ? <Palette onClose={() => dismiss('palette')} /> : null}
       {overlay.value === 'keys' ? <KeyHelp onClose={() => dismiss('keys')} /> : null}
+      {peeked.value === undefined ? null : (
+        <Peek key={peeked.value} id={peeked.value} onClose={() => (peeked.value = undefined)} />
+      )}
       <Toasts />
     </div>
   );

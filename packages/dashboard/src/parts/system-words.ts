@@ -84,6 +84,8 @@ const WORDS: Record<string, Words> = {
     text: `${who} ${success ? 'did it' : 'could not do it'}`,
     tone: success ? 'good' : 'bad',
   }),
+  'agent.wake': (who, { step = 'step', door }: { step?: string; door?: string }) =>
+    plain('bell', `${who}: wake ${[step, door].filter(Boolean).join(', ').replaceAll('_', ' ')}`),
   mute: (who, { targets }: { targets: string[] }) => plain('mute', `${who} muted ${targets.join(', ')}`),
   unmute: (who, { targets }: { targets: string[] }) =>
     plain('unmute', `${who} lets ${targets.join(', ')} speak again`),
