@@ -22,6 +22,7 @@ export async function buildDashboard() {
   const built = (path) => `/${outputs.find(({ entryPoint }) => entryPoint === `${source}/src/${path}`).name}`;
   const page = readFileSync(join(source, 'public', 'index.html'), 'utf8')
     .replace('%STYLE%', built('styles/index.css'))
+    .replace('%LATER%', built('styles/later.css'))
     .replace('%SCRIPT%', built('main.tsx'));
   for (const name of readdirSync(join(source, 'public')))
     if (name !== 'index.html') copyFileSync(join(source, 'public', name), join(outdir, name));

@@ -57,6 +57,7 @@ export const bundles = {
     entryPoints: {
       main: 'packages/dashboard/src/main.tsx',
       style: 'packages/dashboard/src/styles/index.css',
+      later: 'packages/dashboard/src/styles/later.css',
     },
     outdir: 'packages/hub/dist/dashboard',
     entryNames: '[name]-[hash]',

@@ -64,6 +64,42 @@ const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
     await page.goto(`${url}/agents/executioner`);
     await page.getByRole('heading', { name: 'Journal' }).waitFor();
   },
+  knowledge: async (page, url) => {
+    await page.goto(`${url}/know`);
+    await page.locator('.tree-row').first().waitFor();
+  },
+  'a document': async (page, url) => {
+    await openDocument(page, url);
+  },
+  'what to do with a document': async (page, url) => {
+    await openDocument(page, url);
+    await page.getByRole('button', { name: 'More about this document' }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+  'moving a document': async (page, url) => {
+    await openDocument(page, url);
+    await page.getByRole('button', { name: 'More about this document' }).click();
+    await page.getByRole('button', { name: /^Move/ }).click();
+    await page.locator('.picker .tree-row').first().waitFor();
+  },
+  'the history of a document': async (page, url) => {
+    await openDocument(page, url);
+    await page.getByRole('link', { name: /^revision/ }).click();
+    await page.locator('.diff').first().waitFor();
+  },
+  'a changed document': async (page, url) => {
+    await openDocument(page, url);
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('textbox', { name: /^Text/ }).waitFor();
+  },
+  'asking the documents': async (page, url) => {
+    await page.goto(`${url}/know?q=why+one+log`);
+    await page.locator('.answer').waitFor();
+  },
+  'deleted documents': async (page, url) => {
+    await page.goto(`${url}/know/deleted`);
+    await page.getByText('Nothing was deleted').waitFor();
+  },
   search: async (page, url) => {
     await page.goto(`${url}/search?q=fallback`);
     await page.locator('mark').first().waitFor();
@@ -97,6 +133,13 @@ async function openThread(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/threads`);
   await page.locator('.page .thread-row', { hasText: TITLE }).click();
   await page.locator('.message').first().waitFor();
+}
+
+async function openDocument(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/know`);
+  await page.getByRole('button', { name: 'What is below Architecture' }).click();
+  await page.getByRole('link', { name: 'Log and cursors' }).click();
+  await page.locator('.doc-side a').first().waitFor();
 }
 
 describeWith(['chromium'], 'the look of the dashboard', () => {
@@ -143,11 +186,14 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     ['tablet', 'dark', 'thread'],
     ['phone', 'dark', 'now'],
     ['desktop', 'light', 'thread'],
+    ['tablet', 'light', 'a document'],
   ] as const)('a picture on a %s in %s of %s', async (screen: Screen, colorScheme, name) => {
     const page = await desk.signedIn(screen, { colorScheme, reducedMotion: 'reduce' });
     await VIEWS[name]?.(page, desk.hub.url);
     await page.evaluate('new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 300))');
-    const picture = await page.screenshot({ path: join(pictures, `${name}-${screen}-${colorScheme}.png`) });
+    const picture = await page.screenshot({
+      path: join(pictures, `${name.replace(/^a /, '')}-${screen}-${colorScheme}.png`),
+    });
     expect(picture.length).toBeGreaterThan(10_000);
   });
 });
@@ -170,7 +216,7 @@ async function misfits(page: Page, screen: Screen): Promise<string[]> {
     const found = [];
     const { scrollWidth, clientWidth } = document.documentElement;
     if (scrollWidth > clientWidth) found.push('the page is ' + scrollWidth + ' wide');
-    for (const box of document.querySelectorAll('.page, .thread-main, .sheet, .column'))
+    for (const box of document.querySelectorAll('.page, .thread-main, .know-main, .know-tree, .sheet, .column'))
       if (box.scrollWidth > box.clientWidth + 1) found.push('wider than its place: ' + box.className);
     if (${screen === 'desktop'}) return found;
     const above = document.querySelector('dialog[open]');

@@ -85,6 +85,11 @@ export function everyCall(
     list_devices: {},
     pair_device: {},
     revoke_device: { device_id: 'nobody-0' },
+    list_channels: {},
+    add_channel: { name: 'a hook', kind: 'webhook', target: { url: 'https://hooks.example/x' } },
+    update_channel: { channel_id: 'webhook-0', paused: true },
+    remove_channel: { channel_id: 'webhook-0' },
+    test_channel: { channel_id: 'webhook-0' },
     preview_threads: { thread_ids: [thread_id] },
     read_log: {},
     describe_hub: {},
@@ -120,6 +125,11 @@ export const REFUSED: Partial<Record<OperationName, ErrorCode>> = {
   list_devices: 'INSUFFICIENT_AUTHORITY',
   pair_device: 'INSUFFICIENT_AUTHORITY',
   revoke_device: 'INSUFFICIENT_AUTHORITY',
+  list_channels: 'INSUFFICIENT_AUTHORITY',
+  add_channel: 'INSUFFICIENT_AUTHORITY',
+  update_channel: 'INSUFFICIENT_AUTHORITY',
+  remove_channel: 'INSUFFICIENT_AUTHORITY',
+  test_channel: 'INSUFFICIENT_AUTHORITY',
   describe_hub: 'INSUFFICIENT_AUTHORITY',
 };
 

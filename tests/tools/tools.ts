@@ -11,6 +11,7 @@ export type ToolName =
   | 'conformance'
   | 'node22'
   | 'qdrant'
+  | 'lighthouse'
   | 'strace'
   | 'faketime'
   | 'libfaketime'

@@ -5,6 +5,7 @@ import type {
   AskAnswer,
   AskContent,
   Caller,
+  ChannelChange,
   Control,
   Cursor,
   DocumentContent,
@@ -22,6 +23,7 @@ import type {
 import type { Entry } from './entry.ts';
 import type { Outcome } from './queue/outcome.ts';
 import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
+import type { KeptChannel, Notice } from './notify/notice.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 import type { WakeBudget } from './wake/budget.ts';
@@ -246,6 +248,19 @@ export type AddDevice = Base<'add_device', { device: KeptDevice }>;
 export type TouchDevice = Base<'touch_device', { device_id: string; expires_at: string }>;
 export type RevokeDevice = Base<'revoke_device', { device_id: string }>;
 
+/** The input is what was asked for; the channel is what came of it. */
+export type AddChannel = Base<'add_channel', object> & { channel: KeptChannel };
+export type UpdateChannel = Base<'update_channel', ChannelChange> & { channel_id: string };
+export type RemoveChannel = Base<'remove_channel', Record<string, never>> & { channel_id: string };
+/** The hub itself tells people, and keeps what it has told. */
+export type MakeNotices = Base<'make_notices', Record<string, never>> & { notices: readonly Notice[] };
+export type MarkNotice = Base<'mark_notice', Record<string, never>> & {
+  notice: Notice;
+  /** Its channel has ceased to be. */
+  gone: boolean;
+};
+export type ForgetNotices = Base<'forget_notices', { keys: readonly string[] }>;
+
 /** Everything that changes the hub: plain data, so that it crosses to the store's thread as it is. */
 export type Command =
   | CreateThread
@@ -295,7 +310,13 @@ export type Command =
   | ForgetDeliveries
   | AddDevice
   | TouchDevice
-  | RevokeDevice;
+  | RevokeDevice
+  | AddChannel
+  | UpdateChannel
+  | RemoveChannel
+  | MakeNotices
+  | MarkNotice
+  | ForgetNotices;
 
 export type ThreadCommand = Extract<Command, { thread_id: string }>;
 
@@ -309,7 +330,7 @@ export interface Needs {
   /** The caller's cursor in the thread. */
   cursor?: boolean;
   /** A value kept beside the log. */
-  record?: { kind: 'agent' | 'ask' | 'session' | 'device'; key: string };
+  record?: { kind: 'agent' | 'ask' | 'session' | 'device' | 'channel'; key: string };
   /** Whatever the rule finds that it must know. */
   records?: true;
 }
@@ -320,7 +341,7 @@ export interface Loaded {
   other?: Located;
   entry: Entry | undefined;
   cursor: Cursor | undefined;
-  record?: RecordKinds['agent' | 'ask' | 'session' | 'device'];
+  record?: RecordKinds['agent' | 'ask' | 'session' | 'device' | 'channel'];
   records?: RecordReader;
 }
 

@@ -34,6 +34,8 @@ export { CLOSE, type Link as LiveLink, type Speaker } from './live/link.ts';
 export * from './live/live.ts';
 export * from './log.ts';
 export { type About, type CallContext, type Deps } from './operation.ts';
+export { type KeptChannel, type Messenger, type Notice, type Outcome } from './notify/notice.ts';
+export { createNotifier, type Notifier, type NotifySettings } from './notify/notifier.ts';
 export { createPresenceBoard, type Presence, type PresenceBoard } from './participation/presence.ts';
 export { CONTROL_AUTHORITY } from './participation/rules.ts';
 export { POLICY_RULES } from './participation/policy.ts';

@@ -13,6 +13,7 @@ import type { LogFollower } from './log-follower.ts';
 import type { Answerer, Library } from './knowledge/library.ts';
 import type { SloWindow } from './envelope/slo-window.ts';
 import type { MessageSearch } from './messages/message-search.ts';
+import type { Messenger } from './notify/notice.ts';
 import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
 import type { PresenceBoard } from './participation/presence.ts';
@@ -43,6 +44,8 @@ export interface Deps {
   invitations: Invitations;
   /** Where people find the hub with a browser. */
   address: () => string;
+  /** Carries notifications out. */
+  messenger: Messenger;
   /** What the hub tells of itself. */
   about: () => About;
   /** Writes a summary's prose when a model is configured. */

@@ -41,6 +41,7 @@ import {
 } from './knowledge/read-operations.ts';
 import { getSlo } from './envelope/slo-operation.ts';
 import { describeHub, readLog } from './hub-operations.ts';
+import { addChannel, listChannels, removeChannel, testChannel, updateChannel } from './notify/operations.ts';
 import {
   ackRead,
   getMessage,
@@ -140,6 +141,11 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,
+  list_channels: listChannels,
+  add_channel: addChannel,
+  update_channel: updateChannel,
+  remove_channel: removeChannel,
+  test_channel: testChannel,
   preview_threads: previewThreads,
   read_log: readLog,
   describe_hub: describeHub,

@@ -4,6 +4,7 @@ import type { WakeTally } from './wake/budget.ts';
 import type { Wake } from './wake/wake.ts';
 import type { KeptArtifact } from './artifacts/kept.ts';
 import type { KeptDelivery, Letter } from './queue/kept.ts';
+import type { KeptChannel, Notice } from './notify/notice.ts';
 import type { LastSeq, Service, UsedAlias, UsedNonce } from './envelope/kept.ts';
 import type {
   Branch,
@@ -68,6 +69,8 @@ export interface RecordKinds {
   delivery: KeptDelivery;
   letter: Letter;
   device: KeptDevice;
+  channel: KeptChannel;
+  notice: Notice;
 }
 
 export type RecordKind = keyof RecordKinds;

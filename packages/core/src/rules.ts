@@ -7,6 +7,7 @@ import { deviceRules } from './devices/rules.ts';
 import { offerRules } from './evidence/rules.ts';
 import { treeRules } from './knowledge/rules.ts';
 import { messageRules } from './messages/rules.ts';
+import { notifyRules } from './notify/rules.ts';
 import { participationRules } from './participation/rules.ts';
 import { sideRules } from './participation/side-rules.ts';
 import { queueRules } from './queue/rules.ts';
@@ -30,6 +31,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...envelopeRules,
   ...queueRules,
   ...deviceRules,
+  ...notifyRules,
 };
 
 /** What must be loaded before a command can be decided. */

@@ -52,6 +52,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     },
     invitations: createInvitations(time, chance),
     address: () => 'http://127.0.0.1',
+    messenger: { pushKey: '', send: () => Promise.resolve({ sent: true }) },
     about: () => ({
       version: '0.0.0',
       address: 'http://127.0.0.1',

@@ -7,7 +7,7 @@ import { Nav } from './parts/nav.tsx';
 import { Empty, Page } from './parts/page.tsx';
 import { Palette } from './parts/palette.tsx';
 import { Toasts } from './parts/toast.tsx';
-import { dismiss, overlay } from './keys.ts';
+import { dismiss, overlay, peeked } from './keys.ts';
 import { AgentsPage } from './pages/agents.tsx';
 import { AskPage } from './pages/ask.tsx';
 import { NowPage } from './pages/now.tsx';
@@ -25,8 +25,8 @@ function later<P extends object>(load: () => Promise<ComponentType<P>>): (props:
   return (props) => {
     if (!asked) {
       asked = true;
-      load().then(
-        (component) => (loaded.value = component),
+      Promise.all([load(), laterStyles()]).then(
+        ([component]) => (loaded.value = component),
         () => (asked = false),
       );
     }
@@ -35,10 +35,26 @@ function later<P extends object>(load: () => Promise<ComponentType<P>>): (props:
   };
 }
 
+let styles: Promise<void> | undefined;
+
+/** The styles of pages that come later; they come with the first of them. */
+function laterStyles(): Promise<void> {
+  styles ??= new Promise((resolve) => {
+    const link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = document.querySelector<HTMLMetaElement>('meta[name="later-style"]')?.content ?? '';
+    link.onload = link.onerror = () => resolve();
+    document.head.append(link);
+  });
+  return styles;
+}
+
 const ThreadPage = later(async () => (await import('./pages/thread.tsx')).ThreadPage);
 const AgentPage = later(async () => (await import('./pages/later.ts')).AgentPage);
+const KnowPage = later(async () => (await import('./pages/know.tsx')).KnowPage);
 const SearchPage = later(async () => (await import('./pages/later.ts')).SearchPage);
 const LogPage = later(async () => (await import('./pages/later.ts')).LogPage);
+const Peek = later(async () => (await import('./pages/later.ts')).Peek);
 const SystemPage = later(async () => (await import('./pages/later.ts')).SystemPage);
 
 /** The app: a way between pages, the page, and what lies above it. */
@@ -69,6 +85,9 @@ function Frame({ children }: { children: ComponentChildren }) {
       </main>
       {overlay.value === 'palette' ? <Palette onClose={() => dismiss('palette')} /> : null}
       {overlay.value === 'keys' ? <KeyHelp onClose={() => dismiss('keys')} /> : null}
+      {peeked.value === undefined ? null : (
+        <Peek key={peeked.value} id={peeked.value} onClose={() => (peeked.value = undefined)} />
+      )}
       <Toasts />
     </div>
   );
@@ -92,6 +111,8 @@ function Current() {
       return <AgentPage key={first} id={first} />;
     case 'ask':
       return <AskPage key={first} id={first} />;
+    case 'know':
+      return <KnowPage id={first} view={second} />;
     case 'search':
       return <SearchPage />;
     case 'log':

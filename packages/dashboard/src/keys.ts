@@ -5,6 +5,12 @@ import { go, goBack, place } from './router.ts';
 /** What lies above the page. */
 export const overlay = signal<'palette' | 'keys' | undefined>(undefined);
 
+/** The thread that is looked into without going there. */
+export const peeked = signal<string | undefined>(undefined);
+
+/** What keys do on the page that is shown; each page puts its own in and takes them out. */
+export const pageKeys = new Map<string, () => void>();
+
 /** Takes away what lies above the page; what has been called in its place meanwhile stays. */
 export function dismiss(what: 'palette' | 'keys'): void {
   if (overlay.value === what) overlay.value = undefined;
@@ -17,19 +23,28 @@ const GO: Record<string, string> = {
   n: '/now',
   t: '/threads',
   a: '/agents',
+  k: '/know',
   l: '/log',
   s: '/system',
   f: '/search',
 };
 
+/** Where Escape leads from a page when nothing came before it. */
+const UP: Record<string, string> = { thread: '/threads', agent: '/agents', know: '/know' };
+
 /** Every key and what it does, as the help lists them. */
 export const KEYS: readonly [string, string][] = [
-  ['g then n t a f l s', 'Go to Now, Threads, Agents, Search, Log, System'],
+  ['g then n t a k f l s', 'Go to Now, Threads, Agents, Knowledge, Search, Log, System'],
   ['j k', 'Move down and up'],
   ['Enter', 'Open'],
   ['n', 'Next unread thread'],
   ['y d', 'Approve or deny the request that has the focus'],
   ['p w', 'Prod or wake the agent that has the focus'],
+  ['m', 'Mute or unmute the participant that has the focus; else show the participants'],
+  ['e', 'Resolve the thread, or edit the document'],
+  ['u', 'Unread threads only'],
+  ['i', 'Show or hide what stands beside a thread'],
+  ['Space', 'Look into the thread that has the focus'],
   ['r', 'Write a message'],
   ['c', 'New thread'],
   ['/', 'Search'],
@@ -85,11 +100,22 @@ function press(key: string): boolean {
     case 'p':
     case 'w':
       return pushWithin('[data-agent]', key) || pushOnPage(key);
+    case 'm':
+      return pushWithin('[data-agent]', key) || pushForPage(key);
+    case 'e':
+      return pushForPage(key) || pushOnPage(key);
+    case 'i':
+      return pushForPage(key);
+    case 'u':
+      go('/threads?f=unread');
+      return true;
+    case ' ':
+      return peek();
     case 'c':
       return pushOnPage(key);
     case 'Escape':
       if (place.value.page === 'now') return false;
-      goBack(place.value.page === 'thread' ? '/threads' : place.value.page === 'agent' ? '/agents' : '/now');
+      goBack(UP[place.value.page] ?? '/now');
       return true;
     default:
       return false;
@@ -135,6 +161,19 @@ function pushWithin(selector: string, key: string): boolean {
     ?.querySelector<HTMLButtonElement>(`[data-key="${key}"]`);
   button?.click();
   return button !== null && button !== undefined;
+}
+
+function pushForPage(key: string): boolean {
+  const run = pageKeys.get(key);
+  run?.();
+  return run !== undefined;
+}
+
+/** Looks into the thread that has the focus. */
+function peek(): boolean {
+  const row = document.activeElement?.closest<HTMLElement>('[data-thread]');
+  peeked.value = row?.dataset['thread'];
+  return peeked.value !== undefined;
 }
 
 function pushOnPage(key: string): boolean {

@@ -13,14 +13,15 @@ const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 // HTML is shown, not obeyed, and a picture becomes a link to it: nothing is loaded because somebody mentions it.
-marked.use({
-  renderer: {
-    html: ({ text }) => escape(text),
-    image: ({ href, text }) => `<a href="${escape(href)}">${escape(text === '' ? href : text)}</a>`,
-  },
-});
+export const QUIET_RENDERER = {
+  html: ({ text }: { text: string }): string => escape(text),
+  image: ({ href, text }: { href: string; text: string }): string =>
+    `<a href="${escape(href)}">${escape(text === '' ? href : text)}</a>`,
+};
+marked.use({ renderer: QUIET_RENDERER });
 
-const ALLOWED = {
+/** What may be left of the words of others, wherever they are shown. */
+export const ALLOWED = {
   ALLOWED_TAGS: [
     'p',
     'br',
@@ -54,12 +55,14 @@ const ALLOWED = {
   RETURN_TRUSTED_TYPE: true,
 };
 
-// Links leave the app behind, and nobody can tick a box in what another has said.
+// Links leave the app behind, but for those to a document; nobody can tick a box in what another has said.
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
-  if (node.nodeName === 'A') {
+  if (node.nodeName === 'A' && node.getAttribute('href')?.startsWith('/know/') !== true) {
     node.setAttribute('target', '_blank');
     node.setAttribute('rel', 'noopener noreferrer nofollow');
   }
+  // What may be wider than its place can be moved by keys too.
+  if (node.nodeName === 'TABLE' || node.nodeName === 'PRE') node.setAttribute('tabindex', '0');
   if (node.nodeName === 'INPUT') {
     if (node.getAttribute('type') === 'checkbox') node.setAttribute('disabled', '');
     else node.remove();
@@ -76,7 +79,8 @@ export function toMarkup(text: string): string | undefined {
   }
 }
 
-function isParsed(text: string): boolean {
-  if (text.length > PARSED_CHARS || !/[*_`#[\]|>\-\n~<:]/.test(text)) return false;
+/** Whether a text is worth parsing, and can be without holding up the page; a text with no mark needs none. */
+export function isParsed(text: string, which: 'marked' | 'whole' = 'marked'): boolean {
+  if (text.length > PARSED_CHARS || (which === 'marked' && !/[*_`#[\]|>\-\n~<:]/.test(text))) return false;
   return (text.match(/[*_[\]~`]/g)?.length ?? 0) <= PARSED_MARKS && !TOO_DEEP.test(text);
 }

@@ -8,6 +8,7 @@ const ROUTES = [
   ['agents', /^\/agents$/],
   ['agent', /^\/agents\/([^/]+)$/],
   ['ask', /^\/asks\/([^/]+)$/],
+  ['know', /^\/know(?:\/([^/]+))?(?:\/(edit|history))?$/],
   ['search', /^\/search$/],
   ['log', /^\/log$/],
   ['system', /^\/system$/],

@@ -1,3 +1,5 @@
+import { go } from './router.ts';
+
 interface ScriptPolicy {
   createScriptURL(url: string): string;
 }
@@ -12,5 +14,8 @@ export function installWorker(): void {
   const { trustedTypes } = globalThis as { trustedTypes?: PolicyMaker };
   const policy = trustedTypes?.createPolicy('parley', { createScriptURL: (url) => url });
   const path = '/sw.js';
+  navigator.serviceWorker.addEventListener('message', ({ data }: MessageEvent<{ go?: unknown }>) => {
+    if (typeof data.go === 'string' && data.go.startsWith('/')) go(data.go);
+  });
   navigator.serviceWorker.register(policy?.createScriptURL(path) ?? path).catch(() => {});
 }

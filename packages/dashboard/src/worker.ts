@@ -35,6 +35,53 @@ self.addEventListener('fetch', (event) => {
   else if (SHELL.includes(url.pathname)) event.respondWith(kept(url.pathname, request));
 });
 
+/** A push as it comes, in the declarative form: a browser that knows it shows it without this worker. */
+interface Pushed {
+  notification?: {
+    title: string;
+    body?: string;
+    tag?: string;
+    navigate?: string;
+    data?: { path?: string; kind?: string; urgency?: string; ask_id?: string };
+  };
+  app_badge?: number;
+}
+
+self.addEventListener('push', (event) => {
+  event.waitUntil(show(event.data?.json() as Pushed | undefined));
+});
+
+async function show(pushed: Pushed | undefined): Promise<void> {
+  const { title, body = '', tag = 'parley', data = {} } = pushed?.notification ?? { title: 'Parley' };
+  if (pushed?.app_badge !== undefined && 'setAppBadge' in navigator)
+    await navigator.setAppBadge(pushed.app_badge).catch(() => {});
+  await self.registration.showNotification(title, {
+    body,
+    tag,
+    data,
+    icon: '/icon-192.png',
+    badge: '/icon-192.png',
+    // A newer word in the place of an older one is heard again.
+    ...({ renotify: true } as object),
+  });
+}
+
+// A tap leads to the very thing: in the window that is open, or in a new one.
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const { path = '/now' } = (event.notification.data ?? {}) as { path?: string };
+  event.waitUntil(lead(path.startsWith('/') ? path : '/now'));
+});
+
+async function lead(path: string): Promise<void> {
+  const [open] = await self.clients.matchAll({ type: 'window', includeUncontrolled: false });
+  if (open === undefined) await self.clients.openWindow(path);
+  else {
+    await open.focus().catch(() => open);
+    open.postMessage({ go: path });
+  }
+}
+
 async function kept(path: string, request?: Request): Promise<Response> {
   const cache = await caches.open(STORE);
   const found = await cache.match(path);

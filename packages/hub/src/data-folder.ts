@@ -26,6 +26,7 @@ export const FILES = [
   'hub.json',
   'artifact-keys.json',
   'auth.json',
+  'push.json',
   'auth.lock',
   'auth.lock-journal',
   'slo.json',

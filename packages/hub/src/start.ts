@@ -18,6 +18,7 @@ import {
   createLog,
   createMessageFollower,
   createMessageQuota,
+  createNotifier,
   createOffers,
   createPostOffice,
   createPresenceBoard,
@@ -31,6 +32,7 @@ import {
   type Invitation,
   isRecorded,
   type PostSettings,
+  type NotifySettings,
   type WakeSettings,
 } from '@parley/core';
 import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
@@ -66,6 +68,9 @@ import { createCallMeter } from './metrics/hub-metrics.ts';
 import { readSecret } from './metrics/secret-file.ts';
 import { keepSlo } from './metrics/slo-file.ts';
 import { readRegistry } from './profile-file.ts';
+import { createMessenger } from './notify/messenger.ts';
+import { createOutgoing } from './notify/outgoing.ts';
+import { pushKeys } from './notify/push-keys.ts';
 import { createProse } from './prose.ts';
 import { requestContext } from './request-context.ts';
 import { openSearches } from './searches.ts';
@@ -164,6 +169,16 @@ export async function start(
     wakeDesk: createWakeDesk(clock.monotonic),
     invitations: createInvitations(clock, chance),
     address,
+    messenger: createMessenger({
+      outgoing: createOutgoing({
+        allowedHosts: config.notify.allowed_hosts,
+        timeoutMs: config.notify.timeout_ms,
+      }),
+      keys: await pushKeys(config.data),
+      address: () => deps.about().address,
+      contact: config.notify.contact,
+      now: clock.now,
+    }),
     about: () => ({
       version: VERSION,
       started_at,
@@ -238,6 +253,7 @@ export async function start(
   };
   const waker = createWaker(wakerDeps);
   const callFollower = createCallFollower({ ...wakerDeps, waker, graceMs: config.wake.grace_ms });
+  const notifier = createNotifier({ ...deps, settings: notifySettings(config.notify), onFault });
   const verifier = createVerifier({ config, now: clock.now, warn: (message) => log.warn({}, message) });
   const badTokens = createQuota(
     { per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst },
@@ -358,12 +374,14 @@ export async function start(
   if (searches.keepsMessages) messageFollower.start();
   await waker.start();
   if (config.wake.on_call) await callFollower.start();
+  await notifier.start();
   return {
     url: server.url,
     invite: (person) => deps.invitations.issue({ ...person, name: undefined, read_only: false }, LINK_MS),
     async close() {
       await server.close();
       await postOffice.close();
+      await notifier.close();
       await callFollower.close();
       await waker.close();
       deps.asks.close();
@@ -378,6 +396,17 @@ export async function start(
       writePrivateFile(runtimeFile, '{}\n');
       lock.release();
     },
+  };
+}
+
+function notifySettings(notify: Config['notify']): NotifySettings {
+  return {
+    graceMs: notify.grace_ms,
+    lookMs: notify.look_ms,
+    troubleAfterMs: notify.trouble_after_ms,
+    repeatMs: notify.repeat_ms,
+    retryMs: notify.retry_ms,
+    giveUpMs: notify.give_up_ms,
   };
 }
 

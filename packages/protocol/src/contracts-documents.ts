@@ -155,6 +155,9 @@ export const getDocument = contract({
   input: z.object({ document_id: DocumentId, revision: Revision.optional() }),
   output: z.object({
     document: Document,
+    path: z
+      .array(z.object({ document_id: DocumentId, title: z.string() }))
+      .describe('the documents above it, the topmost first'),
     thread_id: ThreadId.describe('the log of the tree: follow it to hear of every change'),
   }),
   annotations: READS,
@@ -173,7 +176,14 @@ export const listDocuments = contract({
     limit: Limit,
     after: After,
   }),
-  output: z.object({ documents: z.array(DocumentSummary), next_after: NextAfter }),
+  output: z.object({
+    documents: z.array(
+      DocumentSummary.extend({
+        has_children: z.boolean().describe('others hang below it, of the kind that was asked for'),
+      }),
+    ),
+    next_after: NextAfter,
+  }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/documents' },
   essential: false,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import type { Contract } from './contract.ts';
+import { addChannel, listChannels, removeChannel, testChannel, updateChannel } from './contracts-channels.ts';
 import {
   commandAgent,
   getAgent,
@@ -142,6 +143,11 @@ export const CONTRACTS = {
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,
+  list_channels: listChannels,
+  add_channel: addChannel,
+  update_channel: updateChannel,
+  remove_channel: removeChannel,
+  test_channel: testChannel,
   preview_threads: previewThreads,
   read_log: readLog,
   describe_hub: describeHub,

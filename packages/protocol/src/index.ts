@@ -2,6 +2,7 @@ export * from './address.ts';
 export * from './agents.ts';
 export * from './asks.ts';
 export * from './caller.ts';
+export * from './channels.ts';
 export * from './contract.ts';
 export * from './contracts.ts';
 export { type PresenceState } from './contracts-participation.ts';

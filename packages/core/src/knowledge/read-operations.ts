@@ -21,10 +21,30 @@ export const getDocument = operation('get_document', {
         content: { mime_type, body },
         ...(kept.is_human_readable ? { web_uri: webUri(deps, document_id) } : {}),
       },
+      path: await pathTo(deps, workspace_id, kept),
       thread_id: treeId(workspace_id),
     };
   },
 });
+
+/** How many documents above one are told: in a deeper tree those right above it. */
+const MAX_ABOVE = 50;
+
+/** The documents above one as it hangs now. */
+async function pathTo(
+  deps: Deps,
+  workspace_id: string,
+  { parent_id }: KeptDocument,
+): Promise<{ document_id: string; title: string }[]> {
+  const path: { document_id: string; title: string }[] = [];
+  for (let next = parent_id; next !== TREE_ROOT && path.length < MAX_ABOVE;) {
+    const [above] = await someDocuments(deps, workspace_id, [next]);
+    if (above === undefined) break;
+    path.unshift({ document_id: above.document_id, title: above.metadata.title });
+    next = above.parent_id;
+  }
+  return path;
+}
 
 /** A document with what a revision said of it. */
 async function asItWas(
@@ -66,11 +86,30 @@ export const listDocuments = operation('list_documents', {
     );
     const last = page.at(-1);
     return {
-      documents: documents.map(toSummary),
+      documents: await Promise.all(
+        documents.map(async (one) => ({
+          ...toSummary(one),
+          has_children: await hasChildren(deps, workspace_id, one.document_id, deleted),
+        })),
+      ),
       next_after: wanted.length > limit && last !== undefined ? placeOf(last) : null,
     };
   },
 });
+
+/** How many children are looked at to find one of the wanted kind. */
+const LOOKED_AT = 50;
+
+/** Whether anything hangs below a document; where very many do, they are not all looked at, and the answer is yes. */
+async function hasChildren(deps: Deps, workspace_id: string, id: string, deleted: boolean): Promise<boolean> {
+  const now = deps.clock.now();
+  const query = { kind: 'branch', workspace_id, prefix: `${id} `, limit: LOOKED_AT } as const;
+  const branches = await deps.store.records(query);
+  return (
+    branches.length === LOOKED_AT ||
+    branches.some((one) => isGone(one, now) === deleted && !isForgotten(one, now))
+  );
+}
 
 function placeOf({ order, document_id }: Branch): string {
   return `${order} ${document_id}`;

@@ -2,7 +2,17 @@ import type { Ask, AskVerdict, ThreadEvent, ThreadStatus } from '@parley/protoco
 
 import { call, read } from './api.ts';
 import { openLog } from './thread-log.ts';
-import { agents, asks, me, presence, type Preview, previews, threads, type ThreadRow } from './state.ts';
+import {
+  agents,
+  asks,
+  me,
+  presence,
+  type Preview,
+  previews,
+  threads,
+  type ThreadRow,
+  treeEvents,
+} from './state.ts';
 
 /** How long a request stays in sight once the agent has the verdict, and while it has not taken it yet. */
 const SETTLED_MS = 6_000;
@@ -43,7 +53,7 @@ async function loadThreads(): Promise<void> {
   const page = await call('list_threads', { limit: MAX_THREADS });
   threads.value = new Map(page.threads.map((thread) => [thread.thread_id, thread]));
   const ids = page.threads
-    .filter(({ journal_of }) => journal_of === undefined)
+    .filter(({ journal_of, tree }) => journal_of === undefined && tree !== true)
     .map(({ thread_id }) => thread_id);
   const found = await call('preview_threads', { thread_ids: ids });
   previews.value = new Map(found.previews.map(({ thread_id, ...last }) => [thread_id, last]));
@@ -78,7 +88,11 @@ export function apply(events: readonly ThreadEvent[]): void {
   const nextPreviews = new Map(previews.value);
   const nextThreads = new Map(threads.value);
   const stale = new Set<string>();
+  const ofTree = events.filter(isOfTree);
+  if (ofTree.length > 0) treeEvents.value = ofTree;
   for (const event of events) {
+    // The log of the documents is no conversation.
+    if (isOfTree(event)) continue;
     if (event.type === 'presence' && event.meta.seq === undefined) {
       applyPresence(event);
       anyPresence = true;
@@ -117,6 +131,13 @@ function changed({ content }: ThreadEvent): Partial<ThreadRow> {
   const status = control['thread.status']?.to;
   const title = control['thread.renamed']?.title;
   return { ...(status === undefined ? {} : { status }), ...(title === undefined ? {} : { title }) };
+}
+
+/** True for what tells of a document; the log of the documents begins with an entry that says it is one. */
+function isOfTree({ type, content }: ThreadEvent): boolean {
+  if (type !== 'control') return false;
+  const [[verb, told] = ['', undefined]] = Object.entries((content ?? {}) as Record<string, unknown>);
+  return verb.startsWith('document.') || (told as { tree?: boolean } | undefined)?.tree === true;
 }
 
 function previewOf({ type, from, content, ts, meta }: ThreadEvent): Preview | undefined {

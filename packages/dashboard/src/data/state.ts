@@ -1,4 +1,4 @@
-import type { AgentView, Ask, OutputOf } from '@parley/protocol';
+import type { AgentView, Ask, OutputOf, ThreadEvent } from '@parley/protocol';
 import { computed, signal } from '@preact/signals';
 
 /** Who is signed in on this device. */
@@ -36,6 +36,9 @@ export const previews = signal<ReadonlyMap<string, Preview>>(new Map());
 /** Present in a thread and how, by thread and agent. */
 export const presence = signal<ReadonlyMap<string, ReadonlyMap<string, string>>>(new Map());
 
+/** What happened to documents since the picture before, as the log tells it. */
+export const treeEvents = signal<readonly ThreadEvent[]>([]);
+
 /** How the connection to the hub is. */
 export const line = signal<'connecting' | 'live' | 'lost'>('connecting');
 
@@ -49,10 +52,10 @@ export const waiting = computed(() =>
 
 export const openAsks = computed(() => waiting.value.filter(({ ask }) => ask.status === 'open').length);
 
-/** The threads of people and agents, the newest first; the journals of agents are no conversations. */
+/** The threads of people and agents, the newest first; journals and the log of the documents are no conversations. */
 export const conversations = computed(() =>
   [...(threads.value?.values() ?? [])]
-    .filter((thread) => thread.journal_of === undefined)
+    .filter((thread) => thread.journal_of === undefined && thread.tree !== true)
     .toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)),
 );
 

@@ -2,4 +2,5 @@
 export { AgentPage } from './agent.tsx';
 export { LogPage } from './log.tsx';
 export { SearchPage } from './search.tsx';
+export { Peek } from '../parts/peek.tsx';
 export { SystemPage } from './system.tsx';

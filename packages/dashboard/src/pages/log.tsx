@@ -20,9 +20,9 @@ interface Row {
 const FILTERS: Record<string, (event: ThreadEvent) => boolean> = {
   failed: (event) => isFailure(event),
   asks: (event) => verbOf(event).startsWith('ask.'),
-  steering: (event) =>
-    event.type === 'control' && !verbOf(event).startsWith('ask.') && !verbOf(event).startsWith('agent.'),
+  steering: (event) => event.type === 'control' && !/^(?:ask|agent|document)\./.test(verbOf(event)),
   agents: (event) => verbOf(event).startsWith('agent.') || reportedAs(event) !== '',
+  documents: (event) => verbOf(event).startsWith('document.'),
 };
 
 /** All that happened, the newest first: who did what, where and when. */
@@ -63,6 +63,7 @@ export function LogPage() {
           ['asks', 'Requests'],
           ['steering', 'Steering'],
           ['agents', 'Reports'],
+          ['documents', 'Documents'],
         ]}
       />
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
@@ -90,7 +91,7 @@ export function LogPage() {
 }
 
 function LogRow({ pos, event }: Row) {
-  const { icon, text, tone } = toldOf(event);
+  const { icon, text, tone, document } = toldOf(event);
   const thread = threads.value?.get(event.thread);
   return (
     <details class="log-row">
@@ -111,15 +112,21 @@ function LogRow({ pos, event }: Row) {
         <button type="button" class="button" onClick={() => void copy(JSON.stringify({ pos, ...event }))}>
           <Icon name="copy" /> Copy as JSON
         </button>
-        <a class="button" href={`/t/${event.thread}/${event.meta.seq ?? 0}`}>
-          Show it in its thread
-        </a>
+        {document === undefined ? (
+          <a class="button" href={`/t/${event.thread}/${event.meta.seq ?? 0}`}>
+            Show it in its thread
+          </a>
+        ) : (
+          <a class="button" href={`/know/${document}`}>
+            Show the document
+          </a>
+        )}
       </div>
     </details>
   );
 }
 
-function toldOf(event: ThreadEvent): { icon: IconName; text: string; tone: string } {
+function toldOf(event: ThreadEvent): { icon: IconName; text: string; tone: string; document?: string } {
   if (event.type === 'control' || event.type === 'presence') return describe(event, me.value?.agent_id ?? '');
   const kind = reportedAs(event);
   const label = kind === '' ? '' : `${kind.replaceAll('_', ' ')}: `;

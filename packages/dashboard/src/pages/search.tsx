@@ -1,11 +1,13 @@
 import type { OutputOf } from '@parley/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import { Passages, useKnowledge } from '../knowledge/results.tsx';
 import { call, wordsOf } from '../data/api.ts';
 import { conversations, fleet, threads } from '../data/state.ts';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, Page, Section } from '../parts/page.tsx';
+import { Snippet } from '../parts/snippet.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { go, place } from '../router.ts';
 import { ago } from '../time.ts';
@@ -13,7 +15,7 @@ import { makeOf } from '../words.ts';
 
 type Found = OutputOf<'search_messages'>;
 
-/** Searches what was said, and who and what there is. */
+/** Searches what was said and written down, and who and what there is. */
 export function SearchPage() {
   const query = place.value.query.get('q') ?? '';
   const field = useRef<HTMLInputElement>(null);
@@ -38,6 +40,7 @@ export function SearchPage() {
       clearTimeout(timer);
     };
   }, [query]);
+  const { found: known } = useKnowledge(query, 5);
   const low = query.trim().toLowerCase();
   const agents =
     low === ''
@@ -58,14 +61,14 @@ export function SearchPage() {
           ref={field}
           type="search"
           value={query}
-          placeholder="Words, “phrases”, a thread, an agent"
+          placeholder="Words, “phrases”, a thread, an agent, a document"
           autocomplete="off"
           onInput={(event) => go(`/search?q=${encodeURIComponent(event.currentTarget.value)}`, 'replace')}
         />
       </label>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       {low === '' ? (
-        <Empty title="Everything that was said, in one place.">
+        <Empty title="Everything that was said or written down, in one place.">
           <p>
             Try a word, a <code>"whole phrase"</code>, or the name of an agent.
           </p>
@@ -101,6 +104,15 @@ export function SearchPage() {
           </div>
         </Section>
       )}
+      {low === '' || (known?.context.length ?? 0) === 0 ? null : (
+        <Section
+          title="Documents"
+          count={known?.context.length}
+          action={<a href={`/know?q=${encodeURIComponent(query)}`}>Ask the documents</a>}
+        >
+          <Passages found={known?.context ?? []} query={query} />
+        </Section>
+      )}
       {found === undefined || low === '' ? null : (
         <Section title="Messages" count={found.hits.length}>
           {found.hits.length === 0 ? <Empty title="No message has these words." /> : null}
@@ -131,11 +143,4 @@ export function SearchPage() {
       )}
     </Page>
   );
-}
-
-/** A piece of a message with the words that were looked for made plain. */
-function Snippet({ text, query }: { text: string; query: string }) {
-  const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
-  const parts = words.length === 0 ? [text] : text.split(new RegExp(`(${words.join('|')})`, 'giu'));
-  return <>{parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}</>;
 }

@@ -5,6 +5,7 @@ import { attempt, maySteer } from '../data/actions.ts';
 import { call, newKey, read, wordsOf } from '../data/api.ts';
 import { signOut } from '../data/session.ts';
 import { me } from '../data/state.ts';
+import { Channels } from '../parts/channels.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { PairSheet } from '../parts/pair-sheet.tsx';
@@ -101,6 +102,7 @@ export function SystemPage() {
           ))}
         </div>
       </Section>
+      <Channels />
       <Section title="Keys" count={hub?.keys.length}>
         <div class="list">
           {(hub?.keys ?? []).map((key) => (

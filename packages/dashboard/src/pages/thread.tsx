@@ -1,4 +1,5 @@
 import type { ThreadEvent } from '@parley/protocol';
+import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 
 import { control, maySteer, setStatus } from '../data/actions.ts';
@@ -18,6 +19,7 @@ import { Sheet } from '../parts/sheet.tsx';
 import { ThreadList } from '../parts/thread-list.tsx';
 import { ThreadMenu } from '../parts/thread-menu.tsx';
 import { ThreadPanel } from '../parts/thread-panel.tsx';
+import { pageKeys } from '../keys.ts';
 import { go, goBack, place } from '../router.ts';
 import { plural, STATUS_WORDS } from '../words.ts';
 
@@ -31,7 +33,7 @@ export function ThreadPage({ id, seq }: { id: string; seq: number | undefined })
     loadThread(id).catch((error: unknown) => fail(wordsOf(error)));
   }, [id]);
   return (
-    <div class="thread-layout">
+    <div class={besides.value ? 'thread-layout' : 'thread-layout thread-alone'}>
       <aside class="thread-aside scroll" aria-label="Threads" tabIndex={0}>
         <h2 class="aside-title">Threads</h2>
         <ThreadList current={id} path="/t" />
@@ -46,6 +48,9 @@ export function ThreadPage({ id, seq }: { id: string; seq: number | undefined })
     </div>
   );
 }
+
+/** Whether what stands beside a thread is shown, where there is room. */
+const besides = signal(true);
 
 type Open = 'people' | 'menu' | 'asks' | 'side' | ThreadEvent | undefined;
 
@@ -64,6 +69,13 @@ function Thread({ thread, seq }: { thread: ThreadRow; seq: number | undefined })
     if (target !== undefined) reply(target);
   }, [wish, log.version.value]);
   const close = (): void => show(undefined);
+  const mayResolve = maySteer() && (status === 'active' || status === 'blocked');
+  useEffect(() => {
+    pageKeys.set('i', () => (besides.value = !besides.value));
+    pageKeys.set('m', () => show('people'));
+    if (mayResolve) pageKeys.set('e', () => void setStatus(thread_id, 'resolved', 'resolved by a person'));
+    return () => pageKeys.clear();
+  }, [thread_id, mayResolve]);
   return (
     <>
       <section class="thread-main" aria-label={title}>

@@ -60,9 +60,9 @@ export function AskAnswers({ row, onMore, onAnswerInThread }: AnswersProps) {
           class="button-primary"
           disabled={sending}
           data-key="y"
-          onClick={onAnswerInThread ?? onMore}
+          onClick={ask.kind === 'elicitation' ? onMore : (onAnswerInThread ?? onMore)}
         >
-          <Icon name="reply" /> Answer
+          <Icon name="reply" /> {ask.kind === 'elicitation' ? 'Fill in' : 'Answer'}
         </button>
       ) : null}
       <button

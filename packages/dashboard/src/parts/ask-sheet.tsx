@@ -2,6 +2,7 @@ import type { Ask, AskAnswer } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { wishOf } from '../words.ts';
+import { AskForm, fieldsOf } from './ask-form.tsx';
 import { chosen, no, yes } from './ask-answers.tsx';
 import { Sheet } from './sheet.tsx';
 
@@ -45,38 +46,42 @@ export function AskSheet({
           </button>
         ))}
       </div>
-      <form
-        class="reason"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (approval) onAnswer(no(ask, reason.trim()));
-          else if (reason.trim() !== '') onAnswer({ decision: 'answered', text: reason.trim() });
-        }}
-      >
-        <label class="field">
-          <span>{approval ? 'Tell it why not' : 'Answer in your own words'}</span>
-          <textarea
-            rows={2}
-            value={reason}
-            maxLength={1_500}
-            onInput={(event) => write(event.currentTarget.value)}
-          />
-        </label>
-        <div class="reason-buttons">
-          <button
-            type="submit"
-            class={approval ? 'button-danger' : 'button-primary'}
-            disabled={!approval && reason.trim() === ''}
-          >
-            {approval ? (reason.trim() === '' ? 'Deny' : 'Deny and say why') : 'Send answer'}
-          </button>
-          {approval ? null : (
-            <button type="button" class="button-danger" onClick={() => onAnswer(no(ask, reason.trim()))}>
-              Decline
+      {ask.schema !== undefined && fieldsOf(ask.schema) !== undefined && !approval ? (
+        <AskForm schema={ask.schema} onAnswer={onAnswer} />
+      ) : (
+        <form
+          class="reason"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (approval) onAnswer(no(ask, reason.trim()));
+            else if (reason.trim() !== '') onAnswer({ decision: 'answered', text: reason.trim() });
+          }}
+        >
+          <label class="field">
+            <span>{approval ? 'Tell it why not' : 'Answer in your own words'}</span>
+            <textarea
+              rows={2}
+              value={reason}
+              maxLength={1_500}
+              onInput={(event) => write(event.currentTarget.value)}
+            />
+          </label>
+          <div class="reason-buttons">
+            <button
+              type="submit"
+              class={approval ? 'button-danger' : 'button-primary'}
+              disabled={!approval && reason.trim() === ''}
+            >
+              {approval ? (reason.trim() === '' ? 'Deny' : 'Deny and say why') : 'Send answer'}
             </button>
-          )}
-        </div>
-      </form>
+            {approval ? null : (
+              <button type="button" class="button-danger" onClick={() => onAnswer(no(ask, reason.trim()))}>
+                Decline
+              </button>
+            )}
+          </div>
+        </form>
+      )}
     </Sheet>
   );
 }

@@ -18,7 +18,13 @@ interface ComposerProps {
 export function Composer({ log, participants, shut, replyTo, onReplied }: ComposerProps) {
   const place = `draft:${log.id}`;
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, write] = useState(() => localStorage.getItem(place) ?? '');
+  const [text, set] = useState(() => localStorage.getItem(place) ?? '');
+  // Kept with each letter, not with the next picture: a reload may come before it.
+  const write = (next: string): void => {
+    if (next === '') localStorage.removeItem(place);
+    else localStorage.setItem(place, next);
+    set(next);
+  };
   const [picked, pick] = useState(0);
   const word = /(?:^|\s)@([\w.:@-]*)$/.exec(text)?.[1];
   const names =
@@ -26,8 +32,6 @@ export function Composer({ log, participants, shut, replyTo, onReplied }: Compos
       ? []
       : participants.filter((name) => name.toLowerCase().startsWith(word.toLowerCase())).slice(0, 6);
   useEffect(() => {
-    if (text === '') localStorage.removeItem(place);
-    else localStorage.setItem(place, text);
     const area = field.current;
     if (area === null) return;
     area.style.height = 'auto';

@@ -8,6 +8,7 @@ import { reportedAs } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { describe } from './system-words.ts';
+import { WakeLadder } from './wake-ladder.tsx';
 
 const SHOWN = 30;
 
@@ -28,22 +29,25 @@ export function Journal({ agentId }: { agentId: string }) {
   }, [agentId, seen, journal?.last_seq]);
   if (events.length === 0) return null;
   return (
-    <Section title="Journal">
-      <ul class="journal">
-        {events.map((event) => {
-          const { icon, text, tone } = wordsFor(event);
-          return (
-            <li key={event.id} class={`quiet quiet-${tone}`}>
-              <Icon name={icon} size={16} />
-              <span>{text}</span>
-              <time class="meta" dateTime={event.ts} title={fullTime(event.ts)}>
-                {clockTime(event.ts)}
-              </time>
-            </li>
-          );
-        })}
-      </ul>
-    </Section>
+    <>
+      <WakeLadder events={events} />
+      <Section title="Journal">
+        <ul class="journal">
+          {events.map((event) => {
+            const { icon, text, tone } = wordsFor(event);
+            return (
+              <li key={event.id} class={`quiet quiet-${tone}`}>
+                <Icon name={icon} size={16} />
+                <span>{text}</span>
+                <time class="meta" dateTime={event.ts} title={fullTime(event.ts)}>
+                  {clockTime(event.ts)}
+                </time>
+              </li>
+            );
+          })}
+        </ul>
+      </Section>
+    </>
   );
 }
 

@@ -8,7 +8,7 @@ interface Goal {
   word: string;
   icon: IconName;
   pages: readonly string[];
-  /** Left out where there is room for five only; its page is linked from System. */
+  /** Left out where there is room for five only: Search stands in the heads of the pages there, the log on System. */
   minor?: boolean;
 }
 
@@ -17,7 +17,8 @@ export const PLACES: readonly Goal[] = [
   { path: '/now', word: 'Now', icon: 'now', pages: ['now', 'ask'] },
   { path: '/threads', word: 'Threads', icon: 'threads', pages: ['threads', 'thread'] },
   { path: '/agents', word: 'Agents', icon: 'agents', pages: ['agents', 'agent'] },
-  { path: '/search', word: 'Search', icon: 'search', pages: ['search'] },
+  { path: '/know', word: 'Knowledge', icon: 'know', pages: ['know'] },
+  { path: '/search', word: 'Search', icon: 'search', pages: ['search'], minor: true },
   { path: '/log', word: 'Log', icon: 'log', pages: ['log'], minor: true },
   { path: '/system', word: 'System', icon: 'system', pages: ['system'] },
 ];

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 import { line } from '../data/state.ts';
+import { Icon } from './icon.tsx';
 
 /** The frame of a plain page: its title, what can be done there, and a column of content. */
 export function Page({
@@ -25,7 +26,12 @@ export function Page({
         <header class="page-head">
           <h1>{title}</h1>
           <LineSign />
-          <div class="page-actions">{actions}</div>
+          <div class="page-actions">
+            <a class="button-quiet icon-button head-search" href="/search" aria-label="Search">
+              <Icon name="search" />
+            </a>
+            {actions}
+          </div>
         </header>
         <div class="page-main">{children}</div>
         {aside === undefined ? null : <aside class="page-aside">{aside}</aside>}

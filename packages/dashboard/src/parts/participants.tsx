@@ -21,8 +21,8 @@ export function Participants({ thread }: { thread: ThreadRow }) {
         const how =
           there?.get(name) ?? (agent === undefined ? undefined : STATE_WORDS[agent.state].toLowerCase());
         return (
-          <li key={name} class="person">
-            <a class="person-name" href={`/agents/${encodeURIComponent(name)}`}>
+          <li key={name} class="person" data-agent={name}>
+            <a class="person-name" data-row href={`/agents/${encodeURIComponent(name)}`}>
               <Avatar name={name} size="s" state={agent?.state} />
               <span>
                 {name}
@@ -45,6 +45,7 @@ export function Participants({ thread }: { thread: ThreadRow }) {
                 <button
                   type="button"
                   class="button icon-button"
+                  data-key="m"
                   aria-label={isMuted ? `Let ${name} speak again` : `Mute ${name}`}
                   aria-pressed={isMuted}
                   onClick={() =>

@@ -8,6 +8,7 @@ interface Told {
   tone: 'plain' | 'needs' | 'good' | 'bad';
   askId?: string;
   side?: string;
+  document?: string;
 }
 
 type Words = (who: string, told: never) => Told;
@@ -18,6 +19,18 @@ interface AskTold {
   ask_id: string;
   ask?: { prompt: string; command?: string };
   verdict?: { decision: string; by: string; reason?: string };
+}
+
+interface DocumentTold {
+  document: { document_id: string; revision: number; metadata: { title: string } };
+}
+
+function aboutDocument(who: string, did: string, { document }: DocumentTold): Told {
+  const { document_id, revision, metadata } = document;
+  return {
+    ...plain('page', `${who} ${did} ${metadata.title} (revision ${revision})`),
+    document: document_id,
+  };
 }
 
 /** What each entry that nobody spoke says in a line, by its verb. */
@@ -57,6 +70,12 @@ const WORDS: Record<string, Words> = {
           'info',
           verdict?.decision === 'withdrawn' ? `${who} no longer needs an answer` : `${who} has the answer`,
         ),
+  'document.created': (who, told: DocumentTold) => aboutDocument(who, 'wrote', told),
+  'document.updated': (who, told: DocumentTold) => aboutDocument(who, 'changed', told),
+  'document.moved': (who, told: DocumentTold) => aboutDocument(who, 'moved', told),
+  'document.deleted': (who, told: DocumentTold) => aboutDocument(who, 'deleted', told),
+  'document.restored': (who, told: DocumentTold) => aboutDocument(who, 'restored', told),
+  'document.reverted': (who, told: DocumentTold) => aboutDocument(who, 'brought back an older', told),
   'agent.registered': (who) => plain('agents', `${who} registered`),
   'agent.command': (who, { command }: { command: string }) =>
     plain('bolt', `${who} sent the command ${command}`),
@@ -65,6 +84,8 @@ const WORDS: Record<string, Words> = {
     text: `${who} ${success ? 'did it' : 'could not do it'}`,
     tone: success ? 'good' : 'bad',
   }),
+  'agent.wake': (who, { step = 'step', door }: { step?: string; door?: string }) =>
+    plain('bell', `${who}: wake ${[step, door].filter(Boolean).join(', ').replaceAll('_', ' ')}`),
   mute: (who, { targets }: { targets: string[] }) => plain('mute', `${who} muted ${targets.join(', ')}`),
   unmute: (who, { targets }: { targets: string[] }) =>
     plain('unmute', `${who} lets ${targets.join(', ')} speak again`),

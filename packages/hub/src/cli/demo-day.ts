@@ -1,5 +1,7 @@
 import type { Client } from '@parley/client';
 
+import { writeDocuments } from './demo-documents.ts';
+
 /** The people and agents of the demo's day, and where they work. */
 export const DAY_AGENTS = {
   planner: { role: 'orchestrator', runtime: 'claude_code', model: 'claude-opus-4-5', cwd: '~/src/mobile' },
@@ -24,6 +26,7 @@ export async function playDay(clients: Clients, person: string): Promise<void> {
   await playIncident(clients, person);
   await playDesign(clients, person);
   await playGuide(clients, person);
+  await writeDocuments(clients.planner);
   await raiseAsks(clients, review);
   await settle(clients, review);
 }

@@ -17,6 +17,7 @@ import { addKeyCommands } from './key.ts';
 import { addKnowCommands } from './know/commands.ts';
 import { addLinkCommand, addPairCommand } from './pair.ts';
 import { addMcpCommand } from './mcp.ts';
+import { addNotifyCommands } from './notify.ts';
 import { addPostCommand } from './post.ts';
 import { addQueueCommands } from './queue.ts';
 import { addQuietCommand } from './quiet.ts';
@@ -74,6 +75,7 @@ export function createProgram(): Command {
   addAgentCommands(program);
   addWakeCommand(program);
   addQuietCommand(program);
+  addNotifyCommands(program);
   program.commandsGroup('Operate:');
   addSloCommand(program);
   addDeviceCommands(program);

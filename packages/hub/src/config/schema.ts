@@ -225,6 +225,36 @@ export const ConfigSchema = z.strictObject({
       .default([])
       .describe('how agents are woken that nobody supervises; see docs/waking.md'),
   }),
+  notify: group({
+    allowed_hosts: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        'hosts, with or without a port, that notifications may go to although their address is private or without TLS, such as an ntfy server in your network',
+      ),
+    contact: z
+      .string()
+      .regex(/^(?:|mailto:.+@.+|https:\/\/.+)$/, { error: 'must be a mailto: or https: address' })
+      .default('')
+      .describe('address that push services may turn to, mailto: or https:; empty: the address of the hub'),
+    grace_ms: ms(5_000, 'how long a person has to see that a message calls upon them before they are told'),
+    look_ms: z
+      .number()
+      .int()
+      .min(100)
+      .default(15_000)
+      .describe('how often agents are looked at for trouble to tell of, in milliseconds'),
+    trouble_after_ms: ms(300_000, 'how long an agent must be stuck before people are told'),
+    repeat_ms: ms(1_800_000, 'how long nothing more is told of the trouble of one agent'),
+    retry_ms: z
+      .number()
+      .int()
+      .min(10)
+      .default(30_000)
+      .describe('how long to wait after a failure, in milliseconds; twice as long after each further one'),
+    give_up_ms: ms(86_400_000, 'how long what could not be sent is tried again'),
+    timeout_ms: ms(10_000, 'how long a push service, ntfy server or webhook may take to answer'),
+  }),
   terminal: group({
     quiet_ms: ms(20_000, 'how long a person must have pressed no key before `parley run` types a text'),
     recheck_ms: z

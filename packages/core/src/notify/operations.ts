@@ -1,0 +1,109 @@
+import { type Caller, LIMITS, ParleyError } from '@parley/protocol';
+
+import { requirePerson } from '../devices/operations.ts';
+import { type Deps, operation, stamp } from '../operation.ts';
+import { type KeptChannel, type Notice, toChannel } from './notice.ts';
+
+export const listChannels = operation('list_channels', {
+  authority: 'look',
+  async run(deps, caller) {
+    requirePerson(caller);
+    return { channels: (await own(deps, caller)).map(toChannel), push_key: deps.messenger.pushKey };
+  },
+});
+
+export const addChannel = operation('add_channel', {
+  authority: 'act',
+  async run(deps, caller, { idempotency_key, kind, target, name, wants, quiet }) {
+    requirePerson(caller);
+    checkTarget(kind, target);
+    const head = stamp(deps, caller, 'add_channel', idempotency_key);
+    const random = (bytes: number): string => Buffer.from(deps.chance.bytes(bytes)).toString('hex');
+    const channel: KeptChannel = {
+      channel_id: `${kind}-${random(6)}`,
+      workspace_id: caller.workspace_id,
+      agent_id: caller.agent_id,
+      kind,
+      name,
+      target,
+      wants,
+      paused: false,
+      created_at: new Date(head.now).toISOString(),
+      ...(quiet === undefined ? {} : { quiet }),
+      ...(kind === 'push' ? { device_id: caller.session_id } : {}),
+      ...(kind === 'webhook' ? { secret: random(32) } : {}),
+    };
+    const input = { kind, target, name, wants, ...(quiet === undefined ? {} : { quiet }) };
+    const { result } = await deps.log.append({ type: 'add_channel', ...head, channel, input });
+    const added = result['channel'] as KeptChannel;
+    return { channel: toChannel(added), ...(added.secret === undefined ? {} : { secret: added.secret }) };
+  },
+});
+
+export const updateChannel = operation('update_channel', {
+  authority: 'act',
+  async run(deps, caller, { idempotency_key, channel_id, ...input }) {
+    requirePerson(caller);
+    const head = stamp(deps, caller, `update_channel:${channel_id}`, idempotency_key);
+    const { result } = await deps.log.append({
+      type: 'update_channel',
+      ...head,
+      channel_id,
+      input: Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)),
+    });
+    return { channel: toChannel(result['channel'] as KeptChannel) };
+  },
+});
+
+export const removeChannel = operation('remove_channel', {
+  authority: 'act',
+  async run(deps, caller, { idempotency_key, channel_id }) {
+    requirePerson(caller);
+    const head = stamp(deps, caller, `remove_channel:${channel_id}`, idempotency_key);
+    const { result } = await deps.log.append({ type: 'remove_channel', ...head, channel_id, input: {} });
+    return { channel: toChannel(result['channel'] as KeptChannel) };
+  },
+});
+
+export const testChannel = operation('test_channel', {
+  authority: 'act',
+  async run(deps, caller, { channel_id }) {
+    requirePerson(caller);
+    deps.messageQuota.spend(caller);
+    const channel = (await own(deps, caller)).find((one) => one.channel_id === channel_id);
+    if (channel === undefined) throw new ParleyError('NOT_FOUND', 'no such channel of yours');
+    const now = new Date(deps.clock.now()).toISOString();
+    const test: Notice = {
+      notice_id: `test-${Buffer.from(deps.chance.bytes(8)).toString('hex')}`,
+      workspace_id: caller.workspace_id,
+      channel_id,
+      key: 'test',
+      kind: 'mention',
+      title: 'Parley',
+      body: 'This is how it looks when an agent needs you.',
+      path: '/now',
+      tag: 'test',
+      urgency: 'normal',
+      subject: {},
+      created_at: now,
+      due_at: now,
+      tries: 0,
+      state: 'due',
+    };
+    const { sent, why } = await deps.messenger.send(channel, test, 0);
+    return { sent, ...(why === undefined ? {} : { why }) };
+  },
+});
+
+async function own(deps: Deps, { workspace_id, agent_id: owner }: Caller): Promise<KeptChannel[]> {
+  return deps.store.records({ kind: 'channel', workspace_id, owner, limit: LIMITS.records });
+}
+
+function checkTarget(kind: KeptChannel['kind'], { p256dh, auth, url }: KeptChannel['target']): void {
+  const refuse = (field: string, message: string): ParleyError =>
+    new ParleyError('VALIDATION_ERROR', `${field}: ${message}`, { field });
+  if (kind === 'push' && (p256dh === undefined || auth === undefined))
+    throw refuse('target', 'a push needs p256dh and auth, as the browser gives them');
+  if (kind === 'ntfy' && !/^\/[-\w]{1,64}$/.test(new URL(url).pathname))
+    throw refuse('target.url', 'must be a topic of an ntfy server, such as https://ntfy.sh/my-topic');
+}

@@ -1,0 +1,176 @@
+import { ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
+
+import { viewAgents } from '../agents/view.ts';
+import { hubCaller } from '../hub-caller.ts';
+import type { Deps } from '../operation.ts';
+import { type KeptChannel, type Notice, noticeKey, type Outcome } from './notice.ts';
+import { quietUntil } from './quiet.ts';
+
+/** What is due and not yet sent: on disk, so that a restart loses nothing. */
+export interface Outbox {
+  start(): Promise<void>;
+  /** Keeps notices, those alone that are new, and sends them when their time has come. */
+  add(notices: readonly Notice[]): Promise<void>;
+  /** Ends when nothing is under way any more. */
+  close(): Promise<void>;
+}
+
+export interface OutboxSettings {
+  /** How long to wait after a first failure; twice as long after each further one. */
+  retryMs: number;
+  /** How long what could not be sent is tried again. */
+  giveUpMs: number;
+}
+
+type OutboxDeps = Deps & { settings: OutboxSettings; onFault: (error: unknown) => void };
+
+const LONGEST_WAIT_MS = 3_600_000;
+/** How long what was sent is remembered, so that nobody is told again. */
+const KEPT_MS = 7 * 86_400_000;
+const SWEEP_MS = 3_600_000;
+const MOST_TIMER_MS = 2_147_000_000;
+
+export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
+  const { store, clock, chance, settings } = deps;
+  const due = new Map<string, Notice>();
+  /** One after the other to each channel, so that what replaces something comes after it. */
+  const busy = new Map<string, Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let sweeper: NodeJS.Timeout | undefined;
+
+  const head = (workspace_id: string) => ({
+    caller: hubCaller(workspace_id),
+    now: clock.now(),
+    salt: chance.below(ENTRY_SALT_BOUND),
+  });
+
+  function hold(notice: Notice): void {
+    due.set(noticeKey(notice.channel_id, notice.key), notice);
+  }
+
+  function plan(): void {
+    clearTimeout(timer);
+    if (closing.aborted || due.size === 0) return;
+    const next = Math.min(
+      ...[...due.values()].filter((one) => !busy.has(one.channel_id)).map((one) => Date.parse(one.due_at)),
+    );
+    if (!Number.isFinite(next)) return;
+    timer = setTimeout(sendDue, Math.max(0, Math.min(MOST_TIMER_MS, next - clock.now())));
+  }
+
+  function sendDue(): void {
+    const now = clock.now();
+    const ready = [...due.values()].filter((one) => Date.parse(one.due_at) <= now);
+    for (const notice of ready) {
+      const { channel_id } = notice;
+      if (busy.has(channel_id) || closing.aborted) continue;
+      const work = handle(notice)
+        .catch((error: unknown) => {
+          // What the disk did not take is tried again later, with the same name.
+          hold({ ...notice, due_at: new Date(clock.now() + settings.retryMs).toISOString() });
+          deps.onFault(error);
+        })
+        .finally(() => {
+          busy.delete(channel_id);
+          plan();
+        });
+      busy.set(channel_id, work);
+    }
+    plan();
+  }
+
+  async function handle(notice: Notice): Promise<void> {
+    const { workspace_id, channel_id } = notice;
+    const query = { kind: 'channel', workspace_id, keys: [channel_id], limit: 1 } as const;
+    const [channel] = await store.records(query);
+    if (channel === undefined) return mark({ ...notice, state: 'dropped', why: 'the channel was removed' });
+    if (channel.paused) return mark({ ...notice, state: 'dropped', why: 'the channel is paused' });
+    const stale = await staleness(notice, channel);
+    if (stale !== undefined) return mark({ ...notice, state: 'dropped', why: stale });
+    const until = channel.quiet === undefined ? undefined : quietUntil(channel.quiet, clock.now());
+    if (until !== undefined && !(channel.quiet?.urgent === true && notice.urgency === 'high'))
+      return mark({ ...notice, due_at: new Date(until).toISOString() });
+    const asks = await store.records({ kind: 'ask', workspace_id, marks: ['open'], limit: LIMITS.records });
+    const outcome = await deps.messenger.send(channel, notice, asks.length);
+    await mark(after(notice, outcome), outcome.gone);
+  }
+
+  /** Why a notice need not be sent any more. */
+  async function staleness({ kind, subject, workspace_id }: Notice, channel: KeptChannel) {
+    const { ask_id, thread_id, seq, agent_id } = subject;
+    if (kind === 'ask' && ask_id !== undefined) {
+      const query = { kind: 'ask', workspace_id, keys: [ask_id], limit: 1 } as const;
+      const [ask] = await store.records(query);
+      return ask?.status === 'open' && Date.parse(ask.expires_at) > clock.now()
+        ? undefined
+        : 'settled meanwhile';
+    }
+    if (kind === 'mention' && thread_id !== undefined && seq !== undefined) {
+      const cursors = await store.cursors(thread_id);
+      const own = cursors.find((one) => one.agent_id === channel.agent_id);
+      return (own?.last_read_seq ?? -1) >= seq ? 'read meanwhile' : undefined;
+    }
+    if (kind !== 'trouble' || agent_id === undefined) return undefined;
+    const [agent] = await viewAgents(deps, workspace_id, agent_id);
+    return agent?.state === 'stuck' || agent?.state === 'error' ? undefined : 'over meanwhile';
+  }
+
+  function after(notice: Notice, { sent, why, final, gone, retry_after_ms = 0 }: Outcome): Notice {
+    const tries = notice.tries + 1;
+    if (sent) return { ...notice, tries, state: 'sent' };
+    const wait = Math.max(retry_after_ms, Math.min(LONGEST_WAIT_MS, settings.retryMs * 2 ** (tries - 1)));
+    const failed = { ...notice, tries, ...(why === undefined ? {} : { why }) };
+    const over = clock.now() + wait - Date.parse(notice.created_at) > settings.giveUpMs;
+    return final === true || gone === true || over
+      ? { ...failed, state: 'failed' }
+      : { ...failed, due_at: new Date(clock.now() + wait).toISOString() };
+  }
+
+  async function mark(notice: Notice, gone = false): Promise<void> {
+    await store.transact({ type: 'mark_notice', ...head(notice.workspace_id), notice, gone, input: {} });
+    if (notice.state === 'due') hold(notice);
+    else due.delete(noticeKey(notice.channel_id, notice.key));
+  }
+
+  /** Forgets what was told long ago. */
+  async function sweep(): Promise<void> {
+    const old = new Date(clock.now() - KEPT_MS).toISOString();
+    const marks = ['sent', 'dropped', 'failed'];
+    const query = { kind: 'notice', workspace_id: undefined, marks, limit: LIMITS.records } as const;
+    const over = (await store.records(query)).filter(({ created_at }) => created_at < old);
+    for (const workspace_id of new Set(over.map((one) => one.workspace_id))) {
+      const own = over.filter((one) => one.workspace_id === workspace_id);
+      const keys = own.map(({ channel_id, key }) => noticeKey(channel_id, key));
+      await store.transact({ type: 'forget_notices', ...head(workspace_id), input: { keys } });
+    }
+  }
+
+  return {
+    async start() {
+      const query = {
+        kind: 'notice',
+        workspace_id: undefined,
+        marks: ['due'],
+        limit: LIMITS.records,
+      } as const;
+      for (const notice of await store.records(query)) hold(notice);
+      await sweep().catch(deps.onFault);
+      sweeper = setInterval(() => void sweep().catch(deps.onFault), SWEEP_MS).unref();
+      plan();
+    },
+    async add(notices) {
+      for (const workspace_id of new Set(notices.map((one) => one.workspace_id))) {
+        const own = notices.filter((one) => one.workspace_id === workspace_id);
+        const command = { type: 'make_notices', ...head(workspace_id), notices: own, input: {} } as const;
+        const { result } = await store.transact(command);
+        for (const notice of result['notices'] as Notice[]) hold(notice);
+      }
+      plan();
+    },
+    async close() {
+      clearTimeout(timer);
+      clearInterval(sweeper);
+      await Promise.all(busy.values());
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { OutputOf } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { attempt, maySteer } from '../data/actions.ts';
+import { call, newKey, wordsOf } from '../data/api.ts';
+import { treeEvents } from '../data/state.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Empty, useTitle } from '../parts/page.tsx';
+import { go, goBack, place } from '../router.ts';
+import { ago, fullTime } from '../time.ts';
+import { known, ROOT } from './tree-data.ts';
+
+type Gone = OutputOf<'list_documents'>['documents'][number];
+
+/** What was deleted right under a document, or at the top, with the way back. */
+export function Deleted() {
+  const under = place.value.query.get('under') ?? ROOT;
+  const [rows, set] = useState<readonly Gone[] | undefined>();
+  const [failed, fail] = useState<string | undefined>();
+  useTitle('Deleted documents');
+  useEffect(() => {
+    call('list_documents', { parent_id: under, deleted: true, limit: 100 }).then(
+      ({ documents }) => set(documents),
+      (error: unknown) => fail(wordsOf(error)),
+    );
+  }, [under, treeEvents.value]);
+  const title = known(under)?.metadata.title;
+  return (
+    <div class="doc">
+      <header class="doc-head">
+        <div class="doc-bar">
+          <button
+            type="button"
+            class="button-quiet icon-button"
+            aria-label="Back"
+            onClick={() => goBack('/know')}
+          >
+            <Icon name="back" />
+          </button>
+          <h1>Deleted</h1>
+          <span class="meta">{under === ROOT ? 'at the top' : `below ${title ?? 'a document'}`}</span>
+        </div>
+      </header>
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      {rows?.length === 0 ? <Empty title="Nothing was deleted here in the last 90 days." /> : null}
+      {rows === undefined || rows.length === 0 ? null : (
+        <div class="list">
+          {rows.map((row) => (
+            <div key={row.document_id} class="row">
+              <span class="row-main">
+                <Icon name="page" />
+                <span class="row-text">
+                  <span class="row-title">{row.metadata.title}</span>
+                  <span class="row-line">
+                    {row.deleted_by ?? ''}, {ago(row.delete_at ?? '')} ago
+                    {row.delete_reason === undefined ? '' : `: ${row.delete_reason}`}
+                    {row.purge_at === undefined ? '' : ` · for good on ${fullTime(row.purge_at)}`}
+                  </span>
+                </span>
+              </span>
+              {maySteer() ? (
+                <button type="button" class="button" onClick={() => void restore(row)}>
+                  Restore
+                </button>
+              ) : null}
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function restore({ document_id, metadata }: Gone): Promise<boolean> {
+  return attempt(async () => {
+    await call('restore_document', { document_id, idempotency_key: newKey() });
+    go(`/know/${document_id}`);
+  }, `${metadata.title} is back.`);
+}

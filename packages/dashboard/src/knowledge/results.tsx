@@ -1,0 +1,125 @@
+import type { OutputOf } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { call, wordsOf } from '../data/api.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Empty, Section } from '../parts/page.tsx';
+import { Snippet } from '../parts/snippet.tsx';
+
+type Found = OutputOf<'query_knowledge'>;
+
+const PAUSE_MS = 250;
+
+/** Asks the documents once the typing pauses; undefined while nothing has come. */
+export function useKnowledge(
+  query: string,
+  count: number,
+): { found?: Found; failed?: string; busy: boolean } {
+  const [state, set] = useState<{ found?: Found; failed?: string; busy: boolean }>({ busy: false });
+  useEffect(() => {
+    let gone = false;
+    if (query.trim() === '') return set({ busy: false });
+    set((before) => ({ ...before, busy: true }));
+    const timer = setTimeout(() => {
+      call('query_knowledge', { query, top_k: count }).then(
+        (found) => (gone ? undefined : set({ found, busy: false })),
+        (error: unknown) => (gone ? undefined : set({ failed: wordsOf(error), busy: false })),
+      );
+    }, PAUSE_MS);
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [query]);
+  return state;
+}
+
+/** What the documents say to a question: an answer with its sources, and the passages themselves. */
+export function Results({ query }: { query: string }) {
+  const { found, failed, busy } = useKnowledge(query, 10);
+  if (failed !== undefined) return <p class="doc ask-failed">{failed}</p>;
+  if (found === undefined)
+    return <div class="doc">{busy ? <div class="skeleton" aria-busy="true" /> : null}</div>;
+  return (
+    <div class="doc" aria-busy={busy}>
+      <h1 class="results-title">“{query}”</h1>
+      {found.context.length === 0 ? (
+        <Empty title="No document speaks of this.">
+          <p>Try other words, or fewer.</p>
+        </Empty>
+      ) : null}
+      {found.response === '' ? null : (
+        <Section title={found.answer_mode === 'model' ? 'Answer, written by a model' : 'In short'}>
+          <div class="answer">
+            <Cited text={found.response} context={found.context} />
+          </div>
+        </Section>
+      )}
+      {found.context.length === 0 ? null : (
+        <Section title="Passages" count={found.context.length}>
+          <Passages found={found.context} query={query} />
+        </Section>
+      )}
+      {found.partial ? (
+        <p class="meta">Something was left out for lack of time: {found.missing.join(', ')}.</p>
+      ) : null}
+    </div>
+  );
+}
+
+/** Where a passage stands, as an address. */
+function addressOf({ document_id, start, end, revision }: Found['context'][number]): string {
+  return `/know/${document_id}?at=${start}-${end}&rev=${revision}`;
+}
+
+/** Passages, each of which leads to its place. */
+export function Passages({ found, query }: { found: Found['context']; query: string }) {
+  return (
+    <div class="list">
+      {found.map((one) => (
+        <a key={one.chunk_id} class="row row-main" href={addressOf(one)} data-row>
+          <Icon name="page" />
+          <span class="row-text">
+            <span class="row-title">
+              <span>{one.heading_path[0]}</span>
+              <span class="meta">{one.heading_path.slice(1).join(' › ')}</span>
+            </span>
+            <span class="row-line row-lines">
+              <Snippet text={plain(one.snippet)} query={query} />
+            </span>
+          </span>
+        </a>
+      ))}
+    </div>
+  );
+}
+
+/** A piece of a text without the marks of Markdown, which say nothing out of their place. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/\[\[([^\]|]*)(?:\|([^\]]*))?\]\]/g, (_, name: string, shown?: string) => shown ?? name)
+    .replaceAll(/[#*`>|]+/g, ' ');
+}
+
+/** An answer whose citations lead to what they cite. */
+function Cited({ text, context }: { text: string; context: Found['context'] }) {
+  const lines = text.split('\n').map((line) => plain(line.replace(/^- /, '')));
+  return (
+    <>
+      {lines.map((line, i) => (
+        <p key={i}>
+          {line.split(/(\[\d{1,3}\])/).map((part, k) => {
+            const one = context.find(({ n }) => part === `[${n}]`);
+            return one === undefined ? (
+              part
+            ) : (
+              <a key={k} href={addressOf(one)} title={one.heading_path.join(' › ')}>
+                {part}
+              </a>
+            );
+          })}
+        </p>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,176 @@
+import type { Channel, OutputOf } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { attempt, maySteer } from '../data/actions.ts';
+import { call, newKey, read, wordsOf } from '../data/api.ts';
+import { me } from '../data/state.ts';
+import { pushFault, subscribe, unsubscribe } from '../push.ts';
+import { ago } from '../time.ts';
+import { ChannelSheet, NEWS } from './channel-sheet.tsx';
+import { Icon } from './icon.tsx';
+import { NewChannel } from './new-channel.tsx';
+import { Section } from './page.tsx';
+import { say } from './toast.tsx';
+
+type Listed = OutputOf<'list_channels'>;
+
+/** How the person is told when nobody looks at the dashboard. */
+export function Channels() {
+  const [listed, set] = useState<Listed | undefined>();
+  const [failed, fail] = useState<string | undefined>();
+  const [open, show] = useState<'new' | Channel | undefined>();
+  const load = (): void => {
+    read<Listed>('/v1/channels').then(
+      (found) => {
+        set(found);
+        fail(undefined);
+      },
+      (error: unknown) => fail(wordsOf(error)),
+    );
+  };
+  useEffect(() => {
+    load();
+    const timer = setInterval(load, 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  const channels = listed?.channels ?? [];
+  const device = me.value?.device_id;
+  const here = channels.find((one) => one.kind === 'push' && one.device_id === device);
+  const close = (): void => {
+    show(undefined);
+    load();
+  };
+  return (
+    <Section
+      title="Notifications"
+      count={channels.length}
+      action={
+        maySteer() ? (
+          <button type="button" class="button" onClick={() => show('new')}>
+            <Icon name="plus" /> Add
+          </button>
+        ) : null
+      }
+    >
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      <div class="list">
+        {here === undefined && maySteer() ? <ThisDevice pushKey={listed?.push_key} onDone={load} /> : null}
+        {channels.map((channel) => (
+          <ChannelRow
+            key={channel.channel_id}
+            channel={channel}
+            isHere={channel === here}
+            onOpen={() => show(channel)}
+          />
+        ))}
+        {channels.length === 0 && !maySteer() ? <p class="row meta">Nobody is told anything.</p> : null}
+      </div>
+      {open === 'new' ? <NewChannel onClose={close} /> : null}
+      {typeof open === 'object' ? (
+        <ChannelSheet
+          channel={open}
+          onClose={close}
+          onRemove={() => void remove(open, open === here).then(close)}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+/** Offers push to the device in hand, or says plainly why it cannot be had there. */
+function ThisDevice({ pushKey, onDone }: { pushKey: string | undefined; onDone: () => void }) {
+  const fault = pushFault();
+  const [busy, work] = useState(false);
+  return (
+    <div class="row">
+      <span class="row-main">
+        <Icon name="bell" />
+        <span class="row-text">
+          <span class="row-title">Push to this device</span>
+          <span class="row-line row-lines">
+            {fault ?? 'When an agent needs you, also while Parley is closed'}
+          </span>
+        </span>
+      </span>
+      {fault === undefined ? (
+        <button
+          type="button"
+          class="button-primary"
+          disabled={busy || pushKey === undefined}
+          onClick={() => {
+            work(true);
+            void attempt(
+              () => subscribe(pushKey ?? '', me.value?.device_name ?? 'This device'),
+              'This device is told from now on.',
+            ).then(() => {
+              work(false);
+              onDone();
+            });
+          }}
+        >
+          {busy ? 'Asking' : 'Turn on'}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function ChannelRow({ channel, isHere, onOpen }: { channel: Channel; isHere: boolean; onOpen: () => void }) {
+  const { name, kind, host, wants, quiet, paused, last_failure, last_sent_at } = channel;
+  const told = wants.map((want) => NEWS[want].toLowerCase()).join(', ');
+  return (
+    <div class="row">
+      <span class="row-main">
+        <Icon name={kind === 'push' ? 'device' : 'bell'} />
+        <span class="row-text">
+          <span class="row-title">
+            {name} {isHere ? <span class="tag">this one</span> : null}
+            {paused ? <span class="tag">paused</span> : null}
+          </span>
+          <span class="row-line row-lines">
+            {kind === 'push' ? 'push' : `${kind} at ${host}`} · {told}
+            {quiet === undefined ? '' : ` · quiet ${quiet.from}–${quiet.to}`}
+          </span>
+          {last_failure === undefined ? (
+            <span class="row-line">
+              {last_sent_at === undefined ? 'nothing sent yet' : `sent ${ago(last_sent_at)} ago`}
+            </span>
+          ) : (
+            <span class="row-line row-bad">
+              failed {ago(last_failure.at)} ago: {last_failure.why}
+            </span>
+          )}
+        </span>
+      </span>
+      {maySteer() ? (
+        <span class="row-end">
+          <button type="button" class="button" onClick={() => void test(channel)}>
+            Test
+          </button>
+          <button
+            type="button"
+            class="button-quiet icon-button"
+            aria-label={`Settings of ${name}`}
+            onClick={onOpen}
+          >
+            <Icon name="more" />
+          </button>
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+function test({ channel_id, name }: Channel): Promise<boolean> {
+  return attempt(async () => {
+    const { sent, why } = await call('test_channel', { channel_id, idempotency_key: newKey() });
+    say(sent ? `Sent to ${name}.` : `${name}: ${why ?? 'not sent'}`, sent ? 'good' : 'bad');
+  });
+}
+
+function remove({ channel_id, name }: Channel, isHere: boolean): Promise<boolean> {
+  return attempt(async () => {
+    await call('remove_channel', { channel_id, idempotency_key: newKey() });
+    if (isHere) await unsubscribe();
+  }, `${name} is told nothing more.`);
+}
