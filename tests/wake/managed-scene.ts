@@ -54,7 +54,7 @@ export async function managedClaude(): Promise<ManagedPlace> {
     const blocks = body.messages
       .slice(since)
       .flatMap(({ content }) => (Array.isArray(content) ? content : [{ type: 'text', text: content }]));
-    if (blocks.some((block) => 'tool_use_id' in block && String(block.tool_use_id).startsWith('want_')))
+    if (blocks.some((block) => 'tool_use_id' in block && block.tool_use_id.startsWith('want_')))
       return [{ text: 'so be it' }];
     const said = blocks.map(({ text = '' }) => text.trim());
     if (said.some((text) => text.startsWith(SLOW))) {
