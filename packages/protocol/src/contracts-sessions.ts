@@ -6,7 +6,7 @@ import {
   ManagementMode,
   Metadata,
   Quiet,
-  QuietHours,
+  DailyHours,
   Session,
   SessionStatus,
   ThreadId,
@@ -123,7 +123,7 @@ export const setQuiet = contract({
       .max(2_592_000_000)
       .optional()
       .describe('for how long, at most 30 days'),
-    hours: QuietHours.optional().describe('only at these hours of each day'),
+    hours: DailyHours.optional().describe('only at these hours of each day'),
     reason: storableText({ maxBytes: LIMITS.reason_bytes }).optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),

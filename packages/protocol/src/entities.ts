@@ -124,7 +124,7 @@ export type Session = z.infer<typeof Session>;
 const TimeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time such as 22:00' });
 
 /** Hours of each day; where `from` is the later one they go over midnight. */
-export const QuietHours = z
+export const DailyHours = z
   .object({
     from: TimeOfDay,
     to: TimeOfDay,
