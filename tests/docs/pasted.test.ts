@@ -71,7 +71,7 @@ test('the first document and the first envelope work as they are pasted', { time
   const envelope = await paste(scriptOf('docs/faces/envelope.md', '## A first envelope'));
   expect(envelope.code, envelope.output).toBe(0);
   expect(envelope.output).toContain(
-    '{"ok":true,"data":{"id":"5b0c8a52-9f6e-4a55-b7a2-1d1f0c7b8a03","revision":1}',
+    '{"ok":true,"data":{"id":"5b0c8a52-9f6e-4a55-b7a2-1d1f0c7b8a03","revision":1,"web_uri":',
   );
 });
 
