@@ -1,5 +1,6 @@
 import type { Agent, Ask, Device, Session } from '@parley/protocol';
 
+import type { KeptLeave } from './asks/standing-leave.ts';
 import type { Wake } from './wake/wake.ts';
 import type { KeptChannel, Notice } from './notify/notice.ts';
 import type { LastSeq, Service, UsedAlias, UsedNonce } from './envelope/kept.ts';
@@ -61,6 +62,7 @@ export interface RecordKinds {
   alias: UsedAlias;
   service: Service;
   device: KeptDevice;
+  leave: KeptLeave;
   channel: KeptChannel;
   notice: Notice;
 }
