@@ -107,6 +107,33 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   );
 
   test.each(SIZES)(
+    'flow 2 on a %s: such commands are approved from now on, by a rule that stands under System',
+    async (screen) => {
+      const page = pages[screen];
+      await page.goto(`${desk.hub.url}/now`);
+      const { agent } = await scene(desk, `ruled-${screen}`);
+      const ask = { kind: 'approval', prompt: 'Pushes.', cwd: '~/app' } as const;
+      const first = await agent.raise_ask({ ...ask, command: 'git push origin feature/one' });
+      await press(card(page, `ruled-${screen}`).getByRole('button', { name: 'More ways to answer' }), screen);
+      await press(page.getByRole('button', { name: /^Always approve/ }), screen);
+      await page.getByLabel(/^Commands/).fill('git push origin feature/*');
+      await press(page.getByRole('button', { name: 'Approve now and from now on' }), screen);
+      const { ask: taken } = await agent.wait_for_ask({ ask_id: first.ask.ask_id, timeout_ms: 60_000 });
+      expect(taken.verdict).toMatchObject({ decision: 'approved', by: PERSON });
+      const next = await agent.raise_ask({ ...ask, command: 'git push origin feature/two' });
+      expect(next.ask.verdict).toMatchObject({ decision: 'approved', scope: 'rule', by: PERSON });
+      await page.goto(`${desk.hub.url}/system`);
+      const row = page.locator('.row', { hasText: `ruled-${screen} in ~/app` });
+      await row.getByText('1 time').waitFor();
+      await press(row.getByRole('button', { name: 'Revoke' }), screen);
+      await row.waitFor({ state: 'detached' });
+      const last = await agent.raise_ask({ ...ask, command: 'git push origin feature/three' });
+      expect(last.ask.status).toBe('open');
+      await agent.withdraw_ask({ ask_id: last.ask.ask_id });
+    },
+  );
+
+  test.each(SIZES)(
     'flow 3 on a %s: a question is answered by one of the agent’s own options',
     async (screen) => {
       const page = pages[screen];

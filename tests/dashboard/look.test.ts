@@ -112,6 +112,17 @@ const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
     await page.goto(`${url}/system`);
     await page.getByText('Takes writes').waitFor();
   },
+  'a new channel': async (page, url) => {
+    await page.goto(`${url}/system`);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByLabel(/^Quiet hours/).check();
+    await page.getByRole('dialog').waitFor();
+  },
+  'the settings of a channel': async (page, url) => {
+    await page.goto(`${url}/system`);
+    await page.getByRole('button', { name: 'Settings of My phone' }).click();
+    await page.getByRole('dialog').waitFor();
+  },
   'pairing a device': async (page, url) => {
     await page.goto(`${url}/system`);
     await page.getByRole('button', { name: 'Sign one in' }).click();
@@ -148,6 +159,15 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     desk = await openDesk();
     const clients = Object.entries(DAY_AGENTS).map(([name, { role }]) => [name, desk.agent(name, role)]);
     await playDay(Object.fromEntries(clients) as Record<DayAgent, Client>, PERSON);
+    await desk.agent(PERSON, 'operator').add_channel({
+      name: 'My phone',
+      kind: 'ntfy',
+      target: { url: 'https://ntfy.example/topic' },
+      quiet: { from: '22:00', to: '07:00', zone: 'Europe/Berlin' },
+    });
+    await desk
+      .agent(PERSON, 'operator')
+      .add_leave({ of_agent: 'docs-bot', command: 'npm run docs*', cwd: '~/src/site' });
     mkdirSync(pictures, { recursive: true });
   });
   afterAll(async () => {

@@ -20,6 +20,7 @@ import type {
   Trace,
 } from '@parley/protocol';
 
+import type { KeptLeave } from './asks/standing-leave.ts';
 import type { Entry } from './entry.ts';
 import type { Outcome } from './queue/outcome.ts';
 import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
@@ -123,6 +124,12 @@ export type TakeAsk = InThread<'take_ask', Record<string, never>> & { ask_id: st
 export type WithdrawAsk = InThread<'withdraw_ask', { reason: string }> & { ask_id: string };
 /** Its time is up: the hub itself denies it. */
 export type ExpireAsk = InThread<'expire_ask', Record<string, never>> & { ask_id: string };
+
+/** A person allows something in advance. */
+export type AddLeave = Base<'add_leave', object> & { leave: KeptLeave };
+export type RevokeLeave = Base<'revoke_leave', { leave_id: string }>;
+/** The hub answers an ask by what a person has allowed. */
+export type ApplyLeave = InThread<'apply_leave', { leave_id: string }> & { ask_id: string };
 
 export type NoteOffers = Base<'note_offers', { offers: Offer[] }>;
 
@@ -285,6 +292,9 @@ export type Command =
   | TakeAsk
   | WithdrawAsk
   | ExpireAsk
+  | AddLeave
+  | RevokeLeave
+  | ApplyLeave
   | NoteOffers
   | NoteWake
   | NoteFollower

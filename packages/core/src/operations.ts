@@ -18,6 +18,7 @@ import {
   waitForAsk,
   withdrawAsk,
 } from './asks/operations.ts';
+import { addLeave, listLeaves, revokeLeave } from './asks/leave-operations.ts';
 import { listDevices, pairDevice, revokeDevice } from './devices/operations.ts';
 import { getMessageEvidence } from './evidence/operations.ts';
 
@@ -141,6 +142,9 @@ export const OPERATIONS: { [N in OperationName]: Operation<N> } = {
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,
+  list_leaves: listLeaves,
+  add_leave: addLeave,
+  revoke_leave: revokeLeave,
   list_channels: listChannels,
   add_channel: addChannel,
   update_channel: updateChannel,

@@ -1,6 +1,7 @@
 import type { Agent, Ask, Device, Quiet, Session } from '@parley/protocol';
 
 import type { WakeTally } from './wake/budget.ts';
+import type { KeptLeave } from './asks/standing-leave.ts';
 import type { Wake } from './wake/wake.ts';
 import type { KeptArtifact } from './artifacts/kept.ts';
 import type { KeptDelivery, Letter } from './queue/kept.ts';
@@ -69,6 +70,7 @@ export interface RecordKinds {
   delivery: KeptDelivery;
   letter: Letter;
   device: KeptDevice;
+  leave: KeptLeave;
   channel: KeptChannel;
   notice: Notice;
 }

@@ -1,5 +1,6 @@
 import { agentRules } from './agents/rules.ts';
 import { artifactRules } from './artifacts/rules.ts';
+import { leaveRules } from './asks/leave-rules.ts';
 import { askRules } from './asks/rules.ts';
 import type { Command, Decision, Loaded, Needs, Rule } from './commands.ts';
 import { envelopeRules } from './envelope/rules.ts';
@@ -24,6 +25,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...sessionRules,
   ...agentRules,
   ...askRules,
+  ...leaveRules,
   ...offerRules,
   ...wakeRules,
   ...treeRules,

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 
 import type { Contract } from './contract.ts';
 import { addChannel, listChannels, removeChannel, testChannel, updateChannel } from './contracts-channels.ts';
+import { addLeave, listLeaves, revokeLeave } from './contracts-leaves.ts';
 import {
   commandAgent,
   getAgent,
@@ -143,6 +144,9 @@ export const CONTRACTS = {
   list_devices: listDevices,
   pair_device: pairDevice,
   revoke_device: revokeDevice,
+  list_leaves: listLeaves,
+  add_leave: addLeave,
+  revoke_leave: revokeLeave,
   list_channels: listChannels,
   add_channel: addChannel,
   update_channel: updateChannel,

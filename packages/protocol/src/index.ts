@@ -5,6 +5,7 @@ export * from './caller.ts';
 export * from './channels.ts';
 export * from './contract.ts';
 export * from './contracts.ts';
+export { type Leave } from './contracts-leaves.ts';
 export { type PresenceState } from './contracts-participation.ts';
 export { SLO_TARGETS } from './contracts-slo.ts';
 export type { Artifact } from './contracts-artifacts.ts';

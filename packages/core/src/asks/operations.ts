@@ -4,6 +4,7 @@ import { type Deps, operation, stamp } from '../operation.ts';
 import type { RecordsQuery } from '../records.ts';
 import { checkThreadScope, journalId } from '../threads/access.ts';
 import { findAsk, seesAll } from './find-ask.ts';
+import { applyLeaves } from './leave-operations.ts';
 import { isVerdictOf, settled } from './rules.ts';
 import { waitForVerdict } from './wait.ts';
 
@@ -104,7 +105,10 @@ async function raise(deps: Deps, caller: Caller, raising: Raising): Promise<Ask>
     );
   const head = stamp(deps, caller, `raise:${thread_id}`, idempotency_key);
   const ask_id = `ask_${ulid(head.now, deps.chance.bytes(16))}`;
-  return write(deps, { type: 'raise_ask', ...head, thread_id, ask_id, input });
+  const ask = await write(deps, { type: 'raise_ask', ...head, thread_id, ask_id, input });
+  const settledAsk = await applyLeaves(deps, caller, ask);
+  if (settledAsk !== ask) deps.asks.watch(settledAsk);
+  return settledAsk;
 }
 
 /** Appends what happens to an ask, and lets the keeper know how it stands then. */

@@ -86,15 +86,14 @@ const answerAsk: Rule<AnswerAsk> = {
       device: caller.session_id,
       at: new Date(now).toISOString(),
     };
-    return write(
-      loaded,
-      command,
-      { ...ask, status: 'answering', verdict },
-      'ask.answered',
-      describe(verdict),
-    );
+    return answered(loaded, command, ask, verdict);
   },
 };
+
+/** An ask with its verdict, which the agent has yet to take. */
+export function answered(loaded: Loaded, command: AskCommand, ask: Ask, verdict: AskVerdict): Decision {
+  return write(loaded, command, { ...ask, status: 'answering', verdict }, 'ask.answered', describe(verdict));
+}
 
 const takeAsk: Rule<TakeAsk> = {
   needs: needsAsk,

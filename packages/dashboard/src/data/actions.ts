@@ -21,6 +21,20 @@ export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
   }
 }
 
+/** Allows such commands of an agent from now on. */
+export function allow({ agent_id, cwd }: AskRow['ask'], command: string): Promise<boolean> {
+  return attempt(
+    () =>
+      call('add_leave', {
+        of_agent: agent_id,
+        command,
+        ...(cwd === undefined ? {} : { cwd }),
+        idempotency_key: newKey(),
+      }),
+    'From now on it is approved without asking.',
+  );
+}
+
 function put(askId: string, row: AskRow): void {
   // It may have been settled meanwhile by word of the stream.
   if (asks.value.has(askId)) asks.value = new Map(asks.value).set(askId, row);

@@ -18,7 +18,7 @@ export function KnowPage({ id, view }: { id: string; view: string | undefined })
   const query = place.value.query.get('q') ?? '';
   const alone = id === '' && query === '';
   useEffect(() => {
-    if (view !== undefined) void reveal(id);
+    if (view === 'edit' || view === 'history') void reveal(id);
   }, [id, view]);
   return (
     <div class={alone ? 'know know-alone' : query === '' ? 'know' : 'know know-asked'}>

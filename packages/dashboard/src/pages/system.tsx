@@ -7,6 +7,7 @@ import { signOut } from '../data/session.ts';
 import { me } from '../data/state.ts';
 import { Channels } from '../parts/channels.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Leaves } from '../parts/leaves.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { PairSheet } from '../parts/pair-sheet.tsx';
 import { Sheet } from '../parts/sheet.tsx';
@@ -102,6 +103,7 @@ export function SystemPage() {
           ))}
         </div>
       </Section>
+      <Leaves />
       <Channels />
       <Section title="Keys" count={hub?.keys.length}>
         <div class="list">

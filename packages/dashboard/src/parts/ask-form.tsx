@@ -16,6 +16,14 @@ interface Property {
   pattern?: string;
 }
 
+type Value = string | number | boolean;
+
+/** What a field holds before anybody has touched it. */
+function startOf({ default: given, type }: Property): Value {
+  if (typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean') return given;
+  return given === undefined ? (type === 'boolean' ? false : '') : JSON.stringify(given);
+}
+
 /** The fields of a form; undefined where the schema describes none. */
 export function fieldsOf(schema: Record<string, unknown> | undefined): [string, Property][] | undefined {
   const properties = schema?.['properties'];
@@ -34,10 +42,8 @@ export function AskForm({
 }) {
   const fields = fieldsOf(schema) ?? [];
   const required = new Set((schema['required'] as readonly string[] | undefined) ?? []);
-  const [values, fill] = useState<Record<string, unknown>>(() =>
-    Object.fromEntries(
-      fields.map(([name, one]) => [name, one.default ?? (one.type === 'boolean' ? false : '')]),
-    ),
+  const [values, fill] = useState<Record<string, Value>>(() =>
+    Object.fromEntries(fields.map(([name, one]) => [name, startOf(one)])),
   );
   const [fault, show] = useState<string | undefined>();
   return (
@@ -82,9 +88,9 @@ export function AskForm({
 interface FieldProps {
   name: string;
   field: Property;
-  value: unknown;
+  value: Value | undefined;
   isRequired: boolean;
-  onChange: (value: unknown) => void;
+  onChange: (value: Value) => void;
 }
 
 function Field({ name, field, value, isRequired, onChange }: FieldProps) {
@@ -172,10 +178,7 @@ function pick({
 }
 
 /** What was filled in, in the types of the schema; what was left empty is left out. */
-function read(
-  fields: readonly [string, Property][],
-  values: Record<string, unknown>,
-): Record<string, unknown> {
+function read(fields: readonly [string, Property][], values: Record<string, Value>): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const [name, { type, enum: choices, title = name }] of fields) {
     const value = values[name];

@@ -1,6 +1,7 @@
 import type { Ask, AskAnswer } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
+import { allow } from '../data/actions.ts';
 import { wishOf } from '../words.ts';
 import { AskForm, fieldsOf } from './ask-form.tsx';
 import { chosen, no, yes } from './ask-answers.tsx';
@@ -17,6 +18,7 @@ export function AskSheet({
   onAnswer: (verdict: AskAnswer) => void;
 }) {
   const [reason, write] = useState('');
+  const [pattern, shape] = useState<string | undefined>();
   const approval = ask.kind === 'approval' || ask.kind === 'budget';
   const scoped = new Set<string>(['allow_once', 'allow_session', 'deny']);
   const own = (ask.options ?? []).filter(({ kind }) => !(approval && scoped.has(kind)));
@@ -40,12 +42,44 @@ export function AskSheet({
             </button>
           </>
         ) : null}
+        {approval && ask.command !== undefined && ask.risk !== 'high' && pattern === undefined ? (
+          <button type="button" class="choice" onClick={() => shape(ask.command)}>
+            <strong>Always approve such commands</strong>
+            <span>You say which; the rule stands under System and can be revoked</span>
+          </button>
+        ) : null}
         {own.map((option) => (
           <button key={option.id} type="button" class="choice" onClick={() => onAnswer(chosen(option))}>
             <strong>{option.label}</strong>
           </button>
         ))}
       </div>
+      {pattern === undefined ? null : (
+        <form
+          class="reason"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void allow(ask, pattern.trim()).then((done) => (done ? onAnswer(yes(ask)) : undefined));
+          }}
+        >
+          <label class="field">
+            <span>Commands; each * is anything harmless</span>
+            <input
+              class="mono"
+              required
+              value={pattern}
+              onInput={(event) => shape(event.currentTarget.value)}
+            />
+          </label>
+          <p class="meta">
+            Of {ask.agent_id}
+            {ask.cwd === undefined ? '' : ` in ${ask.cwd}`}. What it calls high risk is asked all the same.
+          </p>
+          <button type="submit" class="button-primary button-wide">
+            Approve now and from now on
+          </button>
+        </form>
+      )}
       {ask.schema !== undefined && fieldsOf(ask.schema) !== undefined && !approval ? (
         <AskForm schema={ask.schema} onAnswer={onAnswer} />
       ) : (

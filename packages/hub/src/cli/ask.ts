@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 
 import { askLines, askRow } from './ask-lines.ts';
 import { addConnectOptions, connect } from './connect.ts';
+import { oneLine } from './harmless.ts';
 import { print, tell } from './output.ts';
 import { painter } from './style.ts';
 import { fitted, table } from './table.ts';
@@ -23,6 +24,55 @@ export function addAskCommands(program: Command): void {
   addApprove(ask);
   addDeny(ask);
   addAnswer(ask);
+  addRules(ask);
+}
+
+function addRules(ask: Command): void {
+  addConnectOptions(ask.command('rules'))
+    .description('what is approved without asking')
+    .addHelpText('after', '\nExample:\n  parley ask rules')
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = await connect(command);
+      const { leaves } = await client.list_leaves({});
+      print({ json }, { leaves }, () =>
+        table(
+          leaves.map(({ leave_id, of_agent, command: what, cwd = '', uses }) => [
+            leave_id,
+            of_agent,
+            oneLine(what),
+            oneLine(cwd),
+            `${uses} used`,
+          ]),
+        ),
+      );
+      if (!json && leaves.length === 0) tell('Everything is asked.');
+    });
+  addConnectOptions(ask.command('always <agent> <command>'))
+    .description('approve such commands of an agent from now on; each * is anything harmless')
+    .option('--cwd <folder>', 'only in this folder')
+    .addHelpText(
+      'after',
+      "\nExample:\n  parley ask always executioner 'git push origin feature/*' --cwd '~/src/app'",
+    )
+    .action(async (of_agent: string, what: string, { cwd }: { cwd?: string }, command: Command) => {
+      const { client, json } = await connect(command);
+      const added = await client.add_leave({
+        of_agent,
+        command: what,
+        ...(cwd === undefined ? {} : { cwd }),
+      });
+      print({ json }, added, () => [
+        `${added.leave.leave_id}; take it back: parley ask revoke ${added.leave.leave_id}`,
+      ]);
+    });
+  addConnectOptions(ask.command('revoke <rule>'))
+    .description('ask a person again')
+    .addHelpText('after', '\nExample:\n  parley ask revoke rule-1f0c22ab9d01')
+    .action(async (leave_id: string, _options: unknown, command: Command) => {
+      const { client, json } = await connect(command);
+      const result = await client.revoke_leave({ leave_id });
+      print({ json }, result, () => [`revoked ${leave_id}`]);
+    });
 }
 
 interface ListOptions {
