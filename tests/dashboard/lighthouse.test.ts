@@ -16,21 +16,19 @@ const PHONE = 4;
 const TRIES = 4;
 
 /** What is used of Lighthouse; it is a tool of the tests, not a dependency. */
-interface Lighthouse {
-  default(
-    url: string,
-    flags: Record<string, unknown>,
-  ): Promise<
-    | {
-        lhr: {
-          categories: Record<string, { score: number | null }>;
-          environment: { benchmarkIndex: number };
-          audits: Record<string, { id: string; score: number | null; displayValue?: string }>;
-        };
-      }
-    | undefined
-  >;
-}
+type Lighthouse = (
+  url: string,
+  flags: Record<string, unknown>,
+) => Promise<
+  | {
+      lhr: {
+        categories: Record<string, { score: number | null }>;
+        environment: { benchmarkIndex: number };
+        audits: Record<string, { id: string; score: number | null; displayValue?: string }>;
+      };
+    }
+  | undefined
+>;
 
 describeWith(['chromium', 'lighthouse'], 'Lighthouse on Now', () => {
   let desk: Desk;
@@ -59,9 +57,9 @@ describeWith(['chromium', 'lighthouse'], 'Lighthouse on Now', () => {
 
   /** One run; network and processor are those of a phone, worked out from what was seen, not slowed down for real. */
   async function examine(slowdown: number) {
-    const { default: lighthouse } = (await import(
-      pathToFileURL(requireTool('lighthouse')).href
-    )) as Lighthouse;
+    const { default: lighthouse } = (await import(pathToFileURL(requireTool('lighthouse')).href)) as {
+      default: Lighthouse;
+    };
     const result = await lighthouse(`${desk.hub.url}/now`, {
       port,
       output: 'json',

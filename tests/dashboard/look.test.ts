@@ -163,7 +163,7 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
       name: 'My phone',
       kind: 'ntfy',
       target: { url: 'https://ntfy.example/topic' },
-      quiet: { from: '22:00', to: '07:00', zone: 'Europe/Berlin' },
+      quiet: { from: '22:00', to: '07:00', time_zone: 'Europe/Berlin' },
     });
     await desk
       .agent(PERSON, 'operator')

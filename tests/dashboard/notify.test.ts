@@ -41,7 +41,7 @@ describeWith(['chromium'], 'notifications in the dashboard', () => {
     expect(channels).toMatchObject([
       {
         wants: ['ask', 'trouble', 'mention', 'finished'],
-        quiet: { from: '22:00', zone: expect.any(String) },
+        quiet: { from: '22:00', time_zone: expect.any(String) },
       },
     ]);
     receiver.answer(403);

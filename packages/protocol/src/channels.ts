@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { HOURS } from './daily-hours.ts';
 import { Name, storableText } from './text.ts';
 
 const Moment = z.iso.datetime();
@@ -12,19 +13,9 @@ export type NoticeKind = z.infer<typeof NoticeKind>;
 /** What a new channel tells of unless its person says otherwise. */
 export const USUAL_NOTICES: readonly NoticeKind[] = ['ask', 'trouble', 'mention'];
 
-const Clock = z
-  .string()
-  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time of day such as 22:00' });
-
 /** The hours in which nothing is sent; what falls due waits for their end. */
 export const QuietHours = z.object({
-  from: Clock,
-  to: Clock,
-  zone: z
-    .string()
-    .max(64)
-    .refine(isZone, { error: 'must be a time zone such as Europe/Berlin' })
-    .describe('the time zone of the person'),
+  ...HOURS,
   urgent: z.boolean().default(false).describe('let commands to approve and requests of high risk through'),
 });
 export type QuietHours = z.infer<typeof QuietHours>;
@@ -82,14 +73,6 @@ export const ChannelChange = z.object({
   paused: z.boolean().optional().describe('send nothing until it is taken back'),
 });
 export type ChannelChange = z.infer<typeof ChannelChange>;
-
-function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).format(0) !== '';
-  } catch {
-    return false;
-  }
-}
 
 function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;

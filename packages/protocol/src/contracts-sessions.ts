@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
+import { DailyHours } from './daily-hours.ts';
 import { contract, READS, WRITES } from './contract.ts';
 import {
   IdempotencyKey,
   ManagementMode,
   Metadata,
   Quiet,
-  DailyHours,
   Session,
   SessionStatus,
   ThreadId,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { Profile } from './controls.ts';
+import { DailyHours } from './daily-hours.ts';
 import { LIMITS, SCHEMA_VERSIONS } from './limits.ts';
 import { Name, storableObject, storableText } from './text.ts';
 
@@ -121,21 +122,6 @@ export const Session = z
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof Session>;
 
-const TimeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time such as 22:00' });
-
-/** Hours of each day; where `from` is the later one they go over midnight. */
-export const DailyHours = z
-  .object({
-    from: TimeOfDay,
-    to: TimeOfDay,
-    time_zone: z
-      .string()
-      .max(64)
-      .refine(isTimeZone, { error: 'must be a time zone such as Europe/Berlin' })
-      .default('UTC'),
-  })
-  .refine(({ from, to }) => from !== to, { error: 'from and to must differ' });
-
 /** That an agent, or everybody of a workspace, is not to be woken. */
 export const Quiet = z
   .object({
@@ -143,16 +129,8 @@ export const Quiet = z
     since: z.iso.datetime(),
     by: Name,
     until: z.iso.datetime().optional(),
-    hours: z.object({ from: z.string(), to: z.string(), time_zone: z.string() }).optional(),
+    hours: DailyHours.optional(),
     reason: z.string().optional(),
   })
   .meta({ id: 'Quiet' });
 export type Quiet = z.infer<typeof Quiet>;
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}

@@ -14,6 +14,7 @@ export * from './controls.ts';
 export * from './document-words.ts';
 export * from './documents.ts';
 export * from './devices.ts';
+export * from './daily-hours.ts';
 export * from './entities.ts';
 export * from './envelope.ts';
 export * from './envelope-words.ts';

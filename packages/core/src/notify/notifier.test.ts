@@ -132,7 +132,7 @@ test('an ask that was raised while the hub was down is told when it is back', as
 });
 
 test('in quiet hours it waits for their end; settled by then, nobody is woken for it', async () => {
-  const quiet = { from: '11:00', to: '13:00', zone: 'UTC', urgent: true };
+  const quiet = { from: '11:00', to: '13:00', time_zone: 'UTC', urgent: true };
   const { start, raise, sent, kept, call, time } = await openScene(undefined, { quiet, wants: ['ask'] });
   await start();
   const settled = await raise({ expires_in_ms: 86_400_000 });

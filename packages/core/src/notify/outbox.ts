@@ -1,10 +1,10 @@
 import { ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
 
+import { hoursUntil } from '../daily-hours.ts';
 import { viewAgents } from '../agents/view.ts';
 import { hubCaller } from '../hub-caller.ts';
 import type { Deps } from '../operation.ts';
 import { type KeptChannel, type Notice, noticeKey, type Outcome } from './notice.ts';
-import { quietUntil } from './quiet.ts';
 
 /** What is due and not yet sent: on disk, so that a restart loses nothing. */
 export interface Outbox {
@@ -87,7 +87,7 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
     if (channel.paused) return mark({ ...notice, state: 'dropped', why: 'the channel is paused' });
     const stale = await staleness(notice, channel);
     if (stale !== undefined) return mark({ ...notice, state: 'dropped', why: stale });
-    const until = channel.quiet === undefined ? undefined : quietUntil(channel.quiet, clock.now());
+    const until = channel.quiet === undefined ? undefined : hoursUntil(channel.quiet, clock.now());
     if (until !== undefined && !(channel.quiet?.urgent === true && notice.urgency === 'high'))
       return mark({ ...notice, due_at: new Date(until).toISOString() });
     const asks = await store.records({ kind: 'ask', workspace_id, marks: ['open'], limit: LIMITS.records });

@@ -1,5 +1,7 @@
 import type { Quiet } from '@parley/protocol';
 
+import { hoursUntil } from '../daily-hours.ts';
+
 /** The name under which the quiet of a whole workspace is kept: no agent may bear it. */
 export const EVERYBODY = '*';
 
@@ -20,26 +22,7 @@ export function quietNow(
 function endOf({ until, hours }: Quiet, now: number): number | undefined | false {
   if (until !== undefined && Date.parse(until) <= now) return false;
   if (hours === undefined) return until === undefined ? undefined : Date.parse(until);
-  const [from, to, at] = [minutesOf(hours.from), minutesOf(hours.to), minuteIn(hours.time_zone, now)];
-  const isWithin = from < to ? at >= from && at < to : at >= from || at < to;
-  if (!isWithin) return false;
-  const end = now - (now % 60_000) + ((to - at + DAY) % DAY) * 60_000;
+  const end = hoursUntil(hours, now);
+  if (end === undefined) return false;
   return until === undefined ? end : Math.min(end, Date.parse(until));
-}
-
-const DAY = 1_440;
-
-function minutesOf(time: string): number {
-  const [hour = 0, minute = 0] = time.split(':').map(Number);
-  return hour * 60 + minute;
-}
-
-function minuteIn(timeZone: string, now: number): number {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  return minutesOf(format.format(now));
 }

@@ -17,7 +17,7 @@ export const NEWS: Record<NoticeKind, string> = {
 /** What somebody has chosen for a channel. */
 export interface Choice {
   wants: readonly NoticeKind[];
-  quiet: { from: string; to: string; zone: string; urgent: boolean } | undefined;
+  quiet: { from: string; to: string; time_zone: string; urgent: boolean } | undefined;
 }
 
 /** The time zone of the person, as this device has it. */
@@ -58,7 +58,7 @@ export function Choices({ choice, onChange }: { choice: Choice; onChange: (next:
             onChange({
               ...choice,
               quiet: event.currentTarget.checked
-                ? { from: '22:00', to: '07:00', zone: ownZone(), urgent: false }
+                ? { from: '22:00', to: '07:00', time_zone: ownZone(), urgent: false }
                 : undefined,
             })
           }
@@ -82,7 +82,7 @@ export function Choices({ choice, onChange }: { choice: Choice; onChange: (next:
               />
             </label>
             <label class="field">
-              <span>To ({quiet.zone})</span>
+              <span>To ({quiet.time_zone})</span>
               <input
                 type="time"
                 value={quiet.to}

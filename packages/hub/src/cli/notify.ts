@@ -113,7 +113,7 @@ function parseQuiet(text: string): QuietHours {
   const match = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text);
   if (match === null) throw new InvalidArgumentError('such as 22:00-07:00');
   const [, from = '', to = ''] = match;
-  return { from, to, zone: Intl.DateTimeFormat().resolvedOptions().timeZone, urgent: false };
+  return { from, to, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone, urgent: false };
 }
 
 interface SetOptions extends AddOptions {
@@ -194,7 +194,7 @@ function rowOf(channel: Channel): string[] {
     oneLine(name),
     `${kind} ${host}`,
     paused ? 'paused' : wants.join(','),
-    quiet === undefined ? '' : `quiet ${quiet.from}-${quiet.to} ${quiet.zone}`,
+    quiet === undefined ? '' : `quiet ${quiet.from}-${quiet.to} ${quiet.time_zone}`,
     when,
   ];
 }

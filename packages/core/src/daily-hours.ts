@@ -1,11 +1,11 @@
-import type { QuietHours } from '@parley/protocol';
+import type { DailyHours } from '@parley/protocol';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
 
-/** When the quiet hours that hold at this moment end; undefined outside of them. */
-export function quietUntil({ from, to, zone }: QuietHours, now: number): number | undefined {
-  const [start, end, clock] = [minutesOf(from), minutesOf(to), minutesIn(zone, now)];
+/** When the hours that hold at this moment end; undefined outside of them. */
+export function hoursUntil({ from, to, time_zone }: DailyHours, now: number): number | undefined {
+  const [start, end, clock] = [minutesOf(from), minutesOf(to), minutesIn(time_zone, now)];
   if (start === end) return undefined;
   const sinceStart = (clock - start + DAY_MINUTES) % DAY_MINUTES;
   const length = (end - start + DAY_MINUTES) % DAY_MINUTES;
