@@ -4,7 +4,6 @@ import { performance } from 'node:perf_hooks';
 
 import {
   type About,
-  type CallRecord,
   type Chance,
   type Clock,
   createAskKeeper,
@@ -30,12 +29,8 @@ import {
   createWaker,
   type Deps,
   type Invitation,
-  isRecorded,
-  type PostSettings,
-  type NotifySettings,
-  type WakeSettings,
 } from '@parley/core';
-import { type Claims, HUB_FILE, type HubFile, type ParleyError } from '@parley/protocol';
+import { type Claims, HUB_FILE, type HubFile } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 import { Registry } from 'prom-client';
 
@@ -71,10 +66,12 @@ import { readRegistry } from './profile-file.ts';
 import { createMessenger } from './notify/messenger.ts';
 import { createOutgoing } from './notify/outgoing.ts';
 import { pushKeys } from './notify/push-keys.ts';
+import { notifySettings, postSettings, wakeSettings } from './part-settings.ts';
 import { createProse } from './prose.ts';
+import { describeCause, recordCall, recordRefusal } from './record-calls.ts';
 import { requestContext } from './request-context.ts';
 import { openSearches } from './searches.ts';
-import { type Refused, startServer } from './server.ts';
+import { startServer } from './server.ts';
 import { VERSION } from './version.ts';
 import { createDoors } from './wake/doors.ts';
 import { runtimeProfiles } from './wake/profile.ts';
@@ -399,44 +396,6 @@ export async function start(
   };
 }
 
-function notifySettings(notify: Config['notify']): NotifySettings {
-  return {
-    graceMs: notify.grace_ms,
-    lookMs: notify.look_ms,
-    troubleAfterMs: notify.trouble_after_ms,
-    repeatMs: notify.repeat_ms,
-    retryMs: notify.retry_ms,
-    giveUpMs: notify.give_up_ms,
-  };
-}
-
-function wakeSettings(wake: Config['wake']): WakeSettings {
-  return {
-    quiet: wake.quiet,
-    recheckMs: wake.recheck_ms,
-    quietMs: wake.quiet_ms,
-    maxDeferMs: wake.max_defer_ms,
-    expireMs: wake.expire_ms,
-    proofMs: wake.proof_ms,
-    repeatAfterMs: wake.repeat_after_ms,
-    pairPerHour: wake.pair_per_hour,
-    targetPerHour: wake.target_per_hour,
-  };
-}
-
-function postSettings({ queue, knowledge, idempotency }: Config): PostSettings {
-  return {
-    ackDeadlineMs: queue.ack_deadline_ms,
-    maxAttempts: queue.max_attempts,
-    backoff: { firstMs: queue.retry_ms, maxMs: queue.retry_max_ms },
-    maxWaiting: queue.max_waiting,
-    keepDoneMs: queue.keep_done_ms,
-    keepDeadMs: queue.keep_dead_ms,
-    sweepMs: knowledge.sweep_ms,
-    idempotencyWindowMs: idempotency.window_ms,
-  };
-}
-
 function describeKeys(folder: string): About['keys'] {
   return readKeyFile(folder).keys.map(({ kid, created_at, retired_at, workspace, private: secret }) => ({
     kid,
@@ -445,45 +404,4 @@ function describeKeys(folder: string): About['keys'] {
     ...(retired_at === undefined ? {} : { retired_at }),
     ...(workspace === undefined ? {} : { workspace }),
   }));
-}
-
-function recordCall(
-  log: Logger,
-  { request_id, operation, caller, ms, trace, error, cause }: CallRecord,
-): void {
-  const line = {
-    request_id,
-    op: operation,
-    agent: caller.agent_id,
-    workspace: caller.workspace_id,
-    ms: Math.round(ms * 1_000) / 1_000,
-    ...(trace === undefined ? {} : { trace: trace.traceparent }),
-  };
-  if (error === undefined) log.info(line, 'call');
-  else if (error.code === 'INTERNAL')
-    log.error({ ...line, code: error.code, cause: redact(describeCause(cause ?? error)) }, 'call');
-  else log.info({ ...line, code: error.code, why: redact(error.message) }, 'call');
-}
-
-function recordRefusal(
-  log: Logger,
-  { request_id, request, path }: Refused,
-  error: ParleyError,
-  cause: unknown,
-): void {
-  if (isRecorded(error)) return;
-  const reason = 'reason' in error ? String(error.reason) : error.message;
-  const line = {
-    request_id,
-    method: request.method,
-    path: redact(path.slice(0, 200)),
-    code: error.code,
-    why: redact(reason),
-  };
-  if (error.code === 'INTERNAL') log.error({ ...line, cause: redact(describeCause(cause)) }, 'refused');
-  else log.info(line, 'refused');
-}
-
-function describeCause(cause: unknown): string {
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }

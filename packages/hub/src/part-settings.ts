@@ -1,0 +1,44 @@
+import type { NotifySettings, PostSettings, WakeSettings } from '@parley/core';
+
+import type { Config } from './config/schema.ts';
+
+/** How notifications behave. */
+export function notifySettings(notify: Config['notify']): NotifySettings {
+  return {
+    graceMs: notify.grace_ms,
+    lookMs: notify.look_ms,
+    troubleAfterMs: notify.trouble_after_ms,
+    repeatMs: notify.repeat_ms,
+    retryMs: notify.retry_ms,
+    giveUpMs: notify.give_up_ms,
+  };
+}
+
+/** How patient waking is, and how often it may be. */
+export function wakeSettings(wake: Config['wake']): WakeSettings {
+  return {
+    quiet: wake.quiet,
+    recheckMs: wake.recheck_ms,
+    quietMs: wake.quiet_ms,
+    maxDeferMs: wake.max_defer_ms,
+    expireMs: wake.expire_ms,
+    proofMs: wake.proof_ms,
+    repeatAfterMs: wake.repeat_after_ms,
+    pairPerHour: wake.pair_per_hour,
+    targetPerHour: wake.target_per_hour,
+  };
+}
+
+/** How the queue behaves. */
+export function postSettings({ queue, knowledge, idempotency }: Config): PostSettings {
+  return {
+    ackDeadlineMs: queue.ack_deadline_ms,
+    maxAttempts: queue.max_attempts,
+    backoff: { firstMs: queue.retry_ms, maxMs: queue.retry_max_ms },
+    maxWaiting: queue.max_waiting,
+    keepDoneMs: queue.keep_done_ms,
+    keepDeadMs: queue.keep_dead_ms,
+    sweepMs: knowledge.sweep_ms,
+    idempotencyWindowMs: idempotency.window_ms,
+  };
+}

@@ -1,0 +1,49 @@
+import { type CallRecord, isRecorded } from '@parley/core';
+import type { ParleyError } from '@parley/protocol';
+
+import { type Logger, redact } from './logger.ts';
+import type { Refused } from './server.ts';
+
+/** One line of the log for each call. */
+export function recordCall(
+  log: Logger,
+  { request_id, operation, caller, ms, trace, error, cause }: CallRecord,
+): void {
+  const line = {
+    request_id,
+    op: operation,
+    agent: caller.agent_id,
+    workspace: caller.workspace_id,
+    ms: Math.round(ms * 1_000) / 1_000,
+    ...(trace === undefined ? {} : { trace: trace.traceparent }),
+  };
+  if (error === undefined) log.info(line, 'call');
+  else if (error.code === 'INTERNAL')
+    log.error({ ...line, code: error.code, cause: redact(describeCause(cause ?? error)) }, 'call');
+  else log.info({ ...line, code: error.code, why: redact(error.message) }, 'call');
+}
+
+/** One line for what was refused before it came to the gate. */
+export function recordRefusal(
+  log: Logger,
+  { request_id, request, path }: Refused,
+  error: ParleyError,
+  cause: unknown,
+): void {
+  if (isRecorded(error)) return;
+  const reason = 'reason' in error ? String(error.reason) : error.message;
+  const line = {
+    request_id,
+    method: request.method,
+    path: redact(path.slice(0, 200)),
+    code: error.code,
+    why: redact(reason),
+  };
+  if (error.code === 'INTERNAL') log.error({ ...line, cause: redact(describeCause(cause)) }, 'refused');
+  else log.info(line, 'refused');
+}
+
+/** What is behind an error, for the operator alone. */
+export function describeCause(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}
