@@ -100,8 +100,8 @@ describeWith(['qdrant'], 'a hub whose index is in Qdrant', ({ qdrant: program })
       return { bodies: result?.hits.map(({ message }) => message.body), missing: result?.missing };
     };
     await vi.waitFor(async () => {
-      const found = { bodies: ['Felines sleep most of the day.'], missing: [] };
-      expect(await search('bob', 'when do pets rest?')).toEqual(found);
+      const wanted = { bodies: ['Felines sleep most of the day.'], missing: [] };
+      expect(await search('bob', 'when do pets rest?')).toEqual(wanted);
     }, 60_000);
     expect(await search('eve', 'when do pets rest?')).toEqual({ bodies: [], missing: [] });
     expect((await qdrant.collections()).some((name) => name.includes('_messages_'))).toBe(true);
