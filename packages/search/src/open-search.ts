@@ -152,6 +152,7 @@ function ownerOf(folder: string): string {
 }
 
 async function within<T>(work: Promise<T>, ms: number): Promise<T | 'late'> {
+  if (ms <= 0) return 'late';
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), ms)));
   try {
