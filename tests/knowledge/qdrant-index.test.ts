@@ -48,6 +48,22 @@ describeWith(['qdrant'], 'an index in Qdrant', ({ qdrant: program }) => {
     await search.close();
   });
 
+  test('[KNOW-17] vectors of another model stand in a collection of their own, and the old one goes', async () => {
+    await qdrant.empty();
+    const first = open();
+    await first.apply([page('d', 'The harbour is closed.')], [], 5);
+    await first.close();
+    const [old] = await qdrant.collections();
+    const other = { ...embedder, fault: undefined, model: { id: 'another', dimensions: 384 } };
+    const place = { url: qdrant.url, key: qdrant.key, timeoutMs: 20_000 };
+    const second = openSearch({ folder, kind: 'documents', embedder: other, qdrant: place, onFault });
+    expect(await second.place()).toBeUndefined();
+    await second.close();
+    const left = await qdrant.collections();
+    expect(left).toHaveLength(1);
+    expect(left).not.toContain(old);
+  });
+
   test('[KNOW-17] a collection that was lost is not taken for an empty one, until its place is asked for', async () => {
     await qdrant.empty();
     const search = open();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { OutputOf } from '@parley/protocol';
+import type { OperationName, OutputOf } from '@parley/protocol';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { v1Driver } from '../harness/call.ts';
@@ -40,8 +40,9 @@ describeWith(['qdrant'], 'a hub whose index is in Qdrant', ({ qdrant: program })
       env: { KEY_OF_QDRANT: qdrant.key },
     });
 
-  const call = <N extends 'create_document' | 'query_knowledge'>(name: N, input: object, workspace = 'w') =>
-    v1Driver.call(hub.url, signer.token({ agent: 'ed', role: 'orchestrator', workspace }), name, input);
+  const as = (agent: string, role: string, workspace = 'w') => signer.token({ agent, role, workspace });
+  const call = <N extends OperationName>(name: N, input: object, workspace?: string) =>
+    v1Driver.call(hub.url, as('ed', 'orchestrator', workspace), name, input);
 
   async function write(title: string, body: string, workspace?: string): Promise<string> {
     const document_id = randomUUID();
@@ -82,6 +83,36 @@ describeWith(['qdrant'], 'a hub whose index is in Qdrant', ({ qdrant: program })
     expect(await found('harbour', 'w2')).toEqual([other]);
     expect(await found('harbour', 'w3')).toEqual([]);
     expect(existsSync(join(data, 'search.db'))).toBe(false);
+  });
+
+  test('[HUB-M10] [R12] messages are found there by their meaning, by those who may read them; without it by their words', async () => {
+    const made = await call('create_thread', { title: 't', participants: ['bob'] });
+    const thread_id = made.result?.thread_id ?? '';
+    await call('post_message', {
+      thread_id,
+      body: 'Felines sleep most of the day.',
+      kind: 'chat',
+      schema_version: 1,
+    });
+    const search = async (agent: string, query: string) => {
+      const token = as(agent, 'worker');
+      const { result } = await v1Driver.call(hub.url, token, 'search_messages', { query, mode: 'hybrid' });
+      return { bodies: result?.hits.map(({ message }) => message.body), missing: result?.missing };
+    };
+    await vi.waitFor(async () => {
+      const wanted = { bodies: ['Felines sleep most of the day.'], missing: [] };
+      expect(await search('bob', 'when do pets rest?')).toEqual(wanted);
+    }, 60_000);
+    expect(await search('eve', 'when do pets rest?')).toEqual({ bodies: [], missing: [] });
+    expect((await qdrant.collections()).some((name) => name.includes('_messages_'))).toBe(true);
+    qdrant.freeze();
+    try {
+      const { bodies, missing } = await search('bob', 'felines');
+      expect(bodies).toEqual(['Felines sleep most of the day.']);
+      expect(missing).toContain('meaning');
+    } finally {
+      qdrant.thaw();
+    }
   });
 
   test('[KNOW-17] while Qdrant hangs the hub writes on and says that it cannot search; then it catches up', async () => {

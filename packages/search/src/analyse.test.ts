@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { analyse } from './analyse.ts';
-import { keywordQuery } from './keyword-query.ts';
+import { askedTerms, keywordQuery, rarest } from './keyword-query.ts';
 
 test('[KNOW-17] Vietnamese is kept with its marks, in pairs, and without its marks', () => {
   expect(analyse('Đường phố')).toEqual({
@@ -30,4 +30,17 @@ test('[KNOW-17] English has one form alone', () => {
 test('[KNOW-17] whatever is asked, nothing of it is read as an expression', () => {
   expect(keywordQuery('" OR NEAR(*) : ^ {}-')).toBe('{words bare} : ("or" OR "near" OR "or_near")');
   expect(keywordQuery('?!')).toBeUndefined();
+});
+
+test('[KNOW-17] of a question the rarest words are kept that together cost no more than is allowed', () => {
+  const counts: Record<string, number> = { cell: 900, protein: 300, actin: 20, zyxin: 3, cell_protein: 0 };
+  const countOf = (expression: string): number => counts[/"(.+)"/.exec(expression)?.[1] ?? ''] ?? 0;
+  const asked = askedTerms('cell protein actin zyxin') ?? { columns: [], terms: [] };
+  expect(rarest(asked, 400, countOf)).toEqual({
+    columns: ['words', 'bare'],
+    terms: ['zyxin', 'actin', 'protein'],
+  });
+  expect(rarest(asked, 10_000, countOf).terms).toHaveLength(4);
+  expect(rarest({ ...asked, terms: ['cell'] }, 400, countOf).terms).toEqual(['cell']);
+  expect(rarest({ ...asked, terms: ['xyzzy'] }, 400, countOf).terms).toEqual([]);
 });

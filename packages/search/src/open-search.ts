@@ -16,7 +16,7 @@ import type { QdrantPlace } from './qdrant.ts';
 import { ThreadPort, type ThreadStart } from './thread-port.ts';
 
 /** What is searched: each kind has an index of its own. */
-export type Kind = 'documents' | 'messages';
+type Kind = 'documents' | 'messages';
 
 export interface SearchOptions {
   folder: string;
@@ -29,7 +29,7 @@ export interface SearchOptions {
 }
 
 /** What was found, and what was left out. */
-export interface Finding extends Found {
+interface Finding extends Found {
   /** What the answer lacks: the model gave no vector for the question, or passages have no vectors yet. */
   lacks: ('meaning' | 'vectors')[];
 }
@@ -152,6 +152,7 @@ function ownerOf(folder: string): string {
 }
 
 async function within<T>(work: Promise<T>, ms: number): Promise<T | 'late'> {
+  if (ms <= 0) return 'late';
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), ms)));
   try {

@@ -33,7 +33,8 @@ export class TermCounter {
   texts(workspace_id: string, texts: readonly string[]): SparseVector[] {
     const rows = this.#rows(texts.map((text) => analyse(text)));
     return rows.map((terms) => {
-      const length = terms.reduce((sum, { count }) => sum + count, 0);
+      // The other columns say the same words again: only a text's own words make it long.
+      const length = terms.reduce((sum, { column, count }) => sum + (column === 'words' ? count : 0), 0);
       const much = K1 * (1 - B + (B * length) / USUAL_LENGTH);
       const values = new Map<number, number>();
       for (const { term, column, count } of terms) {

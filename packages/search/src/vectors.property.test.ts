@@ -41,3 +41,15 @@ test('[KNOW-17] the nearest are those of the exact comparison, whatever came and
     { numRuns: 30 },
   );
 });
+
+test('[KNOW-17] many are compared as exactly as few: memory grows and blocks follow each other', () => {
+  const arena = new VectorArena(3);
+  const count = 10_000;
+  for (let i = 0; i < count; i++) arena.put(i, Float32Array.of(Math.cos(i / count), Math.sin(i / count), 0));
+  for (let i = 0; i < count; i += 2) arena.drop(i);
+  expect(arena.size).toBe(count / 2);
+  const asked = 0.7;
+  const near = arena.nearest(Float32Array.of(Math.cos(asked), Math.sin(asked), 0), 50);
+  for (const { passage } of near) expect(Math.abs(passage / count - asked)).toBeLessThan(0.2);
+  expect(near.every(({ passage }) => passage % 2 === 1)).toBe(true);
+});

@@ -60,7 +60,7 @@ export interface IndexedDocument {
 }
 
 /** An index as the one sees it who keeps it; all of it can be made anew from the log. */
-export interface TextIndex {
+interface TextIndex {
   /** The place in the log of the hub up to which it holds everything. */
   place(): Promise<number | undefined>;
   /** Puts and drops, and then moves the place: what fails half-way is done again. */
