@@ -28,33 +28,50 @@ export async function benchSearch(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   const onFault = (error: unknown): void => line('fault', String(error));
   const embedder = keepVectors(createBuiltInEmbedder(300_000, onFault), join(KEPT, 'vectors'));
-  const program = tool('qdrant');
-  const qdrant = typeof program === 'string' && existsSync(program) ? await startQdrant(program) : undefined;
-  const common = { folder, kind: 'documents', embedder, onFault } as const;
-  const embedded = openSearch(common);
-  const remote =
-    qdrant && openSearch({ ...common, qdrant: { url: qdrant.url, key: qdrant.key, timeoutMs: 60_000 } });
+  const common = { kind: 'documents', embedder, onFault } as const;
   try {
-    for (const task of tasks) {
-      const workspace_id = task.name.split(',')[0] ?? '';
-      for (const search of [embedded, remote]) if (search) await fill(search, workspace_id, task.documents);
-      for (const leg of LEGS) {
-        const score = await ndcg(embedded, workspace_id, task, leg);
-        const other = remote && (await ndcg(remote, workspace_id, task, leg));
-        const beside =
-          other === undefined
-            ? ''
-            : `  Qdrant ${other.toFixed(4)}  (difference ${(other - score).toFixed(4)}, promised 0.005)`;
-        const promise = leg === 'hybrid' ? `  (promised ${task.promised})` : '';
-        line(`${task.name} ${leg}`, `${score.toFixed(4)}${promise}${beside}`);
-      }
+    // Each set of documents stands alone, as a hub of its own would have it.
+    const setOf = ({ name }: RetrievalTask): string => name.split(',')[0] ?? '';
+    for (const set of new Set(tasks.map(setOf))) {
+      const home = join(folder, set.replaceAll(/\W/g, '-'));
+      mkdirSync(home);
+      const qdrant = await openQdrant();
+      const embedded = openSearch({ ...common, folder: home });
+      const remote =
+        qdrant && openSearch({ ...common, folder: home, qdrant: { ...qdrant, timeoutMs: 60_000 } });
+      for (const task of tasks.filter((one) => setOf(one) === set))
+        await compare(set, task, embedded, remote);
+      await embedded.close();
+      await remote?.close();
+      await qdrant?.close();
     }
   } finally {
-    await embedded.close();
-    await remote?.close();
     await embedder.close();
-    await qdrant?.close();
     rmSync(folder, { recursive: true });
+  }
+}
+
+async function openQdrant() {
+  const program = tool('qdrant');
+  return typeof program === 'string' && existsSync(program) ? startQdrant(program) : undefined;
+}
+
+async function compare(
+  workspace_id: string,
+  task: RetrievalTask,
+  embedded: Search,
+  remote: Search | undefined,
+): Promise<void> {
+  for (const search of [embedded, remote]) if (search) await fill(search, workspace_id, task.documents);
+  for (const leg of LEGS) {
+    const score = await ndcg(embedded, workspace_id, task, leg);
+    const other = remote && (await ndcg(remote, workspace_id, task, leg));
+    const beside =
+      other === undefined
+        ? ''
+        : `  Qdrant ${other.toFixed(4)}  (difference ${(other - score).toFixed(4)}, promised 0.005)`;
+    const promise = leg === 'hybrid' ? `  (promised ${task.promised})` : '';
+    line(`${task.name} ${leg}`, `${score.toFixed(4)}${promise}${beside}`);
   }
 }
 
