@@ -126,8 +126,9 @@ export type WithdrawAsk = InThread<'withdraw_ask', { reason: string }> & { ask_i
 export type ExpireAsk = InThread<'expire_ask', Record<string, never>> & { ask_id: string };
 
 /** A person allows something in advance. */
-export type AddLeave = Base<'add_leave', object> & { leave: KeptLeave };
-export type RevokeLeave = Base<'revoke_leave', { leave_id: string }>;
+/** `thread_id` of all that is allowed in advance is the journal of the agent. */
+export type AddLeave = InThread<'add_leave', object> & { leave: KeptLeave };
+export type RevokeLeave = InThread<'revoke_leave', { leave_id: string }>;
 /** The hub answers an ask by what a person has allowed. */
 export type ApplyLeave = InThread<'apply_leave', { leave_id: string }> & { ask_id: string };
 
@@ -150,7 +151,8 @@ export type NoteWake = InThread<
   budget?: WakeBudget;
 };
 /** Who is not to be woken, or again may be; without a name it is everybody. */
-export type SetQuiet = Base<
+/** `thread_id` is the journal of the agent; where it is for everybody, of the one who says so. */
+export type SetQuiet = InThread<
   'set_quiet',
   {
     quiet: boolean;

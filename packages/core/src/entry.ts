@@ -18,6 +18,8 @@ export type EntryType =
   | 'agent.command'
   | 'agent.response'
   | 'agent.wake'
+  | 'agent.quiet'
+  | 'agent.leave'
   | 'ask.raised'
   | 'ask.answered'
   | 'ask.resolved'

@@ -3,6 +3,7 @@ import { type Ask, type Caller, LIMITS } from '@parley/protocol';
 import { requirePerson } from '../devices/operations.ts';
 import { hubCaller } from '../hub-caller.ts';
 import { type Deps, operation, stamp } from '../operation.ts';
+import { journalId } from '../threads/access.ts';
 import { grants, type KeptLeave } from './standing-leave.ts';
 
 export const listLeaves = operation('list_leaves', {
@@ -32,7 +33,8 @@ export const addLeave = operation('add_leave', {
         : { expires_at: new Date(head.now + expires_in_ms).toISOString() }),
     };
     const input = { of_agent, command, ...(cwd === undefined ? {} : { cwd }) };
-    const { result } = await deps.log.append({ type: 'add_leave', ...head, leave, input });
+    const thread_id = journalId(caller.workspace_id, of_agent);
+    const { result } = await deps.log.append({ type: 'add_leave', ...head, thread_id, leave, input });
     return { leave: shown(result['leave'] as KeptLeave) };
   },
 });
@@ -42,7 +44,12 @@ export const revokeLeave = operation('revoke_leave', {
   async run(deps, caller, { idempotency_key, leave_id }) {
     requirePerson(caller);
     const head = stamp(deps, caller, 'revoke_leave', idempotency_key);
-    const { result } = await deps.log.append({ type: 'revoke_leave', ...head, input: { leave_id } });
+    const { workspace_id } = caller;
+    const [known] = await deps.store.records({ kind: 'leave', workspace_id, keys: [leave_id], limit: 1 });
+    // A repeat of a revocation finds nothing here, and its answer under its key.
+    const thread_id = journalId(workspace_id, known?.of_agent ?? caller.agent_id);
+    const input = { leave_id };
+    const { result } = await deps.log.append({ type: 'revoke_leave', ...head, thread_id, input });
     return { leave: shown(result['leave'] as KeptLeave) };
   },
 });

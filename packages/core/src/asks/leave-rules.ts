@@ -1,27 +1,34 @@
 import { type Ask, type AskVerdict, ParleyError } from '@parley/protocol';
 
-import type { AddLeave, ApplyLeave, RevokeLeave, Rule } from '../commands.ts';
+import { journalEntry } from '../agents/journal.ts';
+import type { AddLeave, ApplyLeave, RevokeLeave, Rule, ThreadChange } from '../commands.ts';
 import type { PutRecord } from '../records.ts';
+import type { Located } from '../threads/access.ts';
 import { answered } from './rules.ts';
 import { grants, type KeptLeave } from './standing-leave.ts';
 
 const MAX_LEAVES = 500;
 
 const addLeave: Rule<AddLeave> = {
-  needs: () => ({ records: true }),
-  decide({ records }, { leave }) {
+  needs: ({ thread_id }) => ({ thread: thread_id, records: true }),
+  decide({ located, records }, command) {
+    const { leave } = command;
     if ((records?.list({ kind: 'leave' }) ?? []).length >= MAX_LEAVES)
       throw new ParleyError('CONFLICT', `there are ${MAX_LEAVES} rules; revoke some`);
-    return { changes: [], records: [putLeave(leave)], result: { leave } };
+    const change = tell(located, command, leave, 'given');
+    return { changes: [change], records: [putLeave(leave)], result: { leave } };
   },
 };
 
 const revokeLeave: Rule<RevokeLeave> = {
-  needs: () => ({ records: true }),
-  decide({ records }, { caller: { workspace_id }, input: { leave_id: key } }) {
+  needs: ({ thread_id }) => ({ thread: thread_id, records: true }),
+  decide({ located, records }, command) {
+    const { workspace_id } = command.caller;
+    const { leave_id: key } = command.input;
     const leave = records?.get('leave', key);
     if (leave === undefined) throw new ParleyError('NOT_FOUND', 'no such rule');
-    return { changes: [], drops: [{ kind: 'leave', workspace_id, key }], result: { leave } };
+    const change = tell(located, command, leave, 'revoked');
+    return { changes: [change], drops: [{ kind: 'leave', workspace_id, key }], result: { leave } };
   },
 };
 
@@ -55,6 +62,28 @@ const applyLeave: Rule<ApplyLeave> = {
 };
 
 export const leaveRules = { add_leave: addLeave, revoke_leave: revokeLeave, apply_leave: applyLeave };
+
+/** What may run without being asked is on record where the agent's deeds are. */
+function tell(
+  located: Located,
+  command: AddLeave | RevokeLeave,
+  { leave_id, of_agent, command: pattern, cwd, expires_at }: KeptLeave,
+  what: 'given' | 'revoked',
+): ThreadChange {
+  const content = {
+    type: 'agent.leave',
+    kind: 'system',
+    body: what === 'given' ? `approved from now on: ${pattern}` : `asked again from now on: ${pattern}`,
+    metadata: {
+      what,
+      leave_id,
+      command: pattern,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(expires_at === undefined ? {} : { expires_at }),
+    },
+  } as const;
+  return journalEntry(located, of_agent, command, content).change;
+}
 
 function putLeave(value: KeptLeave): PutRecord {
   const { workspace_id, leave_id: key, of_agent: owner } = value;

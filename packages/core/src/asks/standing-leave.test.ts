@@ -84,6 +84,7 @@ test('what a person has allowed is approved at once, in their name, and the reco
   expect(await call(kim, 'list_leaves', {})).toMatchObject({ leaves: [{ uses: 1 }] });
   const log = JSON.stringify(await call(kim, 'read_log', {}));
   expect(log).toContain(`by the rule ${leave.leave_id}`);
+  expect(log).toContain('"what":"given"');
 });
 
 test.each([
@@ -101,7 +102,11 @@ test.each([
 test('a rule that was revoked or has run out answers nothing', async () => {
   const { time, call, raise, add } = await openScene();
   const { leave } = await add();
-  await call(kim, 'revoke_leave', { leave_id: leave.leave_id });
+  const revoked = await call(kim, 'revoke_leave', { leave_id: leave.leave_id, idempotency_key: 'r' });
+  expect(await call(kim, 'revoke_leave', { leave_id: leave.leave_id, idempotency_key: 'r' })).toEqual(
+    revoked,
+  );
+  expect(JSON.stringify(await call(kim, 'read_log', {}))).toContain('"what":"revoked"');
   expect(await raise({ command: 'npm test' })).toMatchObject({ status: 'open' });
   await add({ expires_in_ms: 60_000 });
   time.now += 60_001;

@@ -32,6 +32,8 @@ const FORMS = {
   'agent.command': told,
   'agent.response': told,
   'agent.wake': told,
+  'agent.quiet': told,
+  'agent.leave': told,
   'ask.raised': told,
   'ask.answered': told,
   'ask.resolved': told,

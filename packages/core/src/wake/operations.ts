@@ -1,6 +1,7 @@
 import { type Caller, LIMITS, ParleyError, type Quiet } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
+import { journalId } from '../threads/access.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { checkForce } from './policy.ts';
 import { toAnswer } from './wake.ts';
@@ -49,7 +50,8 @@ export const setQuiet = operation('set_quiet', {
         field: 'quiet',
       });
     const head = stamp(deps, caller, `set_quiet ${of_agent ?? ''}`, idempotency_key);
-    const { result } = await deps.log.append({ type: 'set_quiet', ...head, input: { ...input } });
+    const thread_id = journalId(caller.workspace_id, of_agent ?? caller.agent_id);
+    const { result } = await deps.log.append({ type: 'set_quiet', ...head, thread_id, input: { ...input } });
     return { quiet: result['quiet'] as Quiet | null };
   },
 });
@@ -71,6 +73,7 @@ function mayQuiet({ role, agent_id }: Caller, of_agent: string | undefined): voi
     `only an operator or orchestrator may do this for ${of_agent ?? 'everybody'}; for yourself, set of_agent to ${agent_id}`,
   );
 }
+
 export const waitForWake = operation('wait_for_wake', {
   authority: 'act',
   async run(

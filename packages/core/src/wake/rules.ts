@@ -59,12 +59,27 @@ const noteFollower: Rule<NoteFollower> = {
 
 /** One quiet for each agent, and one for everybody: the last word counts. */
 const setQuiet: Rule<SetQuiet> = {
-  needs: () => ({}),
-  decide(_loaded, { caller: { workspace_id, agent_id: by }, now, input }) {
+  needs: ({ thread_id }) => ({ thread: thread_id }),
+  decide({ located }, command) {
+    const { caller, now, input } = command;
+    const { workspace_id, agent_id: by } = caller;
     const { quiet, of_agent, for_ms, hours, reason } = input;
     const key = of_agent ?? EVERYBODY;
     const name = { kind: 'quiet', workspace_id, key } as const;
-    if (!quiet) return { changes: [], drops: [name], result: { quiet: null } };
+    const who = of_agent ?? 'everybody';
+    const tell = (body: string, facts: object) =>
+      journalEntry(located, of_agent ?? by, command, {
+        type: 'agent.quiet',
+        kind: 'system',
+        body,
+        metadata: { of_agent: of_agent ?? null, ...facts },
+      }).change;
+    if (!quiet)
+      return {
+        changes: [tell(`${who} may be woken again`, { quiet: false })],
+        drops: [name],
+        result: { quiet: null },
+      };
     const value: Quiet = {
       agent_id: of_agent ?? null,
       since: new Date(now).toISOString(),
@@ -73,7 +88,12 @@ const setQuiet: Rule<SetQuiet> = {
       ...(hours === undefined ? {} : { hours }),
       ...(reason === undefined ? {} : { reason }),
     };
-    return { changes: [], records: [{ ...name, mark: '', owner: key, value }], result: { quiet: value } };
+    const { agent_id: _who, ...facts } = value;
+    return {
+      changes: [tell(`${who} is not to be woken`, { quiet: true, ...facts })],
+      records: [{ ...name, mark: '', owner: key, value }],
+      result: { quiet: value },
+    };
   },
 };
 
