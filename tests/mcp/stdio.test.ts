@@ -102,8 +102,9 @@ test('a hub that ran in its own right is waited for when it has gone, and its fo
     code: 'UNAVAILABLE',
     message: expect.stringContaining('start it again with parley serve') as string,
   });
-  const waiting = start({ data, args: ['--agent', 'alice'], env: { PARLEY_MCP_RETURN_MS: '60000' } });
+  // The hub first: where none runs, a client that has never seen one is its own.
   const again = await startHub({ data });
+  const waiting = start({ data, args: ['--agent', 'alice'], env: { PARLEY_MCP_RETURN_MS: '60000' } });
   await waiting.initialize();
   await waiting.call('read_messages', { thread_id });
   await again.kill();

@@ -86,6 +86,19 @@ const WORDS: Record<string, Words> = {
   }),
   'agent.wake': (who, { step = 'step', door }: { step?: string; door?: string }) =>
     plain('bell', `${who}: wake ${[step, door].filter(Boolean).join(', ').replaceAll('_', ' ')}`),
+  'agent.quiet': (who, { quiet, of_agent }: { quiet: boolean; of_agent: string | null }) => {
+    const whom = of_agent ?? 'everybody';
+    return quiet
+      ? plain('mute', `${who} wants ${whom} left alone`)
+      : plain('bell', `${who} lets ${whom} be woken again`);
+  },
+  'agent.leave': (who, { what, command }: { what: string; command: string }) =>
+    plain(
+      'check',
+      what === 'given'
+        ? `${who} approves from now on: ${command}`
+        : `${who} wants to be asked again: ${command}`,
+    ),
   mute: (who, { targets }: { targets: string[] }) => plain('mute', `${who} muted ${targets.join(', ')}`),
   unmute: (who, { targets }: { targets: string[] }) =>
     plain('unmute', `${who} lets ${targets.join(', ')} speak again`),
