@@ -24,7 +24,7 @@ export interface WireOptions {
 }
 
 /** How long answers may still be written after the client has closed its end. */
-const GRACE_MS = 2_000;
+const GRACE_MS = 10_000;
 const NEWLINE = 0x0a;
 
 /** JSON-RPC by lines on stdin and stdout, decoded as strictly as on HTTP. */
@@ -76,7 +76,7 @@ export class StdioWire implements Transport {
     this.#close();
   }
 
-  /** What was asked before the client closed its end is still answered, for a moment. */
+  /** What was asked before the client closed its end is still answered, for a while; a signal ends that. */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
