@@ -17,12 +17,12 @@ export default defineConfig({
         },
       },
       {
-        // These start real processes, which two cores carry only a few at a time.
+        // These start real processes, which two cores carry only a few at a time; most of them wait most of the time.
         test: {
           name: 'system',
           include: ['tests/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...CROWDS],
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
