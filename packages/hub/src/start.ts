@@ -18,6 +18,7 @@ import {
   createLog,
   createMessageFollower,
   createMessageQuota,
+  createMuteKeeper,
   createNotifier,
   createOffers,
   createPostOffice,
@@ -164,6 +165,7 @@ export async function start(
     },
     commander: { command: (...call) => live.command(...call) },
     asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
+    mutes: createMuteKeeper(store, () => deps.log, clock, chance, onFault),
     offers: createOffers(store, clock, chance, onFault),
     waker: { wake: (...call) => waker.wake(...call) },
     wakeDesk: createWakeDesk(clock.monotonic),
@@ -184,6 +186,7 @@ export async function start(
       started_at,
       address: address(),
       keys: describeKeys(config.data),
+      event_loop: eventLoop(),
     }),
     prose: createProse(config.summary, log),
     library: searches.documents,
@@ -207,6 +210,7 @@ export async function start(
     },
   };
   await deps.asks.start();
+  await deps.mutes.settleAll();
   const keeper = createTreeKeeper({ ...deps, everyMs: config.knowledge.sweep_ms, onFault });
   await keeper.start();
   const gate = createHub(deps, (call) => {
@@ -385,6 +389,7 @@ export async function start(
       await callFollower.close();
       await waker.close();
       deps.asks.close();
+      deps.mutes.close();
       keeper.close();
       await indexFollower.close();
       await messageFollower.close();
@@ -486,4 +491,9 @@ function recordRefusal(
 
 function describeCause(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}
+
+function eventLoop(): About['event_loop'] {
+  const { active, idle } = performance.eventLoopUtilization();
+  return { active_ms: Math.round(active), idle_ms: Math.round(idle) };
 }
