@@ -4,8 +4,9 @@ import type { Client } from '@parley/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { envelopeOf, newPage, sendEnvelope } from '../knowledge/envelope-client.ts';
+import { newPage } from '../knowledge/envelope-client.ts';
 import { describeWith } from '../tools/describe-with.ts';
+import { deadLetter } from './dead-letter.ts';
 import { type Desk, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
 
 describeWith(['chromium'], 'what a person keeps in order from the dashboard', () => {
@@ -30,34 +31,11 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
     return { agent, thread_id };
   }
 
-  /** Accepts a document under a parent that is not there; answers once it was given up. */
-  async function deadLetter(parent_id: string, more = {}): Promise<string> {
-    const token = desk.signer.token({
-      agent: 'ed',
-      workspace: 'w1',
-      role: 'orchestrator',
-      session: `ed-${randomUUID().slice(0, 8)}`,
-    });
-    // On a busy machine one that has little time may be late at the door already.
-    const delivery_id = await vi.waitFor(async () => {
-      const envelope = envelopeOf('knowledge.create_document', newPage({ parent_id }), more);
-      const headers = { prefer: 'respond-async' };
-      const { body } = await sendEnvelope(desk.hub.url, token, envelope, { headers });
-      expect(body).toMatchObject({ ok: true });
-      return String(body.data?.['delivery_id']);
-    }, PATIENCE_MS);
-    await vi.waitFor(
-      async () => expect((await person.get_delivery({ delivery_id })).delivery.status).toBe('dead'),
-      PATIENCE_MS,
-    );
-    return delivery_id;
-  }
-
   test('[KNOW-3] dead letters say why; one is tried again and done, one given up again, one is past its time', async () => {
     const parent = newPage();
-    const expired = await deadLetter(randomUUID(), { ttl_sec: 1 });
-    const saved = await deadLetter(parent.document_id as string);
-    const hopeless = await deadLetter(randomUUID());
+    const expired = await deadLetter(desk, randomUUID(), { ttl_sec: 1 });
+    const saved = await deadLetter(desk, parent.document_id as string);
+    const hopeless = await deadLetter(desk, randomUUID());
     const { document_id, ...rest } = parent as { document_id: string };
     await person.create_document({ document_id, ...rest } as never);
     const { delivery } = await person.get_delivery({ delivery_id: expired });

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { mkdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { DAY_AGENTS, type DayAgent, playDay } from '../../packages/hub/src/cli/demo-day.ts';
 import { describeWith } from '../tools/describe-with.ts';
+import { deadLetter } from './dead-letter.ts';
 import { type Desk, openDesk, PERSON, type Screen } from './desk.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -64,7 +65,7 @@ const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
     await page.getByRole('dialog').getByRole('button', { name: '15 min' }).waitFor();
   },
   'making a document of a thread': async (page, url) => {
-    await page.goto(`${url}/threads?f=settled`);
+    await page.goto(`${url}/threads?f=resolved`);
     await page.locator('.page .thread-row', { hasText: SETTLED }).click();
     await page.getByRole('button', { name: 'More about this thread' }).click();
     await page.getByRole('button', { name: /^Make a document/ }).click();
@@ -201,6 +202,11 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     await desk
       .agent(PERSON, 'operator')
       .add_leave({ of_agent: 'docs-bot', command: 'npm run docs*', cwd: '~/src/site' });
+    const person = desk.agent(PERSON, 'operator');
+    const { thread_id } = await person.create_thread({ title: SETTLED, participants: ['docs-bot'] });
+    await person.update_thread_status({ thread_id, status: 'resolved', reason: 'settled' });
+    await person.set_quiet({ of_agent: 'docs-bot', for_ms: 3_600_000, reason: 'it is at its index' });
+    for (let i = 0; i < 2; i++) await deadLetter(desk, randomUUID());
     mkdirSync(pictures, { recursive: true });
   });
   afterAll(async () => {

@@ -124,22 +124,23 @@ function QuietSheet({
         {choice('Until I undo it', 'however long that is', {})}
       </div>
       <form
-        class="invite"
         onSubmit={(event) => {
           event.preventDefault();
           const hours = { from, to, time_zone: zone };
           onChange({ of_agent: agentId, ...why, hours }, `${agentId} is left alone from ${from} to ${to}.`);
         }}
       >
-        <label class="field">
-          <span>Each day from</span>
-          <input type="time" required value={from} onInput={(event) => begin(event.currentTarget.value)} />
-        </label>
-        <label class="field">
-          <span>to</span>
-          <input type="time" required value={to} onInput={(event) => end(event.currentTarget.value)} />
-        </label>
-        <button type="submit" class="button" disabled={from === to}>
+        <div class="two">
+          <label class="field">
+            <span>Each day from</span>
+            <input type="time" required value={from} onInput={(event) => begin(event.currentTarget.value)} />
+          </label>
+          <label class="field">
+            <span>To ({zone})</span>
+            <input type="time" required value={to} onInput={(event) => end(event.currentTarget.value)} />
+          </label>
+        </div>
+        <button type="submit" class="button button-wide" disabled={from === to}>
           At these hours
         </button>
       </form>

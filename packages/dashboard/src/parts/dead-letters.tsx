@@ -54,11 +54,14 @@ export function DeadLetters() {
     work(true);
     await attempt(async () => {
       const answer = await call('redrive_deliveries', { delivery_ids: ids, idempotency_key: newKey() });
-      tell(
-        (known) => new Map([...known, ...answer.deliveries.map((one) => [one.delivery_id, one] as const)]),
+      const told = new Map(answer.deliveries.map((one) => [one.delivery_id, one] as const));
+      // How it stands comes with what was done: what has just gone back in line is not called given up again.
+      set((known = []) =>
+        known.map((one) => ({ ...one, status: told.get(one.delivery_id)?.status ?? one.status })),
       );
+      tell((known) => new Map([...known, ...told]));
       await Promise.all(
-        answer.deliveries.filter(({ status }) => status !== 'dead').map((one) => look(one.delivery_id)),
+        [...told.values()].filter(({ status }) => status !== 'dead').map((one) => look(one.delivery_id)),
       );
     });
     work(false);
@@ -99,7 +102,8 @@ export function DeadLetters() {
                     </span>
                   )}
                   <span class="row-line row-lines">
-                    from {from} · {plural(letter.attempts, 'attempt')}
+                    from {from}
+                    {letter.attempts === 0 ? '' : ` · ${plural(letter.attempts, 'attempt')}`}
                     {letter.redrives === 0 ? '' : ` · tried again ${plural(letter.redrives, 'time')}`}
                     {letter.finished_at === undefined ? null : (
                       <span title={fullTime(letter.finished_at)}> · {ago(letter.finished_at)} ago</span>

@@ -102,7 +102,11 @@ function Levels({ slo }: { slo: Slo }) {
           name="Error budget left"
           value={percent(error_budget.remaining)}
           ok={error_budget.ok}
-          note={`${plural(failures, 'failure')} of ${error_budget.allowed_failures.toLocaleString()} allowed`}
+          note={
+            failures === 0
+              ? 'no failures'
+              : `${plural(failures, 'failure')}, ${error_budget.allowed_failures.toLocaleString()} allowed`
+          }
           share={error_budget.remaining}
         />
         <Figure name="Answered, p95" {...speed(ack.internal)} />
