@@ -45,7 +45,7 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
     const row = (id: string) => page.locator('.letter', { hasText: id });
     await row(saved).getByText('NOT_FOUND').waitFor();
     await row(saved)
-      .getByRole('button', { name: /again$/ })
+      .getByRole('button', { name: /^Try again:/ })
       .tap();
     await row(saved).getByText('Carried out.').waitFor();
     await page.getByRole('button', { name: 'Try all shown again' }).tap();

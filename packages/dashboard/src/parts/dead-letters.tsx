@@ -123,7 +123,7 @@ export function DeadLetters() {
                   type="button"
                   class="button"
                   disabled={busy}
-                  aria-label={`Try ${action} of ${from} again`}
+                  aria-label={`Try again: ${action} of ${from}`}
                   onClick={() => void redrive([delivery_id])}
                 >
                   Try again
