@@ -12,7 +12,7 @@ export interface HubProcess {
   port: number;
   pid: number;
   data: string;
-  token(agent: string): string;
+  token(agent: string, role?: string): string;
   call<T = Record<string, unknown>>(token: string, operation: string, input: unknown): Promise<T>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startHub(
     pid,
     data,
     port: Number(new URL(url).port),
-    token: (agent) => {
+    token: (agent, role = 'orchestrator') => {
       const out = execFileSync(process.execPath, [
         BIN,
         'token',
@@ -76,7 +76,7 @@ export async function startHub(
         '--agent',
         agent,
         '--role',
-        'orchestrator',
+        role,
         '--json',
       ]);
       return (JSON.parse(out.toString()) as { token: string }).token;

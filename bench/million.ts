@@ -33,7 +33,8 @@ export async function benchMillion(): Promise<void> {
   }
 }
 
-async function fill(hub: HubProcess, head: string, thread: string, wanted: number): Promise<void> {
+/** Posts so many messages to one thread. */
+export async function fill(hub: HubProcess, head: string, thread: string, wanted: number): Promise<void> {
   const body = JSON.stringify({
     thread_id: thread,
     schema_version: 1,

@@ -1,6 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 
 import { benchBatching } from './batching.ts';
+import { benchDashboard } from './dashboard.ts';
 import { benchEnvelope } from './envelope.ts';
 import { benchFanout } from './fanout.ts';
 import { benchFollow } from './follow.ts';
@@ -28,6 +29,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   wake: benchWake,
   search: benchSearch,
   envelope: benchEnvelope,
+  dashboard: benchDashboard,
   'search-size': benchSearchSize,
 };
 

@@ -276,6 +276,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
       await press(page.getByRole('button', { name: /participants: show them/ }), screen);
       const sheet = page.getByRole('dialog');
       await press(sheet.getByRole('button', { name: `Mute chatter-${screen}` }), screen);
+      await press(sheet.getByRole('button', { name: 'Until I undo' }), screen);
       await sheet.getByRole('button', { name: `Let chatter-${screen} speak again` }).waitFor();
       await expect(say(agent, thread_id, 'and here')).rejects.toMatchObject({ details: { reason: 'muted' } });
       await press(sheet.getByRole('button', { name: `Let chatter-${screen} speak again` }), screen);
@@ -487,6 +488,8 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await page.locator('.thread-side').waitFor();
     await page.locator('.thread-side .person-name', { hasText: 'peeped' }).focus();
     await page.keyboard.press('m');
+    await page.getByRole('button', { name: '15 min' }).waitFor();
+    await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Let peeped speak again' }).waitFor();
     await page.keyboard.press('e');
     await vi.waitFor(

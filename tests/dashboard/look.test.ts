@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { mkdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +11,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { DAY_AGENTS, type DayAgent, playDay } from '../../packages/hub/src/cli/demo-day.ts';
 import { describeWith } from '../tools/describe-with.ts';
+import { deadLetter } from './dead-letter.ts';
 import { type Desk, openDesk, PERSON, type Screen } from './desk.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TITLE = 'Profile mapper review loop';
+const SETTLED = 'Which store for the journal';
 
 /** Where the pictures go: PICTURES=docs/pictures brings those of the documents up to date. */
 const pictures = join(
@@ -55,6 +57,33 @@ const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
     await page.locator('.message').last().hover();
     await page.locator('.message-more').last().click();
     await page.getByText('Durable as entry').waitFor();
+  },
+  'muting somebody': async (page, url) => {
+    await openThread(page, url);
+    await page.getByRole('button', { name: /participants: show them/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: /^Mute/ }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: '15 min' }).waitFor();
+  },
+  'making a document of a thread': async (page, url) => {
+    await page.goto(`${url}/threads?f=resolved`);
+    await page.locator('.page .thread-row', { hasText: SETTLED }).click();
+    await page.getByRole('button', { name: 'More about this thread' }).click();
+    await page.getByRole('button', { name: /^Make a document/ }).click();
+    await page.locator('.picker .tree-row').first().waitFor();
+  },
+  'leaving an agent alone': async (page, url) => {
+    await page.goto(`${url}/agents/executioner`);
+    await page.getByRole('button', { name: 'Leave alone' }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+  'waking an agent by force': async (page, url) => {
+    await page.goto(`${url}/agents/executioner`);
+    await page.getByRole('button', { name: 'Force' }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+  'an agent that is left alone': async (page, url) => {
+    await page.goto(`${url}/agents/docs-bot`);
+    await page.getByRole('button', { name: /^Undo it/ }).waitFor();
   },
   agents: async (page, url) => {
     await page.goto(`${url}/agents`);
@@ -108,9 +137,14 @@ const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
     await page.goto(`${url}/log`);
     await page.locator('.log-row').first().waitFor();
   },
+  'dead letters': async (page, url) => {
+    await page.goto(`${url}/log?f=dead`);
+    await page.locator('.letter').first().waitFor();
+  },
   system: async (page, url) => {
     await page.goto(`${url}/system`);
     await page.getByText('Takes writes').waitFor();
+    await page.getByRole('meter').waitFor();
   },
   'a new channel': async (page, url) => {
     await page.goto(`${url}/system`);
@@ -168,6 +202,11 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     await desk
       .agent(PERSON, 'operator')
       .add_leave({ of_agent: 'docs-bot', command: 'npm run docs*', cwd: '~/src/site' });
+    const person = desk.agent(PERSON, 'operator');
+    const { thread_id } = await person.create_thread({ title: SETTLED, participants: ['docs-bot'] });
+    await person.update_thread_status({ thread_id, status: 'resolved', reason: 'settled' });
+    await person.set_quiet({ of_agent: 'docs-bot', for_ms: 3_600_000, reason: 'it is at its index' });
+    for (let i = 0; i < 2; i++) await deadLetter(desk, randomUUID());
     mkdirSync(pictures, { recursive: true });
   });
   afterAll(async () => {

@@ -75,6 +75,8 @@ export type UpdateStatus = InThread<'update_status', { status: ThreadStatus; rea
 export type RenameThread = InThread<'rename_thread', { title: string }>;
 export type AckRead = InThread<'ack_read', { last_read_seq: number }>;
 export type ControlThread = InThread<'control_thread', { control: Control }>;
+/** Their time is up: the hub lets those speak again who were muted for a while. */
+export type EndMutes = InThread<'end_mutes', Record<string, never>>;
 export type AssignTask = InThread<'assign_task', Content & { to?: string; role?: string }>;
 export type ReportResult = InThread<'report_result', Content & { task: string }>;
 /** A presence that was asked to stand in the log. */
@@ -278,6 +280,7 @@ export type Command =
   | RenameThread
   | AckRead
   | ControlThread
+  | EndMutes
   | AssignTask
   | ReportResult
   | NotePresence

@@ -43,11 +43,12 @@ export const describeHub = operation('describe_hub', {
   authority: 'look',
   async run(deps, caller) {
     requirePerson(caller);
-    const { version, started_at, keys } = deps.about();
+    const { version, started_at, keys, event_loop } = deps.about();
     return {
       version,
       started_at,
       keys,
+      event_loop,
       writable: deps.store.health().writable,
       position: await deps.store.position(),
       connections: [...deps.links.of(caller.workspace_id).values()].flat().length,

@@ -6,6 +6,7 @@ export { BEGINNING_BYTES, checkBeginning } from './artifacts/policy.ts';
 export type { Artifacts, KeptBytes } from './artifacts/ports.ts';
 export { askOf, evolveAsk } from './asks/evolve-ask.ts';
 export { type AskKeeper, createAskKeeper } from './asks/keeper.ts';
+export { createMuteKeeper, type MuteKeeper } from './participation/mute-keeper.ts';
 export * from './clock.ts';
 export * from './commands.ts';
 export { createInvitations, type Invitation, type Invitations } from './devices/invitations.ts';

@@ -16,6 +16,7 @@ import type { MessageSearch } from './messages/message-search.ts';
 import type { Messenger } from './notify/notice.ts';
 import type { Offers } from './evidence/offers.ts';
 import type { Feed } from './feed.ts';
+import type { MuteKeeper } from './participation/mute-keeper.ts';
 import type { PresenceBoard } from './participation/presence.ts';
 import type { ProfileRegistry } from './participation/profile-registry.ts';
 import type { PostOffice } from './queue/post-office.ts';
@@ -38,6 +39,7 @@ export interface Deps {
   links: Links;
   commander: Commander;
   asks: AskKeeper;
+  mutes: MuteKeeper;
   offers: Offers;
   waker: Pick<Waker, 'wake'>;
   wakeDesk: WakeDesk;
@@ -75,6 +77,8 @@ export interface About {
   started_at: string;
   /** Where other devices find it. */
   address: string;
+  /** How long it was at work and how long it waited, since its start. */
+  event_loop: { active_ms: number; idle_ms: number };
   keys: { kid: string; own: boolean; created_at: string; retired_at?: string; workspace?: string }[];
 }
 

@@ -46,6 +46,14 @@ export interface KeptDevice extends Omit<Device, 'this_one'> {
   secret_hash: string;
 }
 
+/** A thread with mutes that end by themselves, for the one who ends them. */
+export interface TimedMutes {
+  workspace_id: string;
+  thread_id: string;
+  /** When the first of them ends. */
+  next: string;
+}
+
 /** What is kept beside the log, by kind: small things with one current value each. */
 export interface RecordKinds {
   session: KeptSession;
@@ -55,6 +63,7 @@ export interface RecordKinds {
   wake: Wake;
   tally: WakeTally;
   quiet: Quiet;
+  mutes: TimedMutes;
   follower: Follower;
   document: KeptDocument;
   branch: Branch;

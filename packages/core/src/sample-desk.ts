@@ -8,6 +8,7 @@ import { createFeed } from './feed.ts';
 import { createHub } from './hub.ts';
 import { createLog } from './log.ts';
 import type { Deps } from './operation.ts';
+import { createMuteKeeper } from './participation/mute-keeper.ts';
 import { createPresenceBoard } from './participation/presence.ts';
 import { createProfileRegistry } from './participation/profile-registry.ts';
 import { createMessageQuota } from './quota.ts';
@@ -43,6 +44,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     links: { of: () => new Map(), size: 0 },
     commander: { command: () => Promise.reject(new Error('nobody is connected')) },
     asks: createAskKeeper(store, () => deps.log, time, chance, onFault),
+    mutes: createMuteKeeper(store, () => deps.log, time, chance, onFault),
     offers: createOffers(store, time, chance, onFault),
     wakeDesk: createWakeDesk(() => 0),
     waker: {
@@ -58,6 +60,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
       address: 'http://127.0.0.1',
       started_at: new Date(0).toISOString(),
       keys: [],
+      event_loop: { active_ms: 0, idle_ms: 0 },
     }),
     prose: undefined,
     library: {

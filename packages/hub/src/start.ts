@@ -17,6 +17,7 @@ import {
   createLog,
   createMessageFollower,
   createMessageQuota,
+  createMuteKeeper,
   createNotifier,
   createOffers,
   createPostOffice,
@@ -161,6 +162,7 @@ export async function start(
     },
     commander: { command: (...call) => live.command(...call) },
     asks: createAskKeeper(store, () => deps.log, clock, chance, onFault),
+    mutes: createMuteKeeper(store, () => deps.log, clock, chance, onFault),
     offers: createOffers(store, clock, chance, onFault),
     waker: { wake: (...call) => waker.wake(...call) },
     wakeDesk: createWakeDesk(clock.monotonic),
@@ -181,6 +183,7 @@ export async function start(
       started_at,
       address: address(),
       keys: describeKeys(config.data),
+      event_loop: eventLoop(),
     }),
     prose: createProse(config.summary, log),
     library: searches.documents,
@@ -204,6 +207,7 @@ export async function start(
     },
   };
   await deps.asks.start();
+  await deps.mutes.settleAll();
   const keeper = createTreeKeeper({ ...deps, everyMs: config.knowledge.sweep_ms, onFault });
   await keeper.start();
   const gate = createHub(deps, (call) => {
@@ -382,6 +386,7 @@ export async function start(
       await callFollower.close();
       await waker.close();
       deps.asks.close();
+      deps.mutes.close();
       keeper.close();
       await indexFollower.close();
       await messageFollower.close();
@@ -404,4 +409,9 @@ function describeKeys(folder: string): About['keys'] {
     ...(retired_at === undefined ? {} : { retired_at }),
     ...(workspace === undefined ? {} : { workspace }),
   }));
+}
+
+function eventLoop(): About['event_loop'] {
+  const { active, idle } = performance.eventLoopUtilization();
+  return { active_ms: Math.round(active), idle_ms: Math.round(idle) };
 }

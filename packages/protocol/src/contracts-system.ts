@@ -82,6 +82,9 @@ export const describeHub = contract({
     writable: z.boolean(),
     position: Seq,
     connections: z.number().int().describe('agents of the workspace that are connected'),
+    event_loop: z
+      .object({ active_ms: z.number(), idle_ms: z.number() })
+      .describe('since its start; what lies between two looks tells how busy it was'),
     keys: z.array(
       z.object({
         kid: z.string(),

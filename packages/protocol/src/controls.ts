@@ -31,7 +31,11 @@ const Switch = z.strictObject({ on: z.boolean() });
 
 /** The knobs of a thread, one per control. */
 const VERBS = {
-  mute: z.strictObject({ targets: Targets, mode: z.literal('hard').default('hard') }),
+  mute: z.strictObject({
+    targets: Targets,
+    mode: z.literal('hard').default('hard'),
+    for_seconds: z.number().int().min(1).max(31_536_000).optional().describe('else until unmute'),
+  }),
   unmute: z.strictObject({ targets: Targets }),
   pause: Switch,
   prod: Targets,

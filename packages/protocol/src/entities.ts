@@ -49,6 +49,7 @@ export const Thread = z
       .boolean()
       .describe('an open finding, or a finding rejected by someone other than its reporter'),
     muted: z.array(Name).optional(),
+    muted_until: z.record(z.string(), Timestamp).optional().describe('when the hub unmutes whom'),
     paused: z.boolean().optional().describe('only people may post'),
     done: z.boolean().optional(),
     expires_at: Timestamp.optional().describe('agents stop responding then'),

@@ -5,6 +5,8 @@ import type { Entry } from '../entry.ts';
 /** What the controls of a thread have made of it: who may speak, who is asked to, and until when. */
 export interface Conversation {
   muted: readonly string[];
+  /** When whose mute ends by itself. */
+  muted_until?: Readonly<Record<string, string>>;
   paused: boolean;
   done: boolean;
   /** From this moment on agents are told not to respond. */
@@ -31,19 +33,21 @@ export const PLAIN: Conversation = {
 
 /** The conversation after a control was given. */
 export function foldControl(before: Conversation, control: Control, entry: Entry): Conversation {
-  if ('mute' in control)
-    return { ...before, muted: [...new Set([...before.muted, ...control.mute.targets])] };
+  if ('mute' in control) {
+    const { targets, for_seconds } = control.mute;
+    const muted = [...new Set([...before.muted, ...targets])];
+    const until = for_seconds === undefined ? undefined : later(entry, for_seconds);
+    return endingAt({ ...before, muted }, targets, until);
+  }
   if ('unmute' in control) {
     const { targets } = control.unmute;
-    return { ...before, muted: before.muted.filter((name) => !targets.includes(name)) };
+    const muted = before.muted.filter((name) => !targets.includes(name));
+    return endingAt({ ...before, muted }, targets, undefined);
   }
   if ('pause' in control) return { ...before, paused: control.pause.on };
   if ('prod' in control) return { ...before, prodded: [...new Set([...before.prodded, ...control.prod])] };
   if ('done' in control) return control.done ? { ...before, done: true } : goingOn(before);
-  if ('ttl_seconds' in control) {
-    const ends = Date.parse(entry.created_at) + control.ttl_seconds * 1_000;
-    return { ...before, expires_at: new Date(ends).toISOString() };
-  }
+  if ('ttl_seconds' in control) return { ...before, expires_at: later(entry, control.ttl_seconds) };
   if ('discussion' in control) {
     const { on, allow_agent_mentions = on } = control.discussion;
     return { ...before, discussion: { on, allow_agent_mentions } };
@@ -69,6 +73,27 @@ export function foldSpeech(before: Conversation, speaker: string): Conversation 
 /** True once the conversation was declared done or its time has run out. */
 export function hasEnded({ done, expires_at }: Conversation, now: number): boolean {
   return done || (expires_at !== undefined && Date.parse(expires_at) <= now);
+}
+
+/** Whose mutes have run out. */
+export function mutesOver({ muted_until = {} }: Conversation, now: number): string[] {
+  return Object.entries(muted_until).flatMap(([name, until]) => (Date.parse(until) <= now ? [name] : []));
+}
+
+function later({ created_at }: Entry, seconds: number): string {
+  return new Date(Date.parse(created_at) + seconds * 1_000).toISOString();
+}
+
+/** The last word counts: a mute without an end takes the end of an earlier one away. */
+function endingAt(
+  { muted_until = {}, ...before }: Conversation,
+  targets: readonly string[],
+  until: string | undefined,
+): Conversation {
+  const kept = Object.entries(muted_until).filter(([name]) => !targets.includes(name));
+  const set = until === undefined ? [] : targets.map((name) => [name, until] as const);
+  const all = Object.fromEntries([...kept, ...set]);
+  return Object.keys(all).length === 0 ? before : { ...before, muted_until: all };
 }
 
 /** Not done after all: neither the word nor the time that was set ends it. */

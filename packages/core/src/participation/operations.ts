@@ -29,6 +29,7 @@ export const controlThread = operation('control_thread', {
       thread_id,
       input: { control },
     });
+    if ('mute' in control) deps.mutes.look();
     return result as never;
   },
 });

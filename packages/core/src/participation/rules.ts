@@ -8,12 +8,20 @@ import {
   seqOfMessageId,
 } from '@parley/protocol';
 
-import type { AssignTask, ControlThread, NotePresence, ReportResult, Rule } from '../commands.ts';
+import type {
+  AssignTask,
+  ControlThread,
+  Decision,
+  EndMutes,
+  NotePresence,
+  ReportResult,
+  Rule,
+} from '../commands.ts';
 import { append, invalid, refuseObserver } from '../draft.ts';
 import { admit } from '../threads/access.ts';
 import type { ThreadState } from '../threads/state.ts';
 import { mayOverride } from '../threads/status.ts';
-import { PLAIN } from './conversation.ts';
+import { mutesOver, PLAIN } from './conversation.ts';
 import { invokedBy } from './policy.ts';
 import { checkOpen, checkSpeaking, checkTarget } from './speaking.ts';
 
@@ -50,6 +58,7 @@ const controlThread: Rule<ControlThread> = {
     const invokes = invokedBy(change.thread, entry);
     return {
       changes: [change],
+      ...timedMutes(state, change.thread),
       result: {
         message_id: entry.message_id,
         seq: entry.seq,
@@ -59,6 +68,36 @@ const controlThread: Rule<ControlThread> = {
     };
   },
 };
+
+/** Even in a closed thread, which may be opened again. */
+const endMutes: Rule<EndMutes> = {
+  needs: ({ thread_id }) => ({ thread: thread_id }),
+  decide({ located }, command) {
+    const state = admit(located, command.caller);
+    const targets = mutesOver(state.conversation ?? PLAIN, command.now);
+    if (targets.length === 0) return { changes: [], result: {} };
+    const control: Control = { unmute: { targets } };
+    const { change } = append(state, command, {
+      type: 'control',
+      kind: 'system',
+      body: `${describe(control)}: the time is up`,
+      metadata: { control },
+    });
+    return { changes: [change], ...timedMutes(state, change.thread), result: {} };
+  },
+};
+
+/** Keeps when the next mute of a thread ends, so that it is known after a restart too. */
+function timedMutes(before: ThreadState, after: ThreadState): Pick<Decision, 'records' | 'drops'> {
+  const { muted_until } = after.conversation ?? PLAIN;
+  if (muted_until === before.conversation?.muted_until) return {};
+  const { workspace_id, thread_id } = after;
+  const name = { kind: 'mutes', workspace_id, key: thread_id } as const;
+  if (muted_until === undefined) return { drops: [name] };
+  // All are ISO times of one form, so that the order of words is that of time.
+  const next = Object.values(muted_until).toSorted()[0] ?? '';
+  return { records: [{ ...name, mark: 'timed', owner: '', value: { workspace_id, thread_id, next } }] };
+}
 
 const assignTask: Rule<AssignTask> = {
   needs: ({ thread_id }) => ({ thread: thread_id }),
@@ -130,6 +169,7 @@ const notePresence: Rule<NotePresence> = {
 
 export const participationRules = {
   control_thread: controlThread,
+  end_mutes: endMutes,
   assign_task: assignTask,
   report_result: reportResult,
   note_presence: notePresence,
@@ -205,7 +245,10 @@ export function checkNickname(
 }
 
 function describe(control: Control): string {
-  if ('mute' in control) return `mute ${control.mute.targets.join(', ')}`;
+  if ('mute' in control) {
+    const { targets, for_seconds } = control.mute;
+    return `mute ${targets.join(', ')}${for_seconds === undefined ? '' : ` for ${for_seconds} s`}`;
+  }
   if ('unmute' in control) return `unmute ${control.unmute.targets.join(', ')}`;
   if ('pause' in control) return control.pause.on ? 'pause' : 'resume';
   if ('prod' in control) return `prod ${control.prod.join(', ')}`;

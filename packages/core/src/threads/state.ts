@@ -136,10 +136,21 @@ export function toThread(state: ThreadState): Thread {
 }
 
 function toSettings(conversation: Conversation): Partial<Thread> {
-  const { muted, paused, done, expires_at, discussion, invited_auto, policy, prodded, profiles } =
-    conversation;
+  const {
+    muted,
+    muted_until,
+    paused,
+    done,
+    expires_at,
+    discussion,
+    invited_auto,
+    policy,
+    prodded,
+    profiles,
+  } = conversation;
   return {
     ...(muted.length === 0 ? {} : { muted: [...muted] }),
+    ...(muted_until === undefined ? {} : { muted_until }),
     ...(paused ? { paused } : {}),
     ...(done ? { done } : {}),
     ...(expires_at === undefined ? {} : { expires_at }),

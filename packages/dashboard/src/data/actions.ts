@@ -93,11 +93,20 @@ export async function prod(agentId: string, threadId = threadOf(agentId)?.thread
   if (!(await control(threadId, { prod: [agentId] }, `Prodded ${agentId}.`))) proddedAt.delete(agentId);
 }
 
-/** Wakes an agent that sleeps, and tells what was done. */
-export function wake(agentId: string, threadId = threadOf(agentId)?.thread_id): Promise<boolean> {
+/** Wakes an agent that sleeps, and tells what was done; with a reason, against what would hold it back. */
+export function wake(
+  agentId: string,
+  threadId = threadOf(agentId)?.thread_id,
+  insisting?: string,
+): Promise<boolean> {
   return attempt(async () => {
     if (threadId === undefined) throw new Error(`${agentId} takes part in no open thread.`);
-    const input = { thread_id: threadId, target_agent_id: agentId, idempotency_key: newKey() };
+    const { agent_id: operator, device_name: device } = me.value ?? {};
+    const force =
+      insisting === undefined
+        ? {}
+        : { force: true, reason: insisting, audit: { operator, device, reason: insisting } };
+    const input = { thread_id: threadId, target_agent_id: agentId, ...force, idempotency_key: newKey() };
     const { action, result } = await call('trigger_participant', input);
     say(`${agentId}: ${action.replaceAll('_', ' ')}, ${result.replaceAll('_', ' ')}.`);
   });

@@ -14,6 +14,8 @@ export interface Pending {
 }
 
 const PAGE = 100;
+/** So many entries the hub gives at once. */
+const LIMIT = 200;
 
 /** How many threads stay in memory. */
 const KEPT = 8;
@@ -61,10 +63,15 @@ export class ThreadLog {
 
   /** Fetches the pages in which these rows stand. */
   async ensure(first: number, final: number): Promise<void> {
-    const wanted: number[] = [];
-    for (let page = Math.floor(Math.max(0, first) / PAGE); page * PAGE <= final; page++)
-      if (!this.#asked.has(page) && !this.#whole(page)) wanted.push(page);
-    await Promise.all(wanted.map((page) => this.#fetch(page)));
+    const wanted: [from: number, to: number][] = [];
+    for (let page = Math.floor(Math.max(0, first) / PAGE); page * PAGE <= final; page++) {
+      if (this.#asked.has(page) || this.#whole(page)) continue;
+      const before = wanted.at(-1);
+      // Neighbours come with one request.
+      if (before?.[1] === page - 1) before[1] = page;
+      else wanted.push([page, page]);
+    }
+    await Promise.all(wanted.map(([from, to]) => this.#fetch(from, to)));
   }
 
   #whole(page: number): boolean {
@@ -73,13 +80,15 @@ export class ThreadLog {
     return true;
   }
 
-  async #fetch(page: number): Promise<void> {
-    this.#asked.add(page);
+  async #fetch(from: number, to: number): Promise<void> {
+    const pages = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+    for (const page of pages) this.#asked.add(page);
     try {
-      const end = (page + 1) * PAGE - 1;
-      for (let after = page * PAGE - 1; after < end;) {
+      const end = (to + 1) * PAGE - 1;
+      for (let after = from * PAGE - 1; after < end;) {
         const since = after < 0 ? '' : `&since_seq=${after}`;
-        const path = `/v1/threads/${encodeURIComponent(this.id)}/events?limit=${end - after}${since}`;
+        const limit = Math.min(LIMIT, end - after);
+        const path = `/v1/threads/${encodeURIComponent(this.id)}/events?limit=${limit}${since}`;
         const { events, has_more } = await read<{ events: ThreadEvent[]; has_more: boolean }>(path);
         for (const event of events) this.#rows.set(event.meta.seq ?? 0, event);
         after = events.at(-1)?.meta.seq ?? end;
@@ -88,7 +97,7 @@ export class ThreadLog {
       }
       this.version.value++;
     } finally {
-      this.#asked.delete(page);
+      for (const page of pages) this.#asked.delete(page);
     }
   }
 

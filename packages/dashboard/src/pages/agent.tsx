@@ -7,8 +7,10 @@ import { agentById, agents, conversations, waiting } from '../data/state.ts';
 import { AgentCommands } from '../parts/agent-commands.tsx';
 import { ProdButton } from '../parts/agent-row.tsx';
 import { AgentScreen, SCREEN_COMMAND } from '../parts/agent-screen.tsx';
+import { AgentQuiet } from '../parts/agent-quiet.tsx';
 import { AskCard } from '../parts/ask-card.tsx';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
+import { ForceWake } from '../parts/force-wake.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Journal } from '../parts/journal.tsx';
 import { Empty, Section, useTitle } from '../parts/page.tsx';
@@ -72,6 +74,7 @@ function Agent({ agent }: { agent: AgentView }) {
           <button type="button" class="button" data-key="w" onClick={() => void wake(agent_id)}>
             <Icon name="bell" /> Wake
           </button>
+          <ForceWake agentId={agent_id} />
           <AgentCommands agent={agent} />
         </div>
       ) : null}
@@ -85,6 +88,7 @@ function Agent({ agent }: { agent: AgentView }) {
         </Section>
       )}
       <Facts agent={agent} />
+      <AgentQuiet agentId={agent_id} />
       {agent.capabilities.includes(SCREEN_COMMAND) && agent.connected.length > 0 ? (
         <AgentScreen agentId={agent_id} />
       ) : null}

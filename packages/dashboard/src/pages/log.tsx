@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { read, wordsOf } from '../data/api.ts';
 import { me, threads } from '../data/state.ts';
 import { copy } from '../parts/code-line.tsx';
+import { DeadLetters } from '../parts/dead-letters.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -25,9 +26,31 @@ const FILTERS: Record<string, (event: ThreadEvent) => boolean> = {
   documents: (event) => verbOf(event).startsWith('document.'),
 };
 
-/** All that happened, the newest first: who did what, where and when. */
+/** All that happened, the newest first: who did what, where and when; and what could not be done. */
 export function LogPage() {
   const filter = place.value.query.get('f') ?? '';
+  return (
+    <Page title="Log">
+      <Segments
+        path="/log"
+        value={filter}
+        label="Which entries"
+        options={[
+          ['', 'All'],
+          ['failed', 'Failures'],
+          ['asks', 'Requests'],
+          ['steering', 'Steering'],
+          ['agents', 'Reports'],
+          ['documents', 'Documents'],
+          ['dead', 'Dead letters'],
+        ]}
+      />
+      {filter === 'dead' ? <DeadLetters /> : <Entries filter={filter} />}
+    </Page>
+  );
+}
+
+function Entries({ filter }: { filter: string }) {
   const [rows, set] = useState<readonly Row[]>([]);
   const [next, go] = useState<number | null | undefined>();
   const [failed, fail] = useState<string | undefined>();
@@ -52,20 +75,7 @@ export function LogPage() {
   }, [newest]);
   const shown = rows.filter(({ event }) => FILTERS[filter]?.(event) ?? true);
   return (
-    <Page title="Log">
-      <Segments
-        path="/log"
-        value={filter}
-        label="Which entries"
-        options={[
-          ['', 'All'],
-          ['failed', 'Failures'],
-          ['asks', 'Requests'],
-          ['steering', 'Steering'],
-          ['agents', 'Reports'],
-          ['documents', 'Documents'],
-        ]}
-      />
+    <>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       {next !== undefined && shown.length === 0 ? (
         <Empty
@@ -86,7 +96,7 @@ export function LogPage() {
           Older entries
         </button>
       ) : null}
-    </Page>
+    </>
   );
 }
 

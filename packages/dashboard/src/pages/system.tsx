@@ -6,6 +6,7 @@ import { call, newKey, read, wordsOf } from '../data/api.ts';
 import { signOut } from '../data/session.ts';
 import { me } from '../data/state.ts';
 import { Channels } from '../parts/channels.tsx';
+import { Pulse, sample, ServiceLevels } from '../parts/figures.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Leaves } from '../parts/leaves.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -29,20 +30,22 @@ export function SystemPage() {
   const [devices, list] = useState<readonly Device[] | undefined>();
   const [failed, fail] = useState<string | undefined>();
   const [open, show] = useState<'pair' | 'out' | Device | undefined>();
+  const failing = (error: unknown): void => fail(wordsOf(error));
+  const look = (): void => {
+    read<Hub>('/v1/hub').then((about) => {
+      set(about);
+      sample(about);
+      fail(undefined);
+    }, failing);
+  };
   const load = (): void => {
-    Promise.all([read<Hub>('/v1/hub'), call('list_devices', {})]).then(
-      ([about, { devices: found }]) => {
-        set(about);
-        list(found);
-        fail(undefined);
-      },
-      (error: unknown) => fail(wordsOf(error)),
-    );
+    call('list_devices', {}).then(({ devices: found }) => list(found), failing);
   };
   useEffect(() => {
+    look();
     load();
-    const timer = setInterval(load, 10_000);
-    return () => clearInterval(timer);
+    const timers = [setInterval(look, 2_000), setInterval(load, 10_000)];
+    return () => timers.forEach(clearInterval);
   }, []);
   return (
     <Page title="System">
@@ -61,13 +64,14 @@ export function SystemPage() {
           <Fact name="Version">{hub?.version ?? ''}</Fact>
           <Fact name="Running for">{hub === undefined ? '' : ago(hub.started_at)}</Fact>
           <Fact name="Entries in the log">{hub?.position.toLocaleString() ?? ''}</Fact>
-          <Fact name="Connected agents">{hub?.connections ?? ''}</Fact>
           <Fact name="Workspace">{me.value?.workspace_id ?? ''}</Fact>
         </dl>
+        <Pulse />
         <p class="section-links">
           <a href="/log">The log</a>
         </p>
       </Section>
+      <ServiceLevels />
       <Section
         title="Devices"
         count={devices?.length}

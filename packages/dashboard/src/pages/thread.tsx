@@ -7,6 +7,7 @@ import { wordsOf } from '../data/api.ts';
 import { loadThread } from '../data/replica.ts';
 import { agentById, me, presence, threads, type ThreadRow, waiting } from '../data/state.ts';
 import { threadLog } from '../data/thread-log.ts';
+import { PromoteSheet } from '../knowledge/promote-sheet.tsx';
 import { AskCard, AskStrip } from '../parts/ask-card.tsx';
 import { Avatar } from '../parts/avatar.tsx';
 import { Composer } from '../parts/composer.tsx';
@@ -52,7 +53,7 @@ export function ThreadPage({ id, seq }: { id: string; seq: number | undefined })
 /** Whether what stands beside a thread is shown, where there is room. */
 const besides = signal(true);
 
-type Open = 'people' | 'menu' | 'asks' | 'side' | ThreadEvent | undefined;
+type Open = 'people' | 'menu' | 'promote' | 'asks' | 'side' | ThreadEvent | undefined;
 
 function Thread({ thread, seq }: { thread: ThreadRow; seq: number | undefined }) {
   const { thread_id, title, status, paused = false, last_seq, unread, participants } = thread;
@@ -170,8 +171,10 @@ function Thread({ thread, seq }: { thread: ThreadRow; seq: number | undefined })
           onStatus={(next, reason) => void setStatus(thread_id, next, reason)}
           onSide={() => show('side')}
           onPeople={() => show('people')}
+          onPromote={() => show('promote')}
         />
       ) : null}
+      {open === 'promote' ? <PromoteSheet thread={thread} onClose={close} /> : null}
       {open === 'side' ? <NewThread onClose={close} beside={thread} /> : null}
       {open === 'asks' ? (
         <Sheet title={plural(rows.length, 'request')} onClose={close} wide>

@@ -32,6 +32,9 @@ const BACKLOG = 200;
 /** Rows that are fetched beyond those in sight. */
 const MARGIN = 40;
 
+/** By then the list is where it was sent. */
+const ARRIVE_MS = 300;
+
 interface ListProps {
   log: ThreadLog;
   /** The last message that the person had taken in when the page was opened. */
@@ -46,6 +49,8 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
   const list = useRef<VListHandle>(null);
   const atEnd = useRef(true);
   const seen = useRef(readUpTo);
+  /** The row that the list is on its way to; what it passes meanwhile is not in sight. */
+  const heading = useRef<number | undefined>(undefined);
   const [ready, begin] = useState(false);
   const [behind, fall] = useState(0);
   void log.version.value;
@@ -67,11 +72,16 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
   }, [log, wanted]);
 
   useLayoutEffect(() => {
-    if (!ready) return;
+    if (!ready) return undefined;
     const start = wanted ?? firstUnread;
     atEnd.current = start === undefined;
-    list.current?.scrollToIndex(start ?? total - 1, { align: start === undefined ? 'end' : 'center' });
-    requestAnimationFrame(() => look(list.current?.scrollOffset ?? 0));
+    heading.current = start ?? total - 1;
+    list.current?.scrollToIndex(heading.current, { align: start === undefined ? 'end' : 'center' });
+    const arrived = setTimeout(() => {
+      heading.current = undefined;
+      look(list.current?.scrollOffset ?? 0);
+    }, ARRIVE_MS);
+    return () => clearTimeout(arrived);
   }, [ready, wanted]);
 
   useLayoutEffect(() => {
@@ -87,6 +97,7 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
     if (handle === null) return;
     const first = handle.findItemIndex(offset);
     const final = handle.findItemIndex(offset + handle.viewportSize);
+    if (heading.current !== undefined && (heading.current < first || heading.current > final)) return;
     atEnd.current = handle.scrollSize - offset - handle.viewportSize < AT_END_PX;
     void log.ensure(first - MARGIN, Math.min(log.last.peek(), final + MARGIN)).catch(() => {});
     const reached = Math.min(log.last.peek(), atEnd.current ? log.last.peek() : final);

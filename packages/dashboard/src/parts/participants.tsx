@@ -2,14 +2,17 @@ import { useState } from 'preact/hooks';
 
 import { control, maySteer, wake } from '../data/actions.ts';
 import { agentById, fleet, me, presence, type ThreadRow } from '../data/state.ts';
+import { clockTime } from '../time.ts';
 import { STATE_WORDS } from '../words.ts';
 import { ProdButton } from './agent-row.tsx';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
+import { MuteChoices } from './mute-choices.tsx';
 
 /** Who takes part in a thread, how they are, and what a person can do about it. */
 export function Participants({ thread }: { thread: ThreadRow }) {
-  const { thread_id, participants, muted = [], status } = thread;
+  const { thread_id, participants, muted = [], muted_until = {}, status } = thread;
+  const [muting, mute] = useState<string | undefined>();
   const there = presence.value.get(thread_id);
   const steer = maySteer() && status !== 'closed';
   return (
@@ -27,7 +30,7 @@ export function Participants({ thread }: { thread: ThreadRow }) {
               <span>
                 {name}
                 <span class="meta">
-                  {[self ? 'you' : how, isMuted ? 'muted' : undefined]
+                  {[self ? 'you' : how, isMuted ? mutedFor(muted_until[name]) : undefined]
                     .filter((part) => part !== undefined)
                     .join(' · ')}
                 </span>
@@ -48,23 +51,29 @@ export function Participants({ thread }: { thread: ThreadRow }) {
                   data-key="m"
                   aria-label={isMuted ? `Let ${name} speak again` : `Mute ${name}`}
                   aria-pressed={isMuted}
+                  aria-expanded={isMuted ? undefined : muting === name}
                   onClick={() =>
-                    void control(
-                      thread_id,
-                      isMuted ? { unmute: { targets: [name] } } : { mute: { targets: [name], mode: 'hard' } },
-                      isMuted ? `${name} may speak again.` : `${name} is muted here.`,
-                    )
+                    isMuted
+                      ? void control(thread_id, { unmute: { targets: [name] } }, `${name} may speak again.`)
+                      : mute(muting === name ? undefined : name)
                   }
                 >
                   <Icon name={isMuted ? 'unmute' : 'mute'} />
                 </button>
               </span>
             ) : null}
+            {steer && muting === name && !isMuted ? (
+              <MuteChoices threadId={thread_id} name={name} onDone={() => mute(undefined)} />
+            ) : null}
           </li>
         );
       })}
     </ul>
   );
+}
+
+function mutedFor(until: string | undefined): string {
+  return until === undefined ? 'muted' : `muted until ${clockTime(until)}`;
 }
 
 /** Makes one more agent a participant. */

@@ -1,3 +1,5 @@
+import { useEffect, useRef } from 'preact/hooks';
+
 import { go } from '../router.ts';
 
 /** Filters of a list, kept in the address so that going back finds them again. */
@@ -12,8 +14,14 @@ export function Segments({
   options: readonly (readonly [string, string, number?])[];
   label: string;
 }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    box.current
+      ?.querySelector('[aria-pressed="true"]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [value]);
   return (
-    <div class="segments" role="group" aria-label={label}>
+    <div ref={box} class="segments" role="group" aria-label={label}>
       {options.map(([key, word, count]) => (
         <button
           key={key}

@@ -99,7 +99,11 @@ const WORDS: Record<string, Words> = {
         ? `${who} approves from now on: ${command}`
         : `${who} wants to be asked again: ${command}`,
     ),
-  mute: (who, { targets }: { targets: string[] }) => plain('mute', `${who} muted ${targets.join(', ')}`),
+  mute: (who, { targets, for_seconds }: { targets: string[]; for_seconds?: number }) =>
+    plain(
+      'mute',
+      `${who} muted ${targets.join(', ')}${for_seconds === undefined ? '' : ` for ${spanOf(for_seconds)}`}`,
+    ),
   unmute: (who, { targets }: { targets: string[] }) =>
     plain('unmute', `${who} lets ${targets.join(', ')} speak again`),
   pause: (who, { on }: { on: boolean }) =>
@@ -121,4 +125,9 @@ export function describe({ type, from, content }: ThreadEvent, self: string): To
   return words === undefined
     ? plain('info', `${who}: ${verb.replaceAll(/[._]/g, ' ')}`)
     : words(who, told as never);
+}
+
+function spanOf(seconds: number): string {
+  const [size, unit] = seconds % 3_600 === 0 ? [3_600, 'h'] : seconds % 60 === 0 ? [60, 'min'] : [1, 's'];
+  return `${seconds / Number(size)} ${unit}`;
 }

@@ -15,10 +15,11 @@ interface MenuProps {
   onStatus: (status: ThreadStatus, reason: string) => void;
   onSide: () => void;
   onPeople: () => void;
+  onPromote: () => void;
 }
 
 /** What a person can do with a thread as a whole. */
-export function ThreadMenu({ thread, onClose, onStatus, onSide, onPeople }: MenuProps) {
+export function ThreadMenu({ thread, onClose, onStatus, onSide, onPeople, onPromote }: MenuProps) {
   const { thread_id, status, side_of, last_seq, done = false } = thread;
   const [title, rename] = useState(thread.title);
   const item = (icon: IconName, label: string, note: string, run: () => void) => (
@@ -76,6 +77,9 @@ export function ThreadMenu({ thread, onClose, onStatus, onSide, onPeople }: Menu
           : null}
         {steer && (status === 'blocked' || status === 'resolved')
           ? item('play', 'Make active again', 'Work goes on', () => onStatus('active', 'taken up again'))
+          : null}
+        {steer && (status === 'resolved' || status === 'closed')
+          ? item('page', 'Make a document', 'What was found and done stays where it is looked up', onPromote)
           : null}
         {steer && status !== 'closed'
           ? item('cross', 'Close', 'Nothing more can be posted', () =>

@@ -19,9 +19,7 @@ interface ProfileOptions {
 /** The controls of a thread, one command each. */
 export function addSteerCommands(thread: Command): void {
   addInvite(thread);
-  addToAgents(thread, 'mute', 'refuse what these agents post until they are unmuted', (targets) => ({
-    mute: { targets },
-  }));
+  addMute(thread);
   addToAgents(thread, 'unmute', 'let these agents post again', (targets) => ({ unmute: { targets } }));
   addToAgents(thread, 'prod', 'ask these agents to respond', (targets) => ({ prod: targets }));
   addToAll(thread, 'pause', 'let only people post', { pause: { on: true } });
@@ -53,6 +51,19 @@ function addInvite(thread: Command): void {
         { invite: { participant_id, ...known } },
         `invited ${participant_id}`,
       );
+    });
+}
+
+function addMute(thread: Command): void {
+  addConnectOptions(thread.command('mute <thread> <agents...>'))
+    .description('refuse what these agents post until they are unmuted, or for a while')
+    .option('--for <duration>', 'for how long, such as 15m or 1h; the hub unmutes them then')
+    .addHelpText('after', '\nExample:\n  parley thread mute th_01… alice bob --for 1h')
+    .action(async (thread_id: string, targets: string[], options: { for?: string }, command: Command) => {
+      const span = options.for;
+      const end = span === undefined ? {} : { for_seconds: Math.ceil(parseDuration(span) / 1_000) };
+      const said = `mute ${targets.join(', ')}${span === undefined ? '' : ` for ${span}`}`;
+      await control(command, thread_id, { mute: { targets, ...end } }, said);
     });
 }
 

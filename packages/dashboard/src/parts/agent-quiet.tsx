@@ -1,0 +1,158 @@
+import type { InputOf, OutputOf } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { attempt, maySteer } from '../data/actions.ts';
+import { call, newKey, read, wordsOf } from '../data/api.ts';
+import { fullTime } from '../time.ts';
+import { Icon } from './icon.tsx';
+import { Section } from './page.tsx';
+import { Sheet } from './sheet.tsx';
+
+type Quiet = OutputOf<'list_quiet'>['quiet'][number];
+
+const HOUR_MS = 3_600_000;
+const LOOK_MS = 10_000;
+
+/** Whether an agent may be woken, and what a person can change about it: for a time, at hours of the day, until undone. */
+export function AgentQuiet({ agentId }: { agentId: string }) {
+  const [rows, set] = useState<readonly Quiet[] | undefined>();
+  const [failed, fail] = useState<string | undefined>();
+  const [open, show] = useState(false);
+  const load = (): void => {
+    read<OutputOf<'list_quiet'>>('/v1/quiet').then(
+      ({ quiet }) => set(quiet.filter(({ agent_id }) => agent_id === null || agent_id === agentId)),
+      (error: unknown) => fail(wordsOf(error)),
+    );
+  };
+  useEffect(() => {
+    load();
+    const timer = setInterval(load, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [agentId]);
+  const change = (input: InputOf<'set_quiet'>, done: string): void => {
+    show(false);
+    void attempt(() => call('set_quiet', { ...input, idempotency_key: newKey() }), done).then(load);
+  };
+  const own = rows?.find(({ agent_id }) => agent_id === agentId);
+  return (
+    <Section
+      title="Left alone"
+      action={
+        maySteer() ? (
+          <button type="button" class="button" onClick={() => show(true)}>
+            <Icon name="mute" /> {own === undefined ? 'Leave alone' : 'Change'}
+          </button>
+        ) : null
+      }
+    >
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      {rows?.length === 0 ? <p class="meta">No: it is woken when somebody calls upon it.</p> : null}
+      {rows === undefined || rows.length === 0 ? null : (
+        <div class="list">
+          {rows.map((quiet) => (
+            <div key={quiet.agent_id ?? ''} class="row">
+              <span class="row-main">
+                <Icon name="mute" />
+                <span class="row-text">
+                  <span class="row-title">
+                    <span>{whenOf(quiet)}</span>
+                  </span>
+                  <span class="row-line row-lines">
+                    {quiet.agent_id === null ? 'everybody · ' : ''}by {quiet.by}
+                    {quiet.reason === undefined ? '' : ` · ${quiet.reason}`} · since {fullTime(quiet.since)}
+                  </span>
+                </span>
+              </span>
+              {maySteer() ? (
+                <button
+                  type="button"
+                  class="button"
+                  aria-label={quiet.agent_id === null ? 'Undo it for everybody' : `Undo it for ${agentId}`}
+                  onClick={() =>
+                    change(
+                      quiet.agent_id === null ? { quiet: false } : { of_agent: agentId, quiet: false },
+                      'May be woken again.',
+                    )
+                  }
+                >
+                  Undo
+                </button>
+              ) : null}
+            </div>
+          ))}
+        </div>
+      )}
+      {open ? <QuietSheet agentId={agentId} onClose={() => show(false)} onChange={change} /> : null}
+    </Section>
+  );
+}
+
+function QuietSheet({
+  agentId,
+  onClose,
+  onChange,
+}: {
+  agentId: string;
+  onClose: () => void;
+  onChange: (input: InputOf<'set_quiet'>, done: string) => void;
+}) {
+  const [from, begin] = useState('22:00');
+  const [to, end] = useState('07:00');
+  const [reason, write] = useState('');
+  const why = reason.trim() === '' ? {} : { reason: reason.trim() };
+  const choice = (label: string, note: string, input: InputOf<'set_quiet'>) => (
+    <button
+      type="button"
+      class="choice"
+      onClick={() => onChange({ of_agent: agentId, ...why, ...input }, `${agentId} is left alone.`)}
+    >
+      <strong>{label}</strong>
+      <span>{note}</span>
+    </button>
+  );
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return (
+    <Sheet title={`Leave ${agentId} alone`} onClose={onClose}>
+      <p class="meta">Nobody wakes it meanwhile. What is asked for is done afterwards, unless it was read.</p>
+      <label class="field">
+        <span>Why (if you like)</span>
+        <input value={reason} maxLength={300} onInput={(event) => write(event.currentTarget.value)} />
+      </label>
+      <div class="choices">
+        {choice('For an hour', 'then it may be woken again', { for_ms: HOUR_MS })}
+        {choice('For 8 hours', 'then it may be woken again', { for_ms: 8 * HOUR_MS })}
+        {choice('Until I undo it', 'however long that is', {})}
+      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const hours = { from, to, time_zone: zone };
+          onChange({ of_agent: agentId, ...why, hours }, `${agentId} is left alone from ${from} to ${to}.`);
+        }}
+      >
+        <div class="two">
+          <label class="field">
+            <span>Each day from</span>
+            <input type="time" required value={from} onInput={(event) => begin(event.currentTarget.value)} />
+          </label>
+          <label class="field">
+            <span>To ({zone})</span>
+            <input type="time" required value={to} onInput={(event) => end(event.currentTarget.value)} />
+          </label>
+        </div>
+        <button type="submit" class="button button-wide" disabled={from === to}>
+          At these hours
+        </button>
+      </form>
+    </Sheet>
+  );
+}
+
+function whenOf({ until, hours }: Quiet): string {
+  const end = until === undefined ? undefined : `until ${fullTime(until)}`;
+  if (hours !== undefined)
+    return [`Each day from ${hours.from} to ${hours.to} (${hours.time_zone})`, end]
+      .filter((part) => part !== undefined)
+      .join(', ');
+  return end === undefined ? 'Until somebody undoes it' : `${end[0]?.toUpperCase()}${end.slice(1)}`;
+}

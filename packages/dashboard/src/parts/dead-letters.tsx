@@ -1,0 +1,153 @@
+import type { OutputOf } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { attempt, maySteer } from '../data/actions.ts';
+import { call, newKey, read, wordsOf } from '../data/api.ts';
+import { ago, fullTime } from '../time.ts';
+import { plural } from '../words.ts';
+import { Icon } from './icon.tsx';
+import { Empty } from './page.tsx';
+
+type Page = OutputOf<'list_deliveries'>;
+type Letter = Page['deliveries'][number];
+type Redriven = OutputOf<'redrive_deliveries'>['deliveries'][number];
+
+const LOOK_MS = 2_000;
+
+/** What was given up, why, and another try: of one, or of all that are shown. */
+export function DeadLetters() {
+  const [letters, set] = useState<readonly Letter[] | undefined>();
+  const [next, go] = useState<string | null>(null);
+  const [outcomes, tell] = useState<ReadonlyMap<string, Redriven>>(new Map());
+  const [failed, fail] = useState<string | undefined>();
+  const [busy, work] = useState(false);
+  const load = async (after?: string): Promise<void> => {
+    try {
+      const page = await read<Page>(
+        `/v1/deliveries?status=dead&limit=50${after === undefined ? '' : `&after=${encodeURIComponent(after)}`}`,
+      );
+      set((known = []) => (after === undefined ? page.deliveries : [...known, ...page.deliveries]));
+      go(page.next_after);
+      fail(undefined);
+    } catch (error) {
+      fail(wordsOf(error));
+    }
+  };
+  useEffect(() => void load(), []);
+  // One that goes its round again is followed until it is known what became of it.
+  const under = (letters ?? []).filter(({ status }) => status === 'waiting').map((one) => one.delivery_id);
+  useEffect(() => {
+    if (under.length === 0) return undefined;
+    const timer = setInterval(() => void Promise.all(under.map(look)), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [under.join(' ')]);
+  const look = async (id: string): Promise<void> => {
+    try {
+      const path = `/v1/deliveries/${encodeURIComponent(id)}`;
+      const { delivery } = await read<OutputOf<'get_delivery'>>(path);
+      set((known = []) => known.map((one) => (one.delivery_id === id ? delivery : one)));
+    } catch (error) {
+      fail(wordsOf(error));
+    }
+  };
+  const redrive = async (ids: string[]): Promise<void> => {
+    work(true);
+    await attempt(async () => {
+      const answer = await call('redrive_deliveries', { delivery_ids: ids, idempotency_key: newKey() });
+      const told = new Map(answer.deliveries.map((one) => [one.delivery_id, one] as const));
+      // How it stands comes with what was done: what has just gone back in line is not called given up again.
+      set((known = []) =>
+        known.map((one) => ({ ...one, status: told.get(one.delivery_id)?.status ?? one.status })),
+      );
+      tell((known) => new Map([...known, ...told]));
+      await Promise.all(
+        [...told.values()].filter(({ status }) => status !== 'dead').map((one) => look(one.delivery_id)),
+      );
+    });
+    work(false);
+  };
+  const dead = (letters ?? []).filter(({ status }) => status === 'dead').map((one) => one.delivery_id);
+  const steer = maySteer();
+  return (
+    <>
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      {letters?.length === 0 ? (
+        <Empty title="No dead letters.">
+          <p>Whatever was sent to be done later was done, or still waits for its turn.</p>
+        </Empty>
+      ) : null}
+      {steer && dead.length > 1 ? (
+        <div class="letters-head">
+          <span class="meta">{plural(dead.length, 'dead letter')} shown</span>
+          <button type="button" class="button" disabled={busy} onClick={() => void redrive(dead)}>
+            <Icon name="play" /> Try all shown again
+          </button>
+        </div>
+      ) : null}
+      <div class="list">
+        {(letters ?? []).map((letter) => {
+          const { delivery_id, action, from, status } = letter;
+          const outcome = outcomes.get(delivery_id);
+          return (
+            <div key={delivery_id} class="row letter" data-status={status}>
+              <span class="row-main">
+                <Icon name={status === 'dead' ? 'warn' : status === 'done' ? 'check' : 'play'} />
+                <span class="row-text">
+                  <span class="row-title mono">
+                    <span>{action}</span>
+                  </span>
+                  {letter.error === undefined || status === 'done' ? null : (
+                    <span class="row-line row-lines letter-why">
+                      <strong class="mono">{letter.error.code}</strong> {letter.error.message}
+                    </span>
+                  )}
+                  <span class="row-line row-lines">
+                    from {from}
+                    {letter.attempts === 0 ? '' : ` · ${plural(letter.attempts, 'attempt')}`}
+                    {letter.redrives === 0 ? '' : ` · tried again ${plural(letter.redrives, 'time')}`}
+                    {letter.finished_at === undefined ? null : (
+                      <span title={fullTime(letter.finished_at)}> · {ago(letter.finished_at)} ago</span>
+                    )}
+                    {' · '}
+                    <span class="mono">{delivery_id}</span>
+                  </span>
+                  {outcome === undefined ? null : (
+                    <span class={`row-line row-lines letter-now letter-${status}`} role="status">
+                      {nowOf(letter, outcome)}
+                    </span>
+                  )}
+                </span>
+              </span>
+              {steer && status === 'dead' ? (
+                <button
+                  type="button"
+                  class="button"
+                  disabled={busy}
+                  aria-label={`Try again: ${action} of ${from}`}
+                  onClick={() => void redrive([delivery_id])}
+                >
+                  Try again
+                </button>
+              ) : null}
+            </div>
+          );
+        })}
+      </div>
+      {next === null ? null : (
+        <button type="button" class="button button-wide" onClick={() => void load(next)}>
+          Older ones
+        </button>
+      )}
+    </>
+  );
+}
+
+/** What became of another try, as the hub tells it. */
+function nowOf({ status, error, next_attempt_at }: Letter, outcome: Redriven): string {
+  if (status === 'done') return 'Carried out.';
+  if (status === 'waiting')
+    return next_attempt_at === undefined ? 'In line again.' : 'In line again; its next attempt is to come.';
+  if (outcome.redriven) return `Tried again, and given up again: ${error?.code ?? 'no reason is known'}.`;
+  if (outcome.error?.code === 'EXPIRED') return 'Its time is up (EXPIRED): it stays dead. Send it anew.';
+  return `Not tried: ${outcome.error?.message ?? 'it is not dead any more'}.`;
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Client } from '@parley/client';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import { newPage } from '../knowledge/envelope-client.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { deadLetter } from './dead-letter.ts';
+import { type Desk, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
+
+describeWith(['chromium'], 'what a person keeps in order from the dashboard', () => {
+  let desk: Desk;
+  let page: Page;
+  let person: Client;
+  beforeAll(async () => {
+    desk = await openDesk();
+    person = desk.agent(PERSON, 'operator');
+    page = await desk.signedIn('tablet');
+  });
+  afterAll(async () => {
+    await desk.close();
+  });
+
+  /** A thread of an agent with a person. */
+  async function scene(name: string): Promise<{ agent: Client; thread_id: string }> {
+    const agent = desk.agent(name);
+    await agent.register_agent({ name });
+    await agent.heartbeat_session({ runtime: 'codex_cli', status: 'idle' });
+    const { thread_id } = await agent.create_thread({ title: `Work of ${name}`, participants: [PERSON] });
+    return { agent, thread_id };
+  }
+
+  test('[KNOW-3] dead letters say why; one is tried again and done, one given up again, one is past its time', async () => {
+    const parent = newPage();
+    const expired = await deadLetter(desk, randomUUID(), { ttl_sec: 1 });
+    const saved = await deadLetter(desk, parent.document_id as string);
+    const hopeless = await deadLetter(desk, randomUUID());
+    const { document_id, ...rest } = parent as { document_id: string };
+    await person.create_document({ document_id, ...rest } as never);
+    const { delivery } = await person.get_delivery({ delivery_id: expired });
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(Date.parse(delivery.expires_at)), PATIENCE_MS);
+    await page.goto(`${desk.hub.url}/log`);
+    await page.getByRole('button', { name: 'Dead letters' }).tap();
+    const row = (id: string) => page.locator('.letter', { hasText: id });
+    await row(saved).getByText('NOT_FOUND').waitFor();
+    await row(saved)
+      .getByRole('button', { name: /^Try again:/ })
+      .tap();
+    await row(saved).getByText('Carried out.').waitFor();
+    await page.getByRole('button', { name: 'Try all shown again' }).tap();
+    await row(expired).getByText('it stays dead').waitFor();
+    await row(hopeless).getByText('given up again: NOT_FOUND').waitFor();
+    expect((await person.get_delivery({ delivery_id: saved })).delivery).toMatchObject({
+      status: 'done',
+      redrives: 1,
+    });
+    expect((await person.get_delivery({ delivery_id: expired })).delivery.status).toBe('dead');
+  });
+
+  test('the error budget and the present of the hub are figures that can be read', async () => {
+    await page.goto(`${desk.hub.url}/system`);
+    const figure = (name: string) => page.locator('.figure', { hasText: name });
+    await figure('Error budget left').getByRole('meter').waitFor();
+    await figure('Dead letters, 24 h').getByText('Show them').waitFor();
+    await figure('Answered, p95').getByText('promised 1,000 ms').waitFor();
+    await figure('Entries per second').locator('polyline').waitFor();
+    await vi.waitFor(async () => {
+      const drawn = await figure('Event loop at work').locator('polyline').getAttribute('points');
+      expect(drawn?.split(' ').length).toBeGreaterThan(1);
+    }, PATIENCE_MS);
+  });
+
+  test('a settled thread becomes a document under the chosen parent', async () => {
+    const parent = newPage() as { document_id: string; metadata: { title: string } };
+    parent.metadata.title = 'What we learned';
+    await person.create_document(parent as never);
+    const { agent, thread_id } = await scene('learner');
+    await agent.post_message({ thread_id, schema_version: 1, body: 'The cache was stale.' });
+    await person.update_thread_status({ thread_id, status: 'resolved', reason: 'settled' });
+    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await page.getByRole('button', { name: 'More about this thread' }).tap();
+    await page.getByRole('button', { name: /^Make a document/ }).tap();
+    await page.locator('.picker').getByText('What we learned').tap();
+    await page.getByRole('button', { name: 'Make the document' }).tap();
+    await page.waitForURL(/\/know\/[0-9a-f-]{36}$/);
+    await page.getByText('The cache was stale.').first().waitFor();
+    const document_id = new URL(page.url()).pathname.slice('/know/'.length);
+    const { document } = await person.get_document({ document_id });
+    expect(document.parent_id).toBe(parent.document_id);
+  });
+
+  test('an agent is muted for a quarter of an hour, and the thread says until when', async () => {
+    const { thread_id } = await scene('loud');
+    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await page.getByRole('button', { name: /participants: show them/ }).tap();
+    const sheet = page.getByRole('dialog');
+    await sheet.getByRole('button', { name: 'Mute loud' }).tap();
+    await sheet.getByRole('button', { name: '15 min' }).tap();
+    await sheet.getByText(/muted until \d\d:\d\d/).waitFor();
+    const { muted, muted_until, updated_at } = await person.get_thread({ thread_id });
+    expect(muted).toEqual(['loud']);
+    expect(Date.parse(muted_until?.['loud'] ?? '') - Date.parse(updated_at)).toBe(900_000);
+  });
+
+  test('[HUB-W4] an agent is left alone, and a person who insists holds the button and says why', async () => {
+    const { agent, thread_id } = await scene('sleeper');
+    await agent.heartbeat_session({ runtime: 'codex_cli', status: 'offline' });
+    await person.post_message({ thread_id, schema_version: 1, body: 'Are you there?' });
+    await page.goto(`${desk.hub.url}/agents/sleeper`);
+    await page.getByRole('button', { name: 'Leave alone' }).tap();
+    await page.getByRole('button', { name: /^For an hour/ }).tap();
+    await page.getByRole('button', { name: 'Undo it for sleeper' }).waitFor();
+    const quiet = async () => (await person.list_quiet({})).quiet;
+    expect(await quiet()).toMatchObject([{ agent_id: 'sleeper', by: PERSON }]);
+
+    await page.getByRole('button', { name: 'Force' }).tap();
+    const held = page.getByRole('button', { name: 'Hold for a second to wake it' });
+    expect(await held.isDisabled()).toBe(true);
+    await page.getByLabel('Why').fill('the site is down');
+    // A tap is not enough.
+    await held.tap();
+    expect(await page.getByRole('dialog').isVisible()).toBe(true);
+    await held.focus();
+    await page.keyboard.down('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.up('Enter');
+    await vi.waitFor(async () => {
+      const { entries } = await person.read_log({ limit: 200 });
+      const told = JSON.stringify(entries);
+      expect(told).toContain('the site is down');
+      expect(told).toContain(`"operator":"${PERSON}"`);
+    }, PATIENCE_MS);
+    await page.getByRole('button', { name: 'Undo it for sleeper' }).tap();
+    await page.getByText('No: it is woken when somebody calls upon it.').waitFor();
+    expect(await quiet()).toEqual([]);
+  });
+
+  test('the words of a wide table stay whole: it scrolls inside its box, not the page', async () => {
+    const { agent, thread_id } = await scene('tabler');
+    const head = '| Transport | Resumes after a break | Works through a proxy | Who speaks it here |';
+    const body = `${head}\n|---|---|---|---|\n| WebSocket connection | by the position that the client names itself | mostly | every supervised terminal |`;
+    await agent.post_message({ thread_id, schema_version: 1, body });
+    const phone = await desk.signedIn('phone');
+    await phone.goto(`${desk.hub.url}/t/${thread_id}`);
+    await phone.locator('.prose table').waitFor();
+    const [box, wide, whole] = await phone.evaluate<[boolean, boolean, boolean]>(`(() => {
+      const table = document.querySelector('.prose table');
+      const cell = table.querySelector('td');
+      const word = document.createRange();
+      word.setStart(cell.firstChild, 0);
+      word.setEnd(cell.firstChild, 'WebSocket'.length);
+      return [
+        document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+        table.scrollWidth > table.clientWidth,
+        word.getClientRects().length === 1,
+      ];
+    })()`);
+    expect({ box, wide, whole }).toEqual({ box: true, wide: true, whole: true });
+  });
+});
