@@ -34,7 +34,7 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
   test('[KNOW-3] dead letters say why; one is tried again and done, one given up again, one is past its time', async () => {
     const parent = newPage();
     const expired = await deadLetter(desk, randomUUID(), { ttl_sec: 1 });
-    const saved = await deadLetter(desk, parent.document_id as string);
+    const saved = await deadLetter(desk, parent.document_id);
     const hopeless = await deadLetter(desk, randomUUID());
     const { document_id, ...rest } = parent as { document_id: string };
     await person.create_document({ document_id, ...rest } as never);

@@ -129,5 +129,5 @@ export function describe({ type, from, content }: ThreadEvent, self: string): To
 
 function spanOf(seconds: number): string {
   const [size, unit] = seconds % 3_600 === 0 ? [3_600, 'h'] : seconds % 60 === 0 ? [60, 'min'] : [1, 's'];
-  return `${seconds / Number(size)} ${unit}`;
+  return `${seconds / size} ${unit}`;
 }
