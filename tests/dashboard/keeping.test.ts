@@ -64,7 +64,7 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
     await figure('Error budget left').getByRole('meter').waitFor();
     await figure('Dead letters, 24 h').getByText('Show them').waitFor();
     await figure('Answered, p95').getByText('promised 1,000 ms').waitFor();
-    await figure('Entries per second').locator('polyline').waitFor();
+    await figure('Entries per second').locator('polyline').waitFor({ state: 'attached' });
     await vi.waitFor(async () => {
       const drawn = await figure('Event loop at work').locator('polyline').getAttribute('points');
       expect(drawn?.split(' ').length).toBeGreaterThan(1);
