@@ -35,6 +35,10 @@ const NAME = 'notify';
 const PLACE = '(hub)';
 const SAVE_MS = 2_000;
 const RETRY_MS = 1_000;
+/** How soon the first channel is noticed. */
+const CHANNEL_MS = 500;
+/** What comes within that time is read at once. */
+const REST_MS = 50;
 
 /** Follows the log of the whole hub, looks at the agents now and then, and keeps what is due until it is sent. */
 export function createNotifier(deps: NotifierDeps): Notifier {
@@ -64,13 +68,19 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     const bell = feed.subscribe(HUB_TOPIC);
     try {
       while (!closing.signal.aborted) {
+        // As long as nobody wants to be told of anything, nothing is read, and no post pays for it.
+        const channels = await channelsOf();
+        if (channels.length === 0) {
+          position = await store.position();
+          await pause(CHANNEL_MS);
+          continue;
+        }
         const query = { workspace_id: undefined, participant: undefined, after: position };
         const page = await store.workspace({
           ...query,
           limit: LIMITS.page_max,
           max_bytes: LIMITS.page_bytes,
         });
-        const channels = page.rows.length === 0 ? [] : await channelsOf();
         for (const { entry, pos, workspace_id } of page.rows) {
           const own = channels.filter((one) => one.workspace_id === workspace_id);
           if (own.length > 0) await consider(entry, workspace_id, own);
@@ -79,7 +89,9 @@ export function createNotifier(deps: NotifierDeps): Notifier {
         }
         position = page.next;
         if (clock.monotonic() - savedAt >= SAVE_MS) await save();
-        if (!page.has_more) await bell.next(position, closing.signal);
+        if (page.has_more) continue;
+        await bell.next(position, closing.signal);
+        await pause(REST_MS);
       }
     } finally {
       bell.close();
@@ -151,10 +163,23 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     return last !== undefined && clock.now() - Date.parse(last.created_at) < settings.repeatMs;
   }
 
+  /** Waits for a time, or for the end. */
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        closing.signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      closing.signal.addEventListener('abort', done);
+    });
+  }
+
   async function followForever(): Promise<void> {
     while (!closing.signal.aborted) {
       await follow().catch(deps.onFault);
-      if (!isClosing()) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (!isClosing()) await pause(RETRY_MS);
     }
   }
 
