@@ -149,7 +149,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     expect(await conflict.getByRole('button', { name: 'Bring both together' }).count()).toBe(0);
     await conflict.getByRole('button', { name: 'Go on with mine' }).tap();
     await page.getByRole('button', { name: 'Save' }).tap();
-    await page.getByText('revision 3').waitFor();
+    await page.getByText('revision 3').first().waitFor();
     expect(await bodyOf(id)).toBe('the number is 2');
   });
 

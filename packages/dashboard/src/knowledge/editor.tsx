@@ -25,7 +25,8 @@ export function Editor({ id }: { id: string }) {
     .map(documentOf)
     .some((one) => one?.document_id === id && one.revision > (draft?.base ?? Infinity));
   useEffect(() => {
-    if (overtaken) void readDocument(id).then(take, () => {});
+    // What is being saved is heard of here too, and is nobody else's.
+    if (overtaken && !busy) void readDocument(id).then(take, () => {});
   }, [overtaken]);
   const change = (part: Partial<Draft>): void => {
     if (draft === undefined) return;
