@@ -63,9 +63,9 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
         .locator('.doc-body')
         .getByRole('link', { name: `Setup ${screen}` })
         .click();
-      await page.getByText('revision 1').waitFor();
+      await page.getByText('revision 1').first().waitFor();
       await update(child, '# Install\n\nRun `npm ci` *twice*.');
-      await page.getByText('revision 2').waitFor();
+      await page.getByText('revision 2').first().waitFor();
       await page.locator('.doc-body em', { hasText: 'twice' }).waitFor();
     },
   );
@@ -89,7 +89,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     await page.reload();
     expect(await page.getByLabel(/^Text/).inputValue()).toBe('Tag it. Push it. Tell them.');
     await page.getByRole('button', { name: 'Save' }).tap();
-    await page.getByText('revision 2').waitFor();
+    await page.getByText('revision 2').first().waitFor();
     const parent = await write('Runbooks', '');
     const menu = page.getByRole('button', { name: 'More about this document' });
     await menu.tap();
@@ -134,7 +134,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     await conflict.waitFor({ state: 'detached' });
     expect(await bodyOf(id)).toBe('first, by them\n\nmiddle\n\nlast');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('revision 3').waitFor();
+    await page.getByText('revision 3').first().waitFor();
     expect(await bodyOf(id)).toBe('first, by them\n\nmiddle\n\nlast, by me');
   });
 
@@ -163,7 +163,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     const first = page.locator('.revision', { hasText: 'wrote it' });
     await first.locator('summary').tap();
     await first.getByRole('button', { name: 'Bring this one back' }).tap();
-    await page.getByText('revision 3').waitFor();
+    await page.getByText('revision 3').first().waitFor();
     expect(await bodyOf(id)).toBe('one\ntwo words\nthree');
   });
 
