@@ -73,3 +73,6 @@ export function toChannel({
 export function noticeKey(channelId: string, key: string): string {
   return `${channelId} ${key}`;
 }
+
+/** The feed's name for channels that were added, by the moment of it. */
+export const CHANNELS_TOPIC = 'channels';

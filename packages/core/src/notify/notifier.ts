@@ -4,7 +4,7 @@ import { viewAgents } from '../agents/view.ts';
 import { hubCaller } from '../hub-caller.ts';
 import { HUB_TOPIC } from '../log.ts';
 import type { Deps } from '../operation.ts';
-import { type KeptChannel, type Notice } from './notice.ts';
+import { CHANNELS_TOPIC, type KeptChannel, type Notice } from './notice.ts';
 import { type Occasion, occasionOf, troubleOf } from './occasions.ts';
 import { createOutbox, type OutboxSettings } from './outbox.ts';
 
@@ -35,8 +35,6 @@ const NAME = 'notify';
 const PLACE = '(hub)';
 const SAVE_MS = 2_000;
 const RETRY_MS = 1_000;
-/** How soon the first channel is noticed. */
-const CHANNEL_MS = 500;
 /** What comes within that time is read at once. */
 const REST_MS = 50;
 
@@ -66,13 +64,18 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 
   async function follow(): Promise<void> {
     const bell = feed.subscribe(HUB_TOPIC);
+    const added = feed.subscribe(CHANNELS_TOPIC);
     try {
       while (!closing.signal.aborted) {
         // As long as nobody wants to be told of anything, nothing is read, and no post pays for it.
         const channels = await channelsOf();
         if (channels.length === 0) {
-          position = await store.position();
-          await pause(CHANNEL_MS);
+          const asked = added.head;
+          const head = await store.position();
+          // One that came in between must not miss what followed it.
+          if ((await channelsOf()).length > 0) continue;
+          position = head;
+          await added.next(asked, closing.signal);
           continue;
         }
         const query = { workspace_id: undefined, participant: undefined, after: position };
@@ -95,6 +98,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       }
     } finally {
       bell.close();
+      added.close();
     }
   }
 

@@ -2,7 +2,7 @@ import { type Caller, LIMITS, ParleyError } from '@parley/protocol';
 
 import { requirePerson } from '../devices/operations.ts';
 import { type Deps, operation, stamp } from '../operation.ts';
-import { type KeptChannel, type Notice, toChannel } from './notice.ts';
+import { CHANNELS_TOPIC, type KeptChannel, type Notice, toChannel } from './notice.ts';
 
 export const listChannels = operation('list_channels', {
   authority: 'look',
@@ -35,6 +35,7 @@ export const addChannel = operation('add_channel', {
     };
     const input = { kind, target, name, wants, ...(quiet === undefined ? {} : { quiet }) };
     const { result } = await deps.log.append({ type: 'add_channel', ...head, channel, input });
+    deps.feed.announce(CHANNELS_TOPIC, deps.clock.monotonic());
     const added = result['channel'] as KeptChannel;
     return { channel: toChannel(added), ...(added.secret === undefined ? {} : { secret: added.secret }) };
   },
