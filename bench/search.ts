@@ -38,7 +38,12 @@ export async function benchSearch(): Promise<void> {
       const qdrant = await openQdrant();
       const embedded = openSearch({ ...common, folder: home });
       const remote =
-        qdrant && openSearch({ ...common, folder: home, qdrant: { ...qdrant, timeoutMs: 60_000 } });
+        qdrant &&
+        openSearch({
+          ...common,
+          folder: home,
+          qdrant: { url: qdrant.url, key: qdrant.key, timeoutMs: 60_000 },
+        });
       for (const task of tasks.filter((one) => setOf(one) === set))
         await compare(set, task, embedded, remote);
       await embedded.close();
