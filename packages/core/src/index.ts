@@ -36,7 +36,7 @@ export * from './live/live.ts';
 export * from './log.ts';
 export { type About, type CallContext, type Deps } from './operation.ts';
 export { type KeptChannel, type Messenger, type Notice, type Outcome } from './notify/notice.ts';
-export { createNotifier, type Notifier, type NotifySettings } from './notify/notifier.ts';
+export { createNotifier, type NotifySettings } from './notify/notifier.ts';
 export { createPresenceBoard, type Presence, type PresenceBoard } from './participation/presence.ts';
 export { CONTROL_AUTHORITY } from './participation/rules.ts';
 export { POLICY_RULES } from './participation/policy.ts';
@@ -64,7 +64,7 @@ export {
 export { evolve, type ThreadState } from './threads/state.ts';
 export { mayOverride, TRANSITIONS } from './threads/status.ts';
 export type { Prose } from './threads/summary.ts';
-export { type CallFollower, createCallFollower } from './wake/follow-calls.ts';
+export { createCallFollower } from './wake/follow-calls.ts';
 export * from './wake/door.ts';
 export { LADDERS } from './wake/ladder.ts';
 export { HUMAN_INPUT, SKIP_REASONS, type WakeSettings } from './wake/policy.ts';

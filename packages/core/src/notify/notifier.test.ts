@@ -5,7 +5,8 @@ import { createFeed } from '../feed.ts';
 import { openDesk } from '../sample-desk.ts';
 import { openMemoryStore } from '../store-memory.ts';
 import type { Messenger, Notice, Outcome } from './notice.ts';
-import { createNotifier, type Notifier } from './notifier.ts';
+import type { KeptFollower } from '../kept-follower.ts';
+import { createNotifier } from './notifier.ts';
 
 const caller = (agent_id: string, role: Caller['role'] = 'worker'): Caller => ({
   agent_id,
@@ -25,7 +26,7 @@ const SETTINGS = {
   giveUpMs: 60_000,
 };
 
-const running: Notifier[] = [];
+const running: KeptFollower[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.close()));
 });
@@ -48,7 +49,7 @@ async function openScene(
       return outcome;
     },
   };
-  const start = async (): Promise<Notifier> => {
+  const start = async (): Promise<KeptFollower> => {
     const notifier = createNotifier({
       ...deps,
       messenger,

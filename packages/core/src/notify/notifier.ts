@@ -1,18 +1,11 @@
-import { ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
+import { LIMITS } from '@parley/protocol';
 
 import { viewAgents } from '../agents/view.ts';
-import { hubCaller } from '../hub-caller.ts';
-import { HUB_TOPIC } from '../log.ts';
+import { createKeptFollower, type KeptFollower } from '../kept-follower.ts';
 import type { Deps } from '../operation.ts';
 import { CHANNELS_TOPIC, type KeptChannel, type Notice } from './notice.ts';
 import { type Occasion, occasionOf, troubleOf } from './occasions.ts';
 import { createOutbox, type OutboxSettings } from './outbox.ts';
-
-/** Tells people what concerns them, once, also across a restart. */
-export interface Notifier {
-  start(): Promise<void>;
-  close(): Promise<void>;
-}
 
 export interface NotifySettings extends OutboxSettings {
   /** How long one who is called upon has to see it before a notification goes out. */
@@ -30,82 +23,26 @@ export interface NotifierDeps extends Deps {
   onFault: (error: unknown) => void;
 }
 
-const NAME = 'notify';
-/** Its place stands beside the log under the hub's own name, which no workspace may bear. */
-const PLACE = '(hub)';
-const SAVE_MS = 2_000;
-const RETRY_MS = 1_000;
 /** What comes within that time is read at once. */
 const REST_MS = 50;
 
-/** Follows the log of the whole hub, looks at the agents now and then, and keeps what is due until it is sent. */
-export function createNotifier(deps: NotifierDeps): Notifier {
+/** Tells people what concerns them, once, also across a restart: follows the log, looks at the agents now and then. */
+export function createNotifier(deps: NotifierDeps): KeptFollower {
   const { store, clock, chance, feed, settings } = deps;
   const closing = new AbortController();
   const outbox = createOutbox(deps, closing.signal);
-  const isClosing = (): boolean => closing.signal.aborted;
-  let position = 0;
-  let saved = -1;
-  let savedAt = 0;
-  let following: Promise<void> = Promise.resolve();
+  const added = feed.subscribe(CHANNELS_TOPIC);
+  let channels: readonly KeptChannel[] = [];
   let looking: Promise<void> = Promise.resolve();
   let looker: NodeJS.Timeout | undefined;
-
-  async function save(): Promise<void> {
-    if (position === saved) return;
-    const head = { caller: hubCaller(PLACE), now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
-    await store.transact({ type: 'note_follower', ...head, input: { name: NAME, pos: position } });
-    saved = position;
-    savedAt = clock.monotonic();
-  }
 
   const channelsOf = (workspace_id?: string): Promise<KeptChannel[]> =>
     store.records({ kind: 'channel', workspace_id, limit: LIMITS.records });
 
-  async function follow(): Promise<void> {
-    const bell = feed.subscribe(HUB_TOPIC);
-    const added = feed.subscribe(CHANNELS_TOPIC);
-    try {
-      while (!closing.signal.aborted) {
-        // As long as nobody wants to be told of anything, nothing is read, and no post pays for it.
-        const channels = await channelsOf();
-        if (channels.length === 0) {
-          const asked = added.head;
-          const head = await store.position();
-          // One that came in between must not miss what followed it.
-          if ((await channelsOf()).length > 0) continue;
-          position = head;
-          await added.next(asked, closing.signal);
-          continue;
-        }
-        const query = { workspace_id: undefined, participant: undefined, after: position };
-        const page = await store.workspace({
-          ...query,
-          limit: LIMITS.page_max,
-          max_bytes: LIMITS.page_bytes,
-        });
-        for (const { entry, pos, workspace_id } of page.rows) {
-          const own = channels.filter((one) => one.workspace_id === workspace_id);
-          if (own.length > 0) await consider(entry, workspace_id, own);
-          position = pos;
-          if (isClosing()) return;
-        }
-        position = page.next;
-        if (clock.monotonic() - savedAt >= SAVE_MS) await save();
-        if (page.has_more) continue;
-        await bell.next(position, closing.signal);
-        await pause(REST_MS);
-      }
-    } finally {
-      bell.close();
-      added.close();
-    }
-  }
-
   async function consider(
     entry: Parameters<typeof occasionOf>[0],
     workspace_id: string,
-    channels: readonly KeptChannel[],
+    own: readonly KeptChannel[],
   ): Promise<void> {
     const { type, thread_id } = entry;
     const needsThread = type === 'message' || type === 'task' || type === 'thread.status';
@@ -116,16 +53,16 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     if (occasion === undefined) return;
     await tell(
       occasion,
-      channels.filter(({ created_at }) => created_at <= entry.created_at),
+      own.filter(({ created_at }) => created_at <= entry.created_at),
     );
   }
 
   /** Puts an occasion into the outbox of everybody who wants to know of it. */
-  async function tell(occasion: Occasion, channels: readonly KeptChannel[]): Promise<void> {
+  async function tell(occasion: Occasion, to: readonly KeptChannel[]): Promise<void> {
     const { people, ...words } = occasion;
     const now = clock.now();
     const grace = occasion.kind === 'mention' ? settings.graceMs : 0;
-    const notices = channels
+    const notices = to
       .filter(({ wants, paused }) => wants.includes(occasion.kind) && !paused)
       .filter(({ agent_id }) => people === undefined || people.includes(agent_id))
       .map(({ channel_id, workspace_id }): Notice => ({
@@ -143,9 +80,9 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 
   /** Tells of agents that fail, or have been stuck for a while. */
   async function look(): Promise<void> {
-    const channels = await channelsOf();
-    for (const workspace_id of new Set(channels.map((one) => one.workspace_id))) {
-      const own = channels.filter((one) => one.workspace_id === workspace_id);
+    const all = await channelsOf();
+    for (const workspace_id of new Set(all.map((one) => one.workspace_id))) {
+      const own = all.filter((one) => one.workspace_id === workspace_id);
       for (const agent of await viewAgents(deps, workspace_id)) {
         if (agent.state !== 'stuck' && agent.state !== 'error') continue;
         const since = Date.parse(agent.since);
@@ -167,33 +104,30 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     return last !== undefined && clock.now() - Date.parse(last.created_at) < settings.repeatMs;
   }
 
-  /** Waits for a time, or for the end. */
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        closing.signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      closing.signal.addEventListener('abort', done);
-    });
-  }
-
-  async function followForever(): Promise<void> {
-    while (!closing.signal.aborted) {
-      await follow().catch(deps.onFault);
-      if (!isClosing()) await pause(RETRY_MS);
-    }
-  }
+  const follower = createKeptFollower(deps, {
+    name: 'notify',
+    restMs: REST_MS,
+    /** As long as nobody wants to be told of anything, nothing is read, and no post pays for it. */
+    async passedBy(_bell, signal) {
+      const { head: asked } = added;
+      // First how far the log has come: a channel that comes meanwhile misses nothing of what follows it.
+      const passed = channels.length === 0 ? await store.position() : 0;
+      channels = await channelsOf();
+      if (channels.length > 0) return undefined;
+      await added.next(asked, signal);
+      return passed;
+    },
+    async look(entry, workspace_id, signal) {
+      const own = channels.filter((one) => one.workspace_id === workspace_id);
+      if (own.length > 0) await consider(entry, workspace_id, own);
+      return !signal.aborted;
+    },
+  });
 
   return {
     async start() {
-      const [place] = await store.records({ kind: 'follower', workspace_id: PLACE, prefix: NAME, limit: 1 });
-      position = place?.pos ?? (await store.position());
-      await save();
       await outbox.start();
-      following = followForever();
+      await follower.start();
       looker = setInterval(() => {
         looking = looking.then(look).catch(deps.onFault);
       }, settings.lookMs).unref();
@@ -201,10 +135,10 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     async close() {
       clearInterval(looker);
       closing.abort();
-      await following;
+      await follower.close();
+      added.close();
       await looking;
       await outbox.close();
-      await save().catch(deps.onFault);
     },
   };
 }
