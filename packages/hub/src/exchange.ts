@@ -56,7 +56,8 @@ export function sendJson(
   if (response.headersSent || response.destroyed) return;
   const unread = request.complete ? 0 : bodySize(request);
   const bytes = Buffer.byteLength(text);
-  const head = ['content-type', TYPE, 'content-length', `${bytes}`, 'x-request-id', request_id, ...COMMON];
+  const head = ['content-type', TYPE, 'content-length', `${bytes}`, 'x-request-id', request_id];
+  head.push('x-content-type-options', 'nosniff', 'cache-control', 'no-store');
   if (headers !== undefined) overwrite(head, headers);
   // A rest too long to be read away ends the connection, and the client must know.
   if (unread > DISCARD_BYTES) overwrite(head, { connection: 'close' });
@@ -161,9 +162,7 @@ export function readJsonText({ request }: Exchange, maxBytes: number): Promise<s
       const text = bytes.toString('utf8');
       resolve(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
     });
-    request.on('close', () => {
-      if (!request.complete) reject(new ParleyError('VALIDATION_ERROR', 'the request broke off'));
-    });
+    request.on('error', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
   });
 }
 

@@ -24,7 +24,7 @@ export interface LoggerHandle {
   flush: () => void;
 }
 
-const GATHERED_CHARS = 8_192;
+const GATHERED_CHARS = 65_536;
 
 const FLUSH_MS = 200;
 
@@ -41,12 +41,19 @@ export function createLogger(level: string): LoggerHandle {
     gathered = '';
     destination.write(lines);
   };
+  let moment = 0;
+  let time = '';
+  const now = (): string => {
+    const at = Date.now();
+    if (at !== moment) time = new Date((moment = at)).toISOString();
+    return time;
+  };
   const told = LEVELS.slice(LEVELS.indexOf(level));
   const writer = (name: keyof Logger): Logger[typeof name] => {
     if (!told.includes(name)) return () => {};
     return (fields, message) => {
       const inner = JSON.stringify(fields).slice(1, -1);
-      gathered += `{"level":"${name}","time":"${new Date().toISOString()}",${inner}${inner === '' ? '' : ','}"msg":${JSON.stringify(message)}}\n`;
+      gathered += `{"level":"${name}","time":"${now()}",${inner}${inner === '' ? '' : ','}"msg":${JSON.stringify(message)}}\n`;
       if (gathered.length >= GATHERED_CHARS) pass();
     };
   };

@@ -83,22 +83,20 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
     }
   }
 
-  function head(request: IncomingMessage) {
-    connections.begin(request.socket);
-    const url = request.url ?? '/';
-    const mark = url.indexOf('?');
-    const path = mark < 0 ? url : url.slice(0, mark);
-    const query = mark < 0 ? '' : url.slice(mark + 1);
-    return { request, request_id: `${prefix}${(counter++).toString(36)}`, path, query };
-  }
+  const newId = (): string => `${prefix}${(counter++).toString(36)}`;
 
-  const listener: RequestListener = (request, response) => void handle({ ...head(request), response });
+  const listener: RequestListener = (request, response) => {
+    connections.begin(request.socket);
+    const { path, query } = splitUrl(request);
+    void handle({ request, response, request_id: newId(), path, query });
+  };
   const secure = config.tls.cert !== '';
   const server = openServer(config, listener);
   const connections = watchConnections(server, secure);
   server.on('upgrade', (request, socket: Socket, rest: Buffer) => {
     socket.on('error', () => {});
-    void upgrade({ ...head(request), socket, rest });
+    connections.begin(request.socket);
+    void upgrade({ request, request_id: newId(), ...splitUrl(request), socket, rest });
   });
   server.headersTimeout = config.http.header_timeout_ms;
   server.requestTimeout = config.http.request_timeout_ms;
@@ -118,6 +116,11 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
       await closed;
     },
   };
+}
+
+function splitUrl({ url = '/' }: IncomingMessage): { path: string; query: string } {
+  const mark = url.indexOf('?');
+  return mark < 0 ? { path: url, query: '' } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
 function toParleyError(thrown: unknown): ParleyError {

@@ -35,11 +35,15 @@ export function canonicalJson(value: unknown): string {
   const record = value as Record<string, unknown>;
   let text = '';
   for (const key of Object.keys(record).toSorted()) {
-    if (record[key] === undefined) continue;
-    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(record[key])}`;
+    const item = record[key];
+    if (item === undefined) continue;
+    text += `${text === '' ? '' : ','}${NAME.test(key) ? `"${key}"` : JSON.stringify(key)}:${canonicalJson(item)}`;
   }
   return `{${text}}`;
 }
+
+/** Keys that need no escapes; most are such. */
+const NAME = /^\w+$/;
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {

@@ -39,9 +39,15 @@ function serveWriter(): string[] {
     }, delay);
   };
   rest(QUIET_MS);
-  const more = (taken: number): Command[] => {
-    const next = taken < start.maxBatch ? receiveMessageOnPort(port) : undefined;
-    return next === undefined ? [] : (JSON.parse(next.message as string) as Command[]);
+  /** One commit is for all that came while the last one was made; what comes from now on is for the next. */
+  const withArrived = (piece: string): Command[] => {
+    const commands = JSON.parse(piece) as Command[];
+    while (commands.length < start.maxBatch) {
+      const next = receiveMessageOnPort(port);
+      if (next === undefined) break;
+      commands.push(...(JSON.parse(next.message as string) as Command[]));
+    }
+    return commands;
   };
   port.on('message', (batch: string) => {
     if (batch === 'close') {
@@ -51,7 +57,7 @@ function serveWriter(): string[] {
       port.close();
       return;
     }
-    port.postMessage(JSON.stringify(writer.run(JSON.parse(batch) as Command[], more)));
+    port.postMessage(JSON.stringify(writer.run(withArrived(batch))));
     rest(QUIET_MS);
   });
   return warnings;

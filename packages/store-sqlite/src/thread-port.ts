@@ -16,7 +16,9 @@ export interface PortOptions {
 }
 
 /** So many calls leave at once, while their turn of the event loop goes on: the thread works on them meanwhile. */
-const PIECE = 16;
+const LEAST_PIECE = 8;
+/** With many callers pieces are larger: so many of them hold all that wait. */
+const PIECES = 16;
 
 /**
  * The way to a store thread: what is asked within one turn of the event loop crosses in a few pieces, and the thread
@@ -81,8 +83,8 @@ export class ThreadPort {
     }
     const text = JSON.stringify(payload);
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      if (this.#piece.push(text) >= PIECE) this.#send();
+      const waiting = this.#waiting.push({ resolve, reject });
+      if (this.#piece.push(text) >= Math.max(LEAST_PIECE, waiting / PIECES)) this.#send();
       else if (!this.#scheduled) {
         this.#scheduled = true;
         setImmediate(() => {

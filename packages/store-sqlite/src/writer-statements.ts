@@ -4,7 +4,10 @@ import { THREAD_COLUMNS } from './thread-record.ts';
 /** Every statement of the writer, prepared once. */
 export type WriterStatements = ReturnType<typeof prepareWriterStatements>;
 
-/** Prepares what the writer says to SQLite. */
+/**
+ * Prepares what the writer says to SQLite. What every post says is carried out by `get`: `run` would make an object of
+ * the count of changes each time.
+ */
 export function prepareWriterStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {

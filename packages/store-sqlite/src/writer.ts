@@ -73,27 +73,19 @@ export class Writer {
     this.#position = number(db, 'SELECT max(pos) FROM entries');
   }
 
-  /**
-   * All commands of a batch become durable together; a refused one leaves no trace and harms no other. What `more`
-   * has once they are carried out belongs to the batch, so that one commit is for all that came in the meantime.
-   */
-  run(commands: readonly Command[], more: (taken: number) => readonly Command[] = () => []): Reply[] {
+  /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
+  run(commands: readonly Command[]): Reply[] {
     if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
-    const replies: Reply[] = [];
-    let taken = 0;
     try {
       this.#db.exec('BEGIN IMMEDIATE');
-      for (let piece = commands; piece.length > 0; piece = more(taken)) {
-        taken += piece.length;
-        for (const command of piece) replies.push(this.#attempt(command));
-      }
+      const replies = commands.map((command) => this.#attempt(command));
       this.#flushThreads();
       this.#db.exec('COMMIT');
       if (!this.#asserted) this.#assertOnce();
       return replies;
     } catch (error) {
       const reply = this.#abandon(error);
-      return Array.from({ length: taken }, () => reply);
+      return commands.map(() => reply);
     }
   }
 
@@ -165,7 +157,7 @@ export class Writer {
     if (result !== undefined) return { result, replayed: true };
     const committed = this.#commit(command);
     const text = packAnswer(committed.result);
-    this.#sql.putKey.run(name, print, now, text, rowSum(name, print, now, text));
+    this.#sql.putKey.get(name, print, now, text, rowSum(name, print, now, text));
     return committed;
   }
 
@@ -300,7 +292,7 @@ export class Writer {
     for (const entry of entries) {
       const sealed = seal(thread.head, entry);
       const replyTo = entry.in_reply_to === undefined ? null : (seqOfMessageId(entry.in_reply_to) ?? null);
-      this.#sql.addEntry.run(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
+      this.#sql.addEntry.get(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
       thread.head = sealed.hash;
     }
     thread.state = state;
@@ -327,7 +319,7 @@ export class Writer {
       const { id, state, stored, head } = thread;
       const { last_seq, updated_at } = state;
       const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head });
-      this.#sql.putHead.run(id, last_seq, updated_at, head, sum);
+      this.#sql.putHead.get(id, last_seq, updated_at, head, sum);
       if (stored === undefined || !sameButForHead(state, stored)) {
         const text = JSON.stringify(state);
         this.#sql.putThread.run(state.status, text, sumOfThread({ ...state, state: text }), id);

@@ -19,17 +19,14 @@ const postMessage: Rule<PostMessage> = {
     const state = admit(loaded.located, command.caller);
     refuseObserver(command.caller.role, 'post to');
     checkSpeaking(state, command.caller);
-    const { in_reply_to, to, ...input } = command.input;
-    checkReply(loaded, in_reply_to);
+    const { input } = command;
+    const { to } = input;
+    checkReply(loaded, input.in_reply_to);
     if (to !== undefined) checkTarget(state, to);
     const event = knownEvent(input.kind, input.metadata);
     checkRoom(state.findings, event);
-    const entry = draft(state, state.thread_id, command, {
-      type: 'message',
-      ...input,
-      ...(to === undefined || to === 'all' ? {} : { to }),
-      ...(in_reply_to === undefined ? {} : { in_reply_to }),
-    });
+    const content = { ...input, type: 'message' as const, to: to === 'all' ? undefined : to };
+    const entry = draft(state, state.thread_id, command, content);
     const entries = [entry];
     let thread = evolve(state, entry);
     const next =

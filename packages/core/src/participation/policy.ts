@@ -57,7 +57,8 @@ export function advise(state: ThreadState, entry: Entry, agent: string, human: b
 /** Whom an entry calls by itself, whatever they then make of it: those are the ones to wake. */
 export function invokedBy(state: ThreadState, entry: Entry): string[] {
   const conversation = state.conversation ?? PLAIN;
-  if (hasEnded(conversation, Date.parse(entry.created_at)) || conversation.paused) return [];
+  if (conversation.paused || (conversation !== PLAIN && hasEnded(conversation, Date.parse(entry.created_at))))
+    return [];
   // Read once for all of them: a thread may have a thousand participants.
   const named = mentionsIn(state, entry);
   return state.participants.filter(

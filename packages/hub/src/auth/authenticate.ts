@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
 import { type Quota, rateLimited } from '@parley/core';
 import type { Claims } from '@parley/protocol';
@@ -47,12 +48,22 @@ export function createAuthenticate(
     if (device !== undefined) return device.catch((error: unknown) => Promise.reject(refuse(error, address)));
     let token: string;
     try {
-      token = bearerToken(request);
+      token = sameAsLast(request.socket, bearerToken(request));
     } catch (error) {
       throw refuse(error, address);
     }
     return check(token, address);
   };
+}
+
+const tokensBySocket = new WeakMap<Socket, string>();
+
+/** The same string again where a connection brings the same token: what is known by it is found without hashing it anew. */
+function sameAsLast(socket: Socket, token: string): string {
+  const last = tokensBySocket.get(socket);
+  if (last === token) return last;
+  tokensBySocket.set(socket, token);
+  return token;
 }
 
 const AUTHORIZATION = 'authorization';
@@ -61,7 +72,8 @@ const SCHEME = 'bearer ';
 /** The token of a request: in its one Authorization header and nowhere else. */
 export function bearerToken(request: IncomingMessage): string {
   const header = authorizationOf(request);
-  if (/[?&]token=/.test(request.url ?? '')) throw new TokenRefused('a token in the URL');
+  if (request.url?.includes('token=') === true && /[?&]token=/.test(request.url))
+    throw new TokenRefused('a token in the URL');
   if (header === undefined) throw new TokenRefused('no token');
   return tokenOf(header);
 }
