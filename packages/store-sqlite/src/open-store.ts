@@ -28,11 +28,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   };
   const writer = await ThreadPort.open(
     { role: 'writer', path, idempotencyWindowMs, maxBatch },
-    { maxQueue, onFault },
+    { maxQueue, maxPiece: maxBatch, onFault },
   );
   const reader = await ThreadPort.open(
     { role: 'reader', path, idempotencyWindowMs, maxBatch },
-    { maxQueue, onFault: (message) => onFault(message, false) },
+    { maxQueue, maxPiece: maxBatch, onFault: (message) => onFault(message, false) },
   );
   return {
     transact: (command) => writer.call(command),

@@ -12,6 +12,8 @@ interface Waiting {
 export interface PortOptions {
   /** How many calls may wait for an answer; beyond it callers are told to come back. */
   maxQueue: number;
+  /** How many calls cross at once at most. */
+  maxPiece: number;
   onFault: (message: string, fatal: boolean) => void;
 }
 
@@ -84,7 +86,8 @@ export class ThreadPort {
     const text = JSON.stringify(payload);
     return new Promise<T>((resolve, reject) => {
       const waiting = this.#waiting.push({ resolve, reject });
-      if (this.#piece.push(text) >= Math.max(LEAST_PIECE, waiting / PIECES)) this.#send();
+      const enough = Math.min(this.#options.maxPiece, Math.max(LEAST_PIECE, waiting / PIECES));
+      if (this.#piece.push(text) >= enough) this.#send();
       else if (!this.#scheduled) {
         this.#scheduled = true;
         setImmediate(() => {
