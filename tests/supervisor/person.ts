@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { openPty, openScreen, type PtyExit, type ScreenModes } from '@parley/runtimes';
+import { openPty, type PtyExit, type ScreenModes } from '@parley/runtimes';
+import { openScreen } from '@parley/runtimes/screen';
 import { afterEach } from 'vitest';
 
 import { bareEnvironment, PARLEY } from '../cli/parley.ts';

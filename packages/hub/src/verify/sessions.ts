@@ -5,14 +5,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { DoorName } from '@parley/core';
-import {
-  findProgram,
-  openLiveCodex,
-  openPty,
-  openScreen,
-  startClaudePrint,
-  startCodexExec,
-} from '@parley/runtimes';
+import { findProgram, openLiveCodex, openPty, startClaudePrint, startCodexExec } from '@parley/runtimes';
+import { openScreen } from '@parley/runtimes/screen';
 
 import { claudeHooks } from '../cli/init/claude-hooks.ts';
 import type { Place, Runtime } from './place.ts';

@@ -32,7 +32,7 @@ const UPLOAD = '/v1/artifacts';
 export function createV1Face(options: V1Options): Face {
   const { hub, authenticate, limits } = options;
   const resources = createResourceRoutes();
-  const openApi = JSON.stringify(openApiDocument(options.version));
+  let openApi: string | undefined;
   const waiting = new Set<AbortController>();
 
   /** What is wrong with bytes that have arrived is 422 here, as the contract of the envelope has it. */
@@ -52,6 +52,8 @@ export function createV1Face(options: V1Options): Face {
       const { request, path } = exchange;
       if (path === '/v1/openapi.json') {
         allow(request.method, ['GET', 'HEAD']);
+        // Made when somebody asks for it: it takes longer than the rest of a start.
+        openApi ??= JSON.stringify(openApiDocument(options.version));
         sendJson(exchange, 200, openApi, { 'cache-control': 'max-age=60' });
         return;
       }

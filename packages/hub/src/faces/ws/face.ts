@@ -76,7 +76,7 @@ export function createLiveFace(options: LiveFaceOptions): Face {
     recheckMs,
     waiting,
   });
-  const asyncApi = JSON.stringify(asyncApiDocument(options.version));
+  let asyncApi: string | undefined;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -132,8 +132,10 @@ export function createLiveFace(options: LiveFaceOptions): Face {
         throw new HttpRefusal(405, 'NOT_FOUND', `use ${allowed.join(' or ')} here`, {
           allow: allowed.join(', '),
         });
-      if (path === '/v1/asyncapi.json')
+      if (path === '/v1/asyncapi.json') {
+        asyncApi ??= JSON.stringify(asyncApiDocument(options.version));
         return sendJson(exchange, 200, asyncApi, { 'cache-control': 'max-age=60' });
+      }
       const claims = await options.authenticate(request);
       if (path === '/v1/ws_ticket') return sendJson(exchange, 200, JSON.stringify(tickets.issue(claims)));
       await (method === 'POST' ? fallback.post(exchange, claims) : fallback.get(exchange, claims));
