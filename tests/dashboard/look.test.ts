@@ -18,7 +18,10 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const TITLE = 'Profile mapper review loop';
 const SETTLED = 'Which store for the journal';
 
-/** Where the pictures go: PICTURES=docs/pictures brings those of the documents up to date. */
+/**
+ * Where the pictures go: PICTURES=docs/pictures brings those of the documents up to date. LOOK=<folder> makes one of
+ * every view as well, to be looked at.
+ */
 const pictures = join(
   fileURLToPath(new URL('../..', import.meta.url)),
   process.env['PICTURES'] ?? '.cache/pictures',
@@ -213,12 +216,17 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     await desk.close();
   });
 
-  test.each([
+  const combinations = [
     ['tablet', 'light'],
     ['tablet', 'dark'],
     ['phone', 'dark'],
     ['desktop', 'light'],
-  ] as const)(
+  ] as const;
+  const others = [
+    ['phone', 'light'],
+    ['desktop', 'dark'],
+  ] as const;
+  test.each([...combinations, ...(process.env['LOOK'] === undefined ? [] : others)])(
     'on a %s in %s: nothing that axe finds, no sideways scrolling, all targets large enough',
     async (screen: Screen, colorScheme) => {
       // The examiner is brought in as a script of its own, which the page's policy would refuse.
@@ -228,6 +236,8 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
         await show(page, desk.hub.url);
         const faults = [...(await axe(page)), ...(await misfits(page, screen))];
         if (faults.length > 0) found[name] = faults;
+        if (process.env['LOOK'] !== undefined)
+          await shoot(page, process.env['LOOK'], name, screen, colorScheme);
       }
       expect(found).toEqual({});
     },
@@ -249,13 +259,21 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
   ] as const)('a picture on a %s in %s of %s', async (screen: Screen, colorScheme, name) => {
     const page = await desk.signedIn(screen, { colorScheme, reducedMotion: 'reduce' });
     await VIEWS[name]?.(page, desk.hub.url);
-    await page.evaluate('new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 300))');
-    const picture = await page.screenshot({
-      path: join(pictures, `${name.replace(/^a /, '')}-${screen}-${colorScheme}.png`),
-    });
+    const picture = await shoot(page, pictures, name.replace(/^a /, ''), screen, colorScheme);
     expect(picture.length).toBeGreaterThan(10_000);
   });
 });
+
+async function shoot(
+  page: Page,
+  folder: string,
+  name: string,
+  screen: Screen,
+  colorScheme: string,
+): Promise<Buffer> {
+  await page.evaluate('new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 300))');
+  return page.screenshot({ path: join(folder, `${name}-${screen}-${colorScheme}.png`) });
+}
 
 async function axe(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
@@ -279,7 +297,7 @@ async function misfits(page: Page, screen: Screen): Promise<string[]> {
       if (box.scrollWidth > box.clientWidth + 1) found.push('wider than its place: ' + box.className);
     if (${screen === 'desktop'}) return found;
     const above = document.querySelector('dialog[open]');
-    for (const one of (above ?? document).querySelectorAll('button, a[href], input, textarea, select, summary')) {
+    for (const one of (above ?? document).querySelectorAll('button, a[href], input, textarea, select, summary, [role=option]')) {
       const { width, height } = one.getBoundingClientRect();
       if (width === 0 || one.closest('p, .quiet, .prose, .ask-who, .message-head, .quoted-line, .evidence, .skip, label')) continue;
       if (Math.round(width) < 44 || Math.round(height) < 44) found.push('small: ' + Math.round(width) + 'x' + Math.round(height) + ' ' + one.outerHTML.slice(0, 120));

@@ -56,11 +56,16 @@ function standing(sentence: Sentence | undefined): number {
   return 1 / (1 + 0.25 * (sentence?.of ?? 0));
 }
 
+/** What stands before a sentence in Markdown and is no part of it: the mark of an item or of a quotation. */
+const MARK = /^\s*(?:(?:[-*+]|\d{1,9}[.)]|>)\s+)*/;
+
+/** A heading says what follows is about, and a row of a table is none without its head: neither answers by itself. */
+const NO_SENTENCE = /^(?:#{1,6}\s|\||`{3}|-{3})/;
+
 function sentencesOf(text: string, of: number): Sentence[] {
   return [...segmenter.segment(text)].flatMap(({ segment, index }) => {
-    const lead = segment.length - segment.trimStart().length;
-    const start = index + lead;
-    const end = start + segment.trim().length;
-    return end > start ? [{ of, start, end }] : [];
+    const start = index + (MARK.exec(segment)?.[0].length ?? 0);
+    const end = index + segment.trimEnd().length;
+    return end > start && !NO_SENTENCE.test(text.slice(start, end)) ? [{ of, start, end }] : [];
   });
 }

@@ -62,6 +62,20 @@ describe('the file of the index', () => {
     expect(await search.known('w1')).toHaveLength(3);
   });
 
+  test(
+    '[KNOW-17] of a text in Markdown sentences answer, not headings, marks or rows',
+    { timeout: LONG },
+    async () => {
+      const text =
+        '## Why one log\n\n| why | log |\n\n- one log survives a crash\n\n> 2. the log is read once';
+      const found = await search.sentences('why one log?', [text], 5);
+      expect(found.map(({ start, end }) => text.slice(start, end))).toEqual([
+        'one log survives a crash',
+        'the log is read once',
+      ]);
+    },
+  );
+
   test('[KNOW-17] the sentences that answer come with their places', { timeout: LONG }, async () => {
     const texts = ['The hub keeps a log. Its port is 8620 by default. Cats sleep.', 'Ports are numbers.'];
     const [best] = await search.sentences('which port is the default?', texts, 3);

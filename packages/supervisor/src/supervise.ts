@@ -2,7 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { ReadStream, WriteStream } from 'node:tty';
 
 import type { ProgramKind } from '@parley/protocol';
-import { createDoor, createInputReader, createTyping, kindOf, type DoorPatience, openPty, type Pty, type PtyExit, type Screen } from '@parley/runtimes';
+import {
+  createDoor,
+  createInputReader,
+  createTyping,
+  kindOf,
+  type DoorPatience,
+  openPty,
+  type Pty,
+  type PtyExit,
+  type Screen,
+} from '@parley/runtimes';
 import { openScreen } from '@parley/runtimes/screen';
 
 import { createCommands, type Desk } from './commands.ts';

@@ -33,6 +33,12 @@ describe('[HUB-M7] summarize', () => {
     );
   });
 
+  test('a table is run together', async () => {
+    const table = '| file | change |\n| --- | ---: |\n| a.ts | +1 |\n\nThat is all.';
+    const { summary } = await summaryOf([sampleMessage(1, 'bob', table)]);
+    expect(summary).toMatch(/: \| file \| change \| a\.ts \| \+1 \| That is all\.$/);
+  });
+
   test('a whole review, the same each time', async () => {
     const entries = [
       sampleEvent(1, 'bob', 'finding_reported', {

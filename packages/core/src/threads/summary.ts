@@ -147,7 +147,7 @@ function describe(
   if (disputed > 0) lines.push(`${count(disputed, 'finding')} rejected but not settled with the reporter.`);
   const last = messages.at(-1);
   if (last !== undefined)
-    lines.push(`Last heard: ${last.sender_agent_id} at ${last.created_at}: ${excerpt(last.body)}`);
+    lines.push(`Last heard: ${last.sender_agent_id} at ${last.created_at}: ${excerpt(asLine(last.body))}`);
   return lines.join(' ');
 }
 
@@ -183,4 +183,12 @@ function findingItem(finding: Finding): OpenItem {
 
 function requestItem(entry: Entry): OpenItem {
   return { ...findingItem(toFinding(entry)), kind: 'request' };
+}
+
+/** The line of dashes under the head of a table. */
+const RULED = /^[ \t]*\|?(?:[ \t]*:?-{3,}:?[ \t]*\|)+[ \t:-]*\n?/gm;
+
+/** A text with its tables run together, so that a line of it can be read. */
+function asLine(body: string): string {
+  return body.replaceAll(RULED, '').replaceAll(/\|[ \t]*\n[ \t]*\|/g, '|');
 }

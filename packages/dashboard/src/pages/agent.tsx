@@ -10,6 +10,7 @@ import { AgentScreen, SCREEN_COMMAND } from '../parts/agent-screen.tsx';
 import { AgentQuiet } from '../parts/agent-quiet.tsx';
 import { AskCard } from '../parts/ask-card.tsx';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
+import { Exact } from '../parts/exact.tsx';
 import { ForceWake } from '../parts/force-wake.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Journal } from '../parts/journal.tsx';
@@ -65,7 +66,9 @@ function Agent({ agent }: { agent: AgentView }) {
   return (
     <>
       <p class={`standing chip-${state}`}>
-        <span>{plainReason(reason)}</span>
+        <span>
+          <Exact text={plainReason(reason)} />
+        </span>
         <span class="meta">for {ago(since)}</span>
       </p>
       {maySteer() ? (

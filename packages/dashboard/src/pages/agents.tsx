@@ -3,6 +3,7 @@ import type { AgentView } from '@parley/protocol';
 import { agents, fleet } from '../data/state.ts';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
 import { CodeLine } from '../parts/code-line.tsx';
+import { Exact } from '../parts/exact.tsx';
 import { Empty, Page, Section } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { place } from '../router.ts';
@@ -70,7 +71,9 @@ function AgentCard({ agent }: { agent: AgentView }) {
         </span>
         <StateChip state={state} />
       </span>
-      <span class="card-reason">{plainReason(reason)}</span>
+      <span class="card-reason">
+        <Exact text={plainReason(reason)} />
+      </span>
       <span class="card-foot meta">
         <span>{ago(since)}</span>
         {unread > 0 ? <span>{unread} unread</span> : null}

@@ -152,7 +152,7 @@ function verbOf({ type, content }: ThreadEvent): string {
 }
 
 function isFailure(event: ThreadEvent): boolean {
-  if (['error', 'task_failed'].includes(reportedAs(event))) return true;
+  if (['error', 'task_failed'].includes(reportedAs(event)) || verbOf(event) === 'delivery.dead') return true;
   const told = (
     (event.content ?? {}) as Record<string, { success?: boolean; verdict?: { by?: string } } | undefined>
   )[verbOf(event)];

@@ -8,6 +8,7 @@ import { folderOf, verdictOf, wishOf } from '../words.ts';
 import { AskAnswers } from './ask-answers.tsx';
 import { AskSheet } from './ask-sheet.tsx';
 import { Avatar } from './avatar.tsx';
+import { Exact } from './exact.tsx';
 import { Icon } from './icon.tsx';
 
 /** Something that an agent needs of a person, with all that a verdict depends on. */
@@ -55,7 +56,7 @@ export function AskCard({
       </header>
       {ask.command === undefined ? null : (
         <pre class="command" tabIndex={0} aria-label="The exact command">
-          {ask.command}
+          <Exact text={ask.command} />
         </pre>
       )}
       <p class={ask.command === undefined ? 'ask-prompt' : 'ask-prompt ask-reason'}>{ask.prompt}</p>

@@ -5,6 +5,7 @@ import { allow } from '../data/actions.ts';
 import { wishOf } from '../words.ts';
 import { AskForm, fieldsOf } from './ask-form.tsx';
 import { chosen, no, yes } from './ask-answers.tsx';
+import { Exact } from './exact.tsx';
 import { Sheet } from './sheet.tsx';
 
 /** All ways to answer a request: more widely, by the agent's own options, in words, or with a reason against it. */
@@ -27,7 +28,9 @@ export function AskSheet({
       {ask.command === undefined ? (
         <p class="ask-prompt">{ask.prompt}</p>
       ) : (
-        <pre class="command">{ask.command}</pre>
+        <pre class="command">
+          <Exact text={ask.command} />
+        </pre>
       )}
       <div class="choices">
         {approval ? (

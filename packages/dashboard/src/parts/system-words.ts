@@ -21,6 +21,11 @@ interface AskTold {
   verdict?: { decision: string; by: string; reason?: string };
 }
 
+interface DeliveryTold {
+  action: string;
+  error?: { message: string };
+}
+
 interface DocumentTold {
   document: { document_id: string; revision: number; metadata: { title: string } };
 }
@@ -35,7 +40,11 @@ function aboutDocument(who: string, did: string, { document }: DocumentTold): To
 
 /** What each entry that nobody spoke says in a line, by its verb. */
 const WORDS: Record<string, Words> = {
-  'thread.created': (who) => plain('threads', `${who} started the thread`),
+  'thread.created': (who, { journal_of }: { journal_of?: string }) =>
+    plain(
+      'threads',
+      journal_of === undefined ? `${who} started the thread` : `The journal of ${journal_of} begins`,
+    ),
   'thread.status': (who, { to, reason }: { to: string; reason?: string }) => ({
     icon: to === 'resolved' || to === 'closed' ? 'check' : to === 'blocked' ? 'warn' : 'play',
     text: `${who} set the thread ${to}${reason === undefined || reason === '' ? '' : `: ${reason.replaceAll('_', ' ')}`}`,
@@ -89,23 +98,32 @@ const WORDS: Record<string, Words> = {
   'agent.quiet': (who, { quiet, of_agent }: { quiet: boolean; of_agent: string | null }) => {
     const whom = of_agent ?? 'everybody';
     return quiet
-      ? plain('mute', `${who} wants ${whom} left alone`)
-      : plain('bell', `${who} lets ${whom} be woken again`);
+      ? plain('mute', `${who} left ${whom} alone`)
+      : plain('bell', `${who} let ${whom} be woken again`);
   },
   'agent.leave': (who, { what, command }: { what: string; command: string }) =>
     plain(
       'check',
       what === 'given'
-        ? `${who} approves from now on: ${command}`
-        : `${who} wants to be asked again: ${command}`,
+        ? `${who} approved from now on: ${command}`
+        : `${who} took back the approval of ${command}`,
     ),
+  'delivery.dead': (_who, { action, error }: DeliveryTold) => ({
+    icon: 'warn',
+    text: `${action} was given up${error === undefined ? '' : `: ${error.message}`}`,
+    tone: 'bad',
+  }),
+  'delivery.redriven': (who, { action }: DeliveryTold) => plain('play', `${who} sent ${action} round again`),
+  'artifact.created': (who, { name }: { name: string }) => plain('page', `${who} kept the file ${name}`),
+  'tree.ordered': (who) => plain('page', `${who} put documents in order`),
+  'tree.purged': () => plain('page', 'Documents deleted long ago were purged'),
   mute: (who, { targets, for_seconds }: { targets: string[]; for_seconds?: number }) =>
     plain(
       'mute',
       `${who} muted ${targets.join(', ')}${for_seconds === undefined ? '' : ` for ${spanOf(for_seconds)}`}`,
     ),
   unmute: (who, { targets }: { targets: string[] }) =>
-    plain('unmute', `${who} lets ${targets.join(', ')} speak again`),
+    plain('unmute', `${who} let ${targets.join(', ')} speak again`),
   pause: (who, { on }: { on: boolean }) =>
     plain(on ? 'pause' : 'play', on ? `${who} paused the thread` : `${who} let the thread go on`),
   prod: (who, targets: string[]) => plain('bolt', `${who} prodded ${targets.join(', ')}`),

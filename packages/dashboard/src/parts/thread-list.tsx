@@ -6,7 +6,7 @@ import { Segments } from './segments.tsx';
 import { ThreadRow } from './thread-row.tsx';
 
 const FILTERS: Record<string, (thread: Row) => boolean> = {
-  '': ({ status }) => status !== 'closed',
+  '': ({ status }) => status !== 'resolved' && status !== 'closed',
   unread: ({ unread, status }) => unread > 0 && status !== 'closed',
   blocked: ({ status, disputed }) => status === 'blocked' || disputed,
   resolved: ({ status }) => status === 'resolved' || status === 'closed',
@@ -15,7 +15,9 @@ const FILTERS: Record<string, (thread: Row) => boolean> = {
 /** The threads, newest activity first, by the filter in the address. */
 export function ThreadList({ current, path = '/threads' }: { current?: string | undefined; path?: string }) {
   const filter = place.value.query.get('f') ?? '';
-  const shown = conversations.value.filter(FILTERS[filter] ?? (() => true));
+  const wanted = FILTERS[filter] ?? (() => true);
+  // The one that is open beside the list stays in it.
+  const shown = conversations.value.filter((one) => one.thread_id === current || wanted(one));
   const blocked = conversations.value.filter(FILTERS['blocked'] ?? (() => true)).length;
   return (
     <>
