@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { bareEnvironment, PARLEY, parley, parleyJson, startHub, type TestHub } from './parley.ts';
 
@@ -66,6 +66,19 @@ test('[BRIDGE-6] a person steers a thread from the command line', async () => {
   expect((await thread('mute', id, 'ghost')).code).toBe(2);
   expect((await thread('mute', id)).code).toBe(2);
   expect((await thread('done', id, '--in', 'soon')).code).toBe(2);
+});
+
+test('[BRIDGE-6] a mute for a while ends by itself, and says when', async () => {
+  const id = await newThread('--with', 'alice,bob');
+  expect((await thread('mute', id, 'alice', '--for', '3s')).stdout).toBe('#1  mute alice for 3s\n');
+  expect((await thread('show', id)).stdout).toMatch(/^muted +alice until .*\d\d:\d\d/m);
+  expect((await run(['post', id, 'hello', '--as', 'alice'])).code).toBe(6);
+  await vi.waitFor(async () => expect((await run(['post', id, 'hello', '--as', 'alice'])).code).toBe(0), {
+    timeout: 20_000,
+    interval: 500,
+  });
+  expect((await thread('show', id)).stdout).not.toMatch(/^muted/m);
+  expect((await thread('mute', id, 'alice', '--for', 'a while')).code).toBe(2);
 });
 
 test('[BRIDGE-17] a side channel is opened, shown and closed from the command line', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { type Client, createClient } from '@parley/client';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, vi } from 'vitest';
 
 import { type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
@@ -25,6 +25,12 @@ export const SCREENS = {
 } as const;
 
 export type Screen = keyof typeof SCREENS;
+
+export const SIZES = Object.keys(SCREENS) as Screen[];
+
+/** A finger on a touch screen, else the mouse. */
+export const press = (target: Locator, screen: Screen): Promise<void> =>
+  screen === 'desktop' ? target.click() : target.tap();
 
 /** A hub, agents that a test scripts, and browsers that are signed in to it. */
 export interface Desk {

@@ -1,9 +1,9 @@
 import type { Client } from '@parley/client';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
-import { type Desk, openDesk, PATIENCE_MS, PERSON, type Screen, SCREENS } from './desk.ts';
+import { type Desk, openDesk, PATIENCE_MS, PERSON, press, type Screen, SIZES } from './desk.ts';
 
 /** A thread with an agent, both made for one test. */
 async function scene(desk: Desk, name: string): Promise<{ agent: Client; thread_id: string; title: string }> {
@@ -17,12 +17,6 @@ async function scene(desk: Desk, name: string): Promise<{ agent: Client; thread_
 
 const say = (agent: Client, thread_id: string, body: string) =>
   agent.post_message({ thread_id, schema_version: 1, body });
-
-const SIZES = Object.keys(SCREENS) as Screen[];
-
-/** A finger where there is one, else the mouse. */
-const press = (target: Locator, screen: Screen): Promise<void> =>
-  screen === 'desktop' ? target.click() : target.tap();
 
 const card = (page: Page, agent: string) => page.locator('.ask', { hasText: agent });
 

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
-import { type Desk, openDesk, PATIENCE_MS, PERSON, type Screen, SCREENS } from './desk.ts';
+import { type Desk, openDesk, PATIENCE_MS, PERSON, press, type Screen, SCREENS, SIZES } from './desk.ts';
 import { hostileWords } from './hostile-words.ts';
 
 describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
@@ -16,7 +16,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     desk = await openDesk();
     editor = desk.agent('editor', 'orchestrator');
     await editor.register_agent({ name: 'editor' });
-    for (const screen of Object.keys(SCREENS) as Screen[]) pages[screen] = await desk.signedIn(screen);
+    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen);
   });
   afterAll(async () => {
     await desk.close();
@@ -45,7 +45,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     await page.locator('.doc, .tree-row').first().waitFor();
   };
 
-  test.each(Object.keys(SCREENS) as Screen[])(
+  test.each(SIZES)(
     'on a %s: the tree opens level by level, a document leads to others, and a change by somebody else appears',
     async (screen) => {
       const page = pages[screen];
@@ -138,20 +138,23 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     expect(await bodyOf(id)).toBe('first, by them\n\nmiddle\n\nlast, by me');
   });
 
-  test('where both changed the same line a person decides, and is told while he still types', async () => {
-    const page = pages.phone;
-    const id = await write('Contested', 'the number is 1');
-    await open(page, `/know/${id}/edit`);
-    await page.getByLabel(/^Text/).fill('the number is 2');
-    await update(id, 'the number is 3');
-    const conflict = page.locator('.conflict');
-    await conflict.getByText('editor was faster').waitFor();
-    expect(await conflict.getByRole('button', { name: 'Bring both together' }).count()).toBe(0);
-    await conflict.getByRole('button', { name: 'Go on with mine' }).tap();
-    await page.getByRole('button', { name: 'Save' }).tap();
-    await page.getByText('revision 3').first().waitFor();
-    expect(await bodyOf(id)).toBe('the number is 2');
-  });
+  test.each(SIZES)(
+    'on a %s: where both changed the same line a person decides, and is told while he still types',
+    async (screen) => {
+      const page = pages[screen];
+      const id = await write(`Contested ${screen}`, 'the number is 1');
+      await open(page, `/know/${id}/edit`);
+      await page.getByLabel(/^Text/).fill('the number is 2');
+      await update(id, 'the number is 3');
+      const conflict = page.locator('.conflict');
+      await conflict.getByText('editor was faster').waitFor();
+      expect(await conflict.getByRole('button', { name: 'Bring both together' }).count()).toBe(0);
+      await press(conflict.getByRole('button', { name: 'Go on with mine' }), screen);
+      await press(page.getByRole('button', { name: 'Save' }), screen);
+      await page.getByText('revision 3').first().waitFor();
+      expect(await bodyOf(id)).toBe('the number is 2');
+    },
+  );
 
   test('the history shows what changed, and an older revision comes back as a new one', async () => {
     const page = pages.tablet;
@@ -167,27 +170,29 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     expect(await bodyOf(id)).toBe('one\ntwo words\nthree');
   });
 
-  test('search leads to the passage itself, from the documents and from the search over everything', async () => {
-    const page = pages.phone;
-    const filler = Array.from({ length: 60 }, (_, i) => `Paragraph ${i} speaks of something else.`).join(
-      '\n\n',
-    );
-    await write(
-      'Birds',
-      `${filler}\n\n## Kingfishers\n\nThe kingfisher nests in a burrow.\n\n## Others\n\n${filler}`,
-    );
-    await open(page, '/know');
-    await page.getByRole('searchbox').fill('where does the kingfisher nest');
-    await page.locator('.answer', { hasText: 'burrow' }).waitFor();
-    await page.locator('a.row', { hasText: 'burrow' }).first().tap();
-    const found = page.locator('.block-found', { hasText: 'kingfisher' });
-    await found.waitFor();
-    await vi.waitFor(async () => expect((await found.boundingBox())?.y).toBeGreaterThan(0), PATIENCE_MS);
-    expect((await found.boundingBox())?.y).toBeLessThan(844);
-    await page.goto(`${desk.hub.url}/search?q=kingfisher`);
-    await page.locator('a.row', { hasText: 'Birds' }).first().tap();
-    await found.waitFor();
-  });
+  test.each(SIZES)(
+    'on a %s: search leads to the passage itself, from the documents and from the search over everything',
+    async (screen) => {
+      const page = pages[screen];
+      const bird = { tablet: 'kingfisher', phone: 'nightjar', desktop: 'wagtail' }[screen];
+      const filler = Array.from({ length: 60 }, (_, i) => `Paragraph ${i} speaks of something else.`).join(
+        '\n\n',
+      );
+      const title = `About the ${bird}`;
+      await write(title, `${filler}\n\n## Nests\n\nThe ${bird} nests in a burrow.\n\n## Others\n\n${filler}`);
+      await open(page, '/know');
+      await page.getByRole('searchbox').fill(`where does the ${bird} nest`);
+      await page.locator('.answer', { hasText: bird }).waitFor();
+      await press(page.locator('a.row', { hasText: `${bird} nests` }).first(), screen);
+      const found = page.locator('.block-found', { hasText: bird });
+      await found.waitFor();
+      await vi.waitFor(async () => expect((await found.boundingBox())?.y).toBeGreaterThan(0), PATIENCE_MS);
+      expect((await found.boundingBox())?.y).toBeLessThan(SCREENS[screen].viewport.height);
+      await page.goto(`${desk.hub.url}/search?q=${bird}`);
+      await press(page.locator('a.row', { hasText: title }).filter({ hasText: 'burrow' }).first(), screen);
+      await found.waitFor();
+    },
+  );
 
   test('[C-LOCAL-08] words of a document can do nothing, and a hostile one does not hold up the page', async () => {
     const page = pages.desktop;

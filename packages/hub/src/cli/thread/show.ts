@@ -84,9 +84,13 @@ function threadLines(thread: Thread): string[] {
 
 /** What somebody has set in a thread, and what hangs on it. */
 function settings(thread: Thread): string[][] {
-  const { muted = [], prodded = [], profiles = {}, side_channels = [], policy } = thread;
+  const { muted = [], muted_until = {}, prodded = [], profiles = {}, side_channels = [], policy } = thread;
+  const mutes = muted.map((name) => {
+    const until = muted_until[name];
+    return until === undefined ? name : `${name} until ${localTime(until)}`;
+  });
   return [
-    ...(muted.length === 0 ? [] : [['muted', muted.join(', ')]]),
+    ...(muted.length === 0 ? [] : [['muted', mutes.join(', ')]]),
     ...(thread.paused === true ? [['paused', 'only people may post']] : []),
     ...(thread.done === true ? [['done', 'agents are told not to respond']] : []),
     ...(thread.expires_at === undefined ? [] : [['ends', localTime(thread.expires_at)]]),
