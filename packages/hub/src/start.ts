@@ -94,11 +94,18 @@ const LINK_MS = 1_800_000;
 /** The signal of what ends only by itself. */
 const never = new AbortController().signal;
 
+interface StartOptions {
+  /** It runs for another program, and ends with it. */
+  embedded?: boolean;
+  /** How the person who started it types this program. */
+  command?: string;
+}
+
 /** Builds the whole hub, top to bottom in the order it starts; the only place where instances are made. */
 export async function start(
   config: Config,
   log: Logger,
-  { embedded = false }: { embedded?: boolean } = {},
+  { embedded = false, command = 'parley' }: StartOptions = {},
 ): Promise<RunningHub> {
   prepareFolder(config.data);
   const lock = lockFolder(config.data);
@@ -362,6 +369,7 @@ export async function start(
         badTokens,
         limits,
         version: VERSION,
+        command,
         revoke: (claims, device_id, exchange) =>
           hub.call(claims, 'revoke_device', { device_id }, requestContext(exchange)),
       }),

@@ -9,6 +9,8 @@ export interface Me {
   device_name: string;
   read_only: boolean;
   version: string;
+  /** How its person types `parley` where the hub runs. */
+  command: string;
 }
 
 /** A thread as the lists show it. */
@@ -28,6 +30,9 @@ export interface AskRow {
 
 /** undefined: not known yet; null: nobody. */
 export const me = signal<Me | null | undefined>(undefined);
+
+/** A command of the hub's program, to be pasted into a terminal there. */
+export const typed = (what: string): string => `${me.value?.command ?? 'parley'} ${what}`;
 
 export const agents = signal<readonly AgentView[] | undefined>(undefined);
 export const asks = signal<ReadonlyMap<string, AskRow>>(new Map());

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 
+import { typed } from '../data/state.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Empty } from '../parts/page.tsx';
 import { CodeLine } from '../parts/code-line.tsx';
@@ -25,7 +26,7 @@ export function Tree(props: TreeProps) {
     return (
       <Empty title="Nothing is written down yet.">
         <p>Write the first document, or bring a folder of Markdown:</p>
-        <CodeLine text="parley know import ./docs" />
+        <CodeLine text={typed('know import ./docs')} />
       </Empty>
     );
   return (

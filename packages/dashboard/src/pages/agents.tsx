@@ -1,6 +1,6 @@
 import type { AgentView } from '@parley/protocol';
 
-import { agents, fleet } from '../data/state.ts';
+import { agents, fleet, typed } from '../data/state.ts';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
 import { CodeLine } from '../parts/code-line.tsx';
 import { Exact } from '../parts/exact.tsx';
@@ -37,7 +37,7 @@ export function AgentsPage() {
       {agents.value === undefined ? <Skeleton /> : null}
       {agents.value !== undefined && shown.length === 0 ? (
         <Empty title={filter === '' ? 'No agent is connected yet.' : 'No agent is in this state.'}>
-          {filter === '' ? <CodeLine text="claude mcp add parley -- parley mcp --agent claude" /> : null}
+          {filter === '' ? <CodeLine text={typed('init claude')} /> : null}
         </Empty>
       ) : null}
       {folders.map((folder) => (

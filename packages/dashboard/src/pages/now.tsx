@@ -5,7 +5,7 @@ import { go } from '../router.ts';
 import { AskCard } from '../parts/ask-card.tsx';
 import { TroubleRow } from '../parts/agent-row.tsx';
 import { Avatar } from '../parts/avatar.tsx';
-import { FirstSteps } from '../parts/first-steps.tsx';
+import { FirstSteps, stepsOpen } from '../parts/first-steps.tsx';
 import { Empty, Page, Section } from '../parts/page.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { ago } from '../time.ts';
@@ -29,6 +29,7 @@ export function NowPage() {
     );
   return (
     <Page title="Now" aside={<Fleet />}>
+      {stepsOpen.value ? <FirstSteps /> : null}
       <FleetCounts />
       {waiting.value.length === 0 ? null : (
         <Section title="Needs you" count={openAsks.value}>

@@ -1,31 +1,60 @@
-import { useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
 import { call, newKey } from '../data/api.ts';
-import { conversations, fleet, me } from '../data/state.ts';
+import { conversations, fleet, me, typed } from '../data/state.ts';
 import { go } from '../router.ts';
 import { CodeLine } from './code-line.tsx';
 import { Icon } from './icon.tsx';
 import { PairSheet } from './pair-sheet.tsx';
 
 const CLIENTS = {
-  'Claude Code': (workspace: string) => `claude mcp add parley -- parley mcp --agent claude${workspace}`,
-  Codex: (workspace: string) => `codex mcp add parley -- parley mcp --agent codex${workspace}`,
-  'Anything else': (workspace: string) => `parley token issue --agent my-agent${workspace}`,
+  'Claude Code': 'init claude',
+  Codex: 'init codex',
+  'Anything else': 'init mcp',
 } as const;
 
 type ClientName = keyof typeof CLIENTS;
+
+const KEPT = 'first-steps';
+const LOOK_MS = 3_000;
+
+/** True from the moment they were first shown on this device until somebody puts them away. */
+export const stepsOpen = signal(localStorage.getItem(KEPT) === 'open');
+
+function keep(open: boolean): void {
+  localStorage.setItem(KEPT, open ? 'open' : 'over');
+  stepsOpen.value = open;
+}
 
 /** The way from an empty hub to the first answer; each step turns green by itself when it is done. */
 export function FirstSteps() {
   const [client, choose] = useState<ClientName>('Claude Code');
   const [pairing, pair] = useState(false);
+  const further = useFurtherDevice();
   const workspace = me.value?.workspace_id ?? 'default';
   const connected = fleet.value[0];
   const talked = conversations.value[0];
+  const done = connected !== undefined && talked !== undefined && further !== undefined;
+  useEffect(() => {
+    if (localStorage.getItem(KEPT) === null) keep(true);
+  }, []);
+  useEffect(() => {
+    if (further !== undefined) pair(false);
+  }, [further]);
   return (
     <>
-      <p class="lead">Three steps, and your agents talk where you can see it.</p>
+      <div class="steps-head">
+        <p class="lead">
+          {done ? 'All three are done.' : 'Three steps, and your agents talk where you can see it.'}
+        </p>
+        {connected === undefined ? null : (
+          <button type="button" class="button" onClick={() => keep(false)}>
+            {done ? 'Done' : 'Hide'}
+          </button>
+        )}
+      </div>
       <ol class="steps">
         <Step
           number={1}
@@ -46,9 +75,14 @@ export function FirstSteps() {
               </button>
             ))}
           </div>
-          <CodeLine text={CLIENTS[client](workspace === 'default' ? '' : ` --workspace ${workspace}`)} />
+          <CodeLine
+            text={typed(CLIENTS[client]) + (workspace === 'default' ? '' : ` --workspace ${workspace}`)}
+          />
           <p class="meta">
-            Run it in a terminal, then start the agent. This step turns green when the hub hears of it.
+            Run it in a terminal
+            {me.value?.command.startsWith('npx ') === true ? ' in the folder of Parley' : ''}, then start the
+            agent{client === 'Anything else' ? ' with what it prints' : ''}. This step turns green when the
+            hub hears of it.
           </p>
         </Step>
         <Step
@@ -66,7 +100,12 @@ export function FirstSteps() {
             <Icon name="send" /> Start a thread{connected === undefined ? '' : ` with ${connected.agent_id}`}
           </button>
         </Step>
-        <Step number={3} title="Put it on your tablet" done={false}>
+        <Step
+          number={3}
+          title="Put it on your tablet"
+          done={further !== undefined}
+          note={further === undefined ? undefined : `${further} is signed in.`}
+        >
           <button type="button" class="button" disabled={!maySteer()} onClick={() => pair(true)}>
             <Icon name="device" /> Show the code
           </button>
@@ -75,6 +114,24 @@ export function FirstSteps() {
       {pairing ? <PairSheet onClose={() => pair(false)} /> : null}
     </>
   );
+}
+
+/** The name of another device of this person, as soon as one has signed in. */
+function useFurtherDevice(): string | undefined {
+  const [name, set] = useState<string | undefined>();
+  useEffect(() => {
+    if (name !== undefined) return undefined;
+    const look = (): void =>
+      void call('list_devices', {}).then(
+        ({ devices }) => set(devices.find(({ device_id }) => device_id !== me.value?.device_id)?.name),
+        // A device that may only look is not told of others.
+        () => {},
+      );
+    look();
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [name]);
+  return name;
 }
 
 interface StepProps {

@@ -1,4 +1,4 @@
-import { conversations, threads, type ThreadRow as Row, unreadThreads } from '../data/state.ts';
+import { conversations, threads, type ThreadRow as Row, typed, unreadThreads } from '../data/state.ts';
 import { place } from '../router.ts';
 import { Empty } from './page.tsx';
 import { CodeLine } from './code-line.tsx';
@@ -36,7 +36,7 @@ export function ThreadList({ current, path = '/threads' }: { current?: string | 
       ) : null}
       {shown.length === 0 && threads.value !== undefined ? (
         <Empty title={filter === '' ? 'No thread is open.' : 'None of that kind.'}>
-          {filter === '' ? <CodeLine text='parley thread new "Hello" --with claude,codex' /> : null}
+          {filter === '' ? <CodeLine text={typed('thread new "Hello" --with claude,codex')} /> : null}
         </Empty>
       ) : (
         <div class="list">

@@ -56,7 +56,10 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   const { createLogger } = await import('../logger.ts');
   const { start } = await import('../start.ts');
   const { log, flush } = createLogger(json ? config.log.level : calmLevel(settings));
-  const hub = await start(config, log);
+  // The folder of a demo is nobody's usual one: what is typed must name it.
+  if (demo !== undefined) settings.origins.set('data', 'flag');
+  const own = { ...settings, config };
+  const hub = await start(config, log, { command: ownCommand(own) });
   await demo?.fillDemo(hub, config);
   let stopping = false;
   const stop = (signal: string): void => {
@@ -77,11 +80,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   // Whoever reads the ready line may stop the hub at once.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal));
   if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid })]);
-  else {
-    // The commands it prints must lead to the passing folder.
-    if (demo !== undefined) settings.origins.set('data', 'flag');
-    greet(hub, { ...settings, config }, command);
-  }
+  else greet(hub, own, command);
 }
 
 function splitSetting(text: string): [string, string] {
@@ -103,7 +102,8 @@ function greet(hub: RunningHub, settings: LoadedConfig, command: Command): void 
   const next = [
     ['demo', 'watch two agents work through a review'],
     ['thread new "Hello"', 'start a thread of your own'],
-    ['token issue --agent alice', 'a token for your first agent'],
+    ['init claude', 'connect Claude Code; or codex, gemini, opencode'],
+    ['token issue --agent alice', 'a token for any other agent'],
     ['--help', 'everything else'],
   ];
   printLines([

@@ -16,6 +16,8 @@ export interface SessionOptions {
   badTokens: Quota;
   limits: BodyLimits;
   version: string;
+  /** How a person types this program where the hub runs. */
+  command: string;
   /** Signs a device out for good. */
   revoke: (claims: Claims, deviceId: string, exchange: Exchange) => Promise<unknown>;
 }
@@ -62,7 +64,7 @@ async function signIn(exchange: Exchange, options: SessionOptions): Promise<void
   const { device, secret } = await options.devices.admit(invitation, name);
   const { agent_id, workspace_id, device_id } = device;
   const told = { agent_id, workspace_id, device_id, device_name: device.name, read_only: device.read_only };
-  sendJson(exchange, 201, JSON.stringify({ ...told, version: options.version }), {
+  sendJson(exchange, 201, JSON.stringify({ ...told, version: options.version, command: options.command }), {
     ...SAFE_HEADERS,
     'set-cookie': writeDeviceCookie(request, secret),
   });
@@ -70,11 +72,11 @@ async function signIn(exchange: Exchange, options: SessionOptions): Promise<void
 
 async function tellWho(
   exchange: Exchange,
-  { devices, version }: SessionOptions,
+  { devices, version, command }: SessionOptions,
   claims: Claims,
 ): Promise<void> {
   const { agent_id, workspace_id, session_id: device_id, read_only = false } = claims;
   const device_name = (await devices.find(device_id))?.name ?? device_id;
-  const told = { agent_id, workspace_id, device_id, device_name, read_only, version };
+  const told = { agent_id, workspace_id, device_id, device_name, read_only, version, command };
   sendJson(exchange, 200, JSON.stringify(told), SAFE_HEADERS);
 }
