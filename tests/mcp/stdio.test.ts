@@ -171,6 +171,25 @@ test('the identity comes from flags, else from the environment, else from the cl
   expect(await hub.stop()).toBe(0);
 });
 
+test('[HUB-E5] a client that says nothing of itself is known as long as it runs', async () => {
+  const data = freshFolder();
+  await startHub({ data });
+  const watcher = start({ data, args: ['--agent', 'watcher'] });
+  await watcher.initialize();
+  const stateOf = async (name: string) => {
+    const { agents } = await watcher.call<{ agents: Record<string, unknown>[] }>('list_agents', {});
+    return agents.find(({ agent_id }) => agent_id === name);
+  };
+  const other = start({ data, args: ['--agent', 'other'] });
+  await other.initialize('Some Éditor');
+  await vi.waitFor(
+    async () => expect(await stateOf('other')).toMatchObject({ status: 'online', runtimes: ['Some ditor'] }),
+    20_000,
+  );
+  expect(await other.end()).toBe(0);
+  expect(await stateOf('other')).toMatchObject({ status: 'offline' });
+});
+
 test('a hub elsewhere is reached with its address and a token; without a token it does not start', async () => {
   const hub = await startHub();
   const { token, jti } = await issueToken({ agent: 'gil' }, { data: hub.data });

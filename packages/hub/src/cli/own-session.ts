@@ -7,8 +7,9 @@ import { WebSocket } from 'ws';
 
 /** The runtime that started this process as its MCP server, as far as it says so. */
 export interface HostSession {
-  runtime: 'claude_code' | 'codex_cli';
-  id: string;
+  runtime: string;
+  /** By which it is resumed; not every program has such a thing. */
+  id?: string;
   /** A supervisor has the session in its hands, and takes its wakes. */
   supervised?: boolean;
   /** Where Claude Code takes messages for this very session; it stays in this process. */
@@ -42,6 +43,18 @@ export function codexSession(message: { params?: unknown }): HostSession | undef
   return typeof id === 'string' && UUID.test(id) ? { runtime: 'codex_cli', id } : undefined;
 }
 
+/** Any other client by the name it gives itself. Codex is left to name its thread, which comes with its first call. */
+export function plainSession(clientName: string | undefined): HostSession | undefined {
+  if (clientName === undefined || /codex/i.test(clientName)) return undefined;
+  return {
+    runtime:
+      clientName
+        .replaceAll(/[^ -~]/g, '')
+        .trim()
+        .slice(0, 64) || 'mcp',
+  };
+}
+
 export interface OwnSessionDeps {
   url: () => Promise<string>;
   /** The hub at this address does not answer: it may be back elsewhere. */
@@ -63,9 +76,14 @@ export function createOwnSession(deps: OwnSessionDeps) {
     const url = async (): Promise<string> => (at = await deps.url());
     const lost = (): void => deps.lost(at);
     const { inbox, id, runtime } = session;
-    const about = { resumable: true, native_session_id: id };
+    const about = id === undefined ? { resumable: false } : { resumable: true, native_session_id: id };
     const client = createClient({ url, token, patienceMs: LEAVE_MS });
-    if (inbox === undefined || session.supervised === true || (await isSupervised(client, token)))
+    if (
+      inbox === undefined ||
+      id === undefined ||
+      session.supervised === true ||
+      (await isSupervised(client, token))
+    )
       return beating(client, { ...about, runtime }, lost);
     return openAgent({
       url,
@@ -97,7 +115,8 @@ export function createOwnSession(deps: OwnSessionDeps) {
       if (session === undefined || opening !== undefined) return;
       opening = open(session);
       opening.catch((error: unknown) => {
-        opening = undefined;
+        // Who may not say that it lives is not asked again at each message.
+        if ((error as { code?: unknown }).code !== 'FORBIDDEN') opening = undefined;
         deps.onFault(error);
       });
     },

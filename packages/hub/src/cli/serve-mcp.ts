@@ -17,7 +17,7 @@ import { VERSION } from '../version.ts';
 import type { McpOptions } from './mcp.ts';
 import { hubAt, hubOfFolder } from './nearby-hub.ts';
 import { EXIT } from './output.ts';
-import { claudeSession, codexSession, createOwnSession } from './own-session.ts';
+import { claudeSession, codexSession, createOwnSession, plainSession } from './own-session.ts';
 import { givenToken, ownTokens } from './own-token.ts';
 import { createRemoteCaller } from './remote-caller.ts';
 import { settingsOf } from './settings.ts';
@@ -71,7 +71,7 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
     },
     onArrival(message) {
       clientName ??= nameOfClient(message);
-      const host = claude ?? codexSession(message);
+      const host = claude ?? codexSession(message) ?? plainSession(clientName);
       // Codex tells its thread before the first token is made.
       identity.session_id ??= host?.id;
       if (message.method !== 'initialize') session.begin(host);
