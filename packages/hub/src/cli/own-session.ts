@@ -5,6 +5,8 @@ import { type Agent, type Client, createClient, openAgent } from '@parley/client
 import { sendToClaudeInbox } from '@parley/runtimes';
 import { WebSocket } from 'ws';
 
+import { TRIAL } from './init/try-server.ts';
+
 /** The runtime that started this process as its MCP server, as far as it says so. */
 export interface HostSession {
   runtime: string;
@@ -45,7 +47,7 @@ export function codexSession(message: { params?: unknown }): HostSession | undef
 
 /** Any other client by the name it gives itself. Codex is left to name its thread, which comes with its first call. */
 export function plainSession(clientName: string | undefined): HostSession | undefined {
-  if (clientName === undefined || /codex/i.test(clientName)) return undefined;
+  if (clientName === undefined || clientName === TRIAL || /codex/i.test(clientName)) return undefined;
   return {
     runtime:
       clientName

@@ -37,10 +37,10 @@ export function addInitCommands(program: Command): void {
     .action((options: InitOptions, command: Command) => initOpencode(options, command));
   const other = init.command('mcp').description('any other MCP client: print the JSON it needs');
   identity(other).action((options: InitOptions, command: Command) => {
-    const { json: _json, ...loaded } = settingsOf(command, { workspace: options.workspace });
+    const { json, ...loaded } = settingsOf(command, { workspace: options.workspace });
     const [run = '', ...args] = ownServer(loaded, { agent: options.agent, client: 'agent' });
     const snippet = { mcpServers: { [options.name]: { command: run, args } } };
-    print({ json: true }, snippet, () => []);
+    print({ json }, snippet, () => JSON.stringify(snippet, null, 2).split('\n'));
   });
 }
 

@@ -7,6 +7,9 @@ import { VERSION } from '../../version.ts';
 
 const PATIENCE_MS = 60_000;
 
+/** What it calls itself: it is nobody's session. */
+export const TRIAL = 'parley-init';
+
 interface Answer {
   id?: number;
   error?: { message: string };
@@ -48,7 +51,7 @@ export async function tryServer([command = '', ...args]: readonly string[]): Pro
         if (result?.isError === true) reject(failed(`refused: ${result.content?.[0]?.text ?? ''}`));
         else resolve(tools);
       });
-      const clientInfo = { name: 'parley-init', version: VERSION };
+      const clientInfo = { name: TRIAL, version: VERSION };
       const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
       send({ id: 1, method: 'initialize', params });
     });
