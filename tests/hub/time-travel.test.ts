@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { v1Driver } from '../harness/call.ts';
 import { checkEnded, emptyLedger, note, parseLog, storedMessages } from '../harness/oracle.ts';
+import { atClock, CLOCK_ENV } from '../harness/other-clock.ts';
 import { runCli } from '../harness/run-cli.ts';
 import { freshFolder, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { claimsOf, registerSigner, type Signer } from '../harness/tokens.ts';
@@ -9,10 +10,10 @@ import { refused, succeeded } from '../harness/use-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 
 const HOUR_MS = 3_600_000;
-const env = { FAKETIME_DONT_FAKE_MONOTONIC: '1', TZ: 'UTC' };
+const env = CLOCK_ENV;
 
 describeWith(['faketime'], 'with another clock', ({ faketime }) => {
-  const at = (time: string): string[] => [faketime, '-f', time];
+  const at = (time: string): string[] => atClock(faketime, time);
 
   /** A hub whose clock is ahead by some hours, its caller, and the way out through the oracle. */
   async function hubAhead(data: string, hours: number) {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { v1Driver } from '../harness/call.ts';
+import { atClock, CLOCK_ENV } from '../harness/other-clock.ts';
 import { runCli, runJson } from '../harness/run-cli.ts';
 import { freshFolder, startHub } from '../harness/start-hub.ts';
 import { claimsOf, createSigner, registerSigner, type Signer } from '../harness/tokens.ts';
@@ -13,10 +14,10 @@ import { describeWith } from '../tools/describe-with.ts';
 import { bad, envelopeOf, type Fields, good, jws, newPage, sendEnvelope } from './envelope-client.ts';
 
 const DAY_MS = 86_400_000;
-const env = { FAKETIME_DONT_FAKE_MONOTONIC: '1', TZ: 'UTC' };
+const env = CLOCK_ENV;
 
 describeWith(['faketime'], 'documents and envelopes with another clock', ({ faketime }) => {
-  const ahead = (ms: number): string[] => (ms === 0 ? [] : [faketime, '-f', `+${Math.round(ms / 1_000)}s`]);
+  const ahead = (ms: number): string[] => (ms === 0 ? [] : atClock(faketime, `+${Math.round(ms / 1_000)}s`));
 
   /** A hub whose clock is ahead, and an editor who calls it by envelopes of that time. */
   async function hubAhead(data: string, ms: number, flags: string[] = []) {
