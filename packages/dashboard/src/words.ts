@@ -66,9 +66,9 @@ export function makeOf({ runtimes, metadata = {}, type }: AgentView): string {
   return said !== '' ? said : type;
 }
 
-/** Why an agent is in its state, with moments as people tell them. */
-export function plainReason(reason: string): string {
-  return reason.replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (moment) => clockTime(moment));
+/** A text of the hub with its moments as people tell them. */
+export function plainTimes(text: string): string {
+  return text.replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (moment) => clockTime(moment));
 }
 
 /** The kind of event that a message reports; empty for what is just said. */

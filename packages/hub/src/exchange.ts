@@ -57,7 +57,7 @@ export function sendJson(
   const unread = request.complete ? 0 : bodySize(request);
   const bytes = Buffer.byteLength(text);
   const head = ['content-type', TYPE, 'content-length', `${bytes}`, 'x-request-id', request_id];
-  head.push('x-content-type-options', 'nosniff', 'cache-control', 'no-store');
+  head.push(...COMMON);
   if (headers !== undefined) overwrite(head, headers);
   // A rest too long to be read away ends the connection, and the client must know.
   if (unread > DISCARD_BYTES) overwrite(head, { connection: 'close' });

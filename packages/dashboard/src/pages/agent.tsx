@@ -18,7 +18,7 @@ import { Empty, Section, useTitle } from '../parts/page.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { goBack } from '../router.ts';
 import { ago, fullTime } from '../time.ts';
-import { folderOf, makeOf, plainReason } from '../words.ts';
+import { folderOf, makeOf, plainTimes } from '../words.ts';
 
 type Session = OutputOf<'list_sessions'>['sessions'][number];
 
@@ -67,7 +67,7 @@ function Agent({ agent }: { agent: AgentView }) {
     <>
       <p class={`standing chip-${state}`}>
         <span>
-          <Exact text={plainReason(reason)} />
+          <Exact text={plainTimes(reason)} />
         </span>
         <span class="meta">for {ago(since)}</span>
       </p>

@@ -8,7 +8,7 @@ import { Empty, Page, Section } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { place } from '../router.ts';
 import { ago } from '../time.ts';
-import { folderOf, makeOf, plainReason, STATE_WORDS, STATES } from '../words.ts';
+import { folderOf, makeOf, plainTimes, STATE_WORDS, STATES } from '../words.ts';
 import { Skeleton } from './now.tsx';
 
 /** Every agent, by the folder it works in and then by name: a change of state recolours and never moves. */
@@ -72,7 +72,7 @@ function AgentCard({ agent }: { agent: AgentView }) {
         <StateChip state={state} />
       </span>
       <span class="card-reason">
-        <Exact text={plainReason(reason)} />
+        <Exact text={plainTimes(reason)} />
       </span>
       <span class="card-foot meta">
         <span>{ago(since)}</span>

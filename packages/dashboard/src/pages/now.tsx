@@ -9,7 +9,7 @@ import { FirstSteps, stepsOpen } from '../parts/first-steps.tsx';
 import { Empty, Page, Section } from '../parts/page.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { ago } from '../time.ts';
-import { plainReason, STATE_WORDS, STATES } from '../words.ts';
+import { plainTimes, STATE_WORDS, STATES } from '../words.ts';
 
 const MANY = 8;
 
@@ -106,7 +106,7 @@ function Fleet() {
             <span class="row-text">
               <span class="row-title">{agent_id}</span>
               <span class="row-line">
-                {state === 'idle' || state === 'offline' ? STATE_WORDS[state] : plainReason(reason)}
+                {state === 'idle' || state === 'offline' ? STATE_WORDS[state] : plainTimes(reason)}
               </span>
             </span>
             <span class="meta">{ago(since)}</span>

@@ -3,7 +3,7 @@ import type { AgentView } from '@parley/protocol';
 import { justProdded, maySteer, prod, threadOf } from '../data/actions.ts';
 import { tick } from '../data/state.ts';
 import { ago } from '../time.ts';
-import { plainReason } from '../words.ts';
+import { plainTimes } from '../words.ts';
 import { Avatar, StateChip } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 
@@ -17,7 +17,7 @@ export function TroubleRow({ agent }: { agent: AgentView }) {
         <span class="row-text">
           <span class="row-title">{agent_id}</span>
           <span class="row-line">
-            {[plainReason(reason), unread > 0 ? `${unread} unread` : '']
+            {[plainTimes(reason), unread > 0 ? `${unread} unread` : '']
               .filter((part) => part !== '')
               .join(' · ')}
           </span>

@@ -32,7 +32,7 @@ function keep(open: boolean): void {
 export function FirstSteps() {
   const [client, choose] = useState<ClientName>('Claude Code');
   const [pairing, pair] = useState(false);
-  const further = useFurtherDevice();
+  const further = useFurtherDevice(pairing);
   const workspace = me.value?.workspace_id ?? 'default';
   const connected = fleet.value[0];
   const talked = conversations.value[0];
@@ -116,21 +116,23 @@ export function FirstSteps() {
   );
 }
 
-/** The name of another device of this person, as soon as one has signed in. */
-function useFurtherDevice(): string | undefined {
+/** The name of another device of this person; while one is awaited it is looked for again and again. */
+function useFurtherDevice(awaited: boolean): string | undefined {
   const [name, set] = useState<string | undefined>();
   useEffect(() => {
     if (name !== undefined) return undefined;
-    const look = (): void =>
-      void call('list_devices', {}).then(
-        ({ devices }) => set(devices.find(({ device_id }) => device_id !== me.value?.device_id)?.name),
-        // A device that may only look is not told of others.
-        () => {},
-      );
-    look();
-    const timer = setInterval(look, LOOK_MS);
+    const look = async (): Promise<void> => {
+      const { devices } = await call('list_devices', {});
+      const { agent_id, device_id } = me.value ?? {};
+      set(devices.find((one) => one.agent_id === agent_id && one.device_id !== device_id)?.name);
+    };
+    // A step that is not known to be done stays open: that is all a failed look means.
+    const again = (): void => void look().catch(() => {});
+    again();
+    if (!awaited) return undefined;
+    const timer = setInterval(again, LOOK_MS);
     return () => clearInterval(timer);
-  }, [name]);
+  }, [name, awaited]);
   return name;
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { maySteer } from '../data/actions.ts';
 import { call, wordsOf } from '../data/api.ts';
 import type { ThreadRow } from '../data/state.ts';
-import { plainReason } from '../words.ts';
+import { plainTimes } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { Invite, Participants } from './participants.tsx';
@@ -36,7 +36,7 @@ export function ThreadPanel({ thread, onSide }: { thread: ThreadRow; onSide: () 
         {maySteer() && thread.status !== 'closed' ? <Invite thread={thread} /> : null}
       </Section>
       <Section title="Summary">
-        <p class="summary">{typeof summary === 'string' ? summary : plainReason(known?.summary ?? '')}</p>
+        <p class="summary">{typeof summary === 'string' ? summary : plainTimes(known?.summary ?? '')}</p>
       </Section>
       {known === undefined || known.open_items.length === 0 ? null : (
         <Section title="Open" count={known.open_items.length}>
