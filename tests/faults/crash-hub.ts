@@ -138,9 +138,9 @@ function send(pid: number, signal: NodeJS.Signals): void {
 export async function tokenFor(
   folder: string,
   agent: string,
-  options: { role?: string; now?: number; ttlMs?: number } = {},
+  options: { role?: string; now?: number; ttlMs?: number; settings?: HubOptions['settings'] } = {},
 ): Promise<string> {
-  const { config } = loadConfig({ data: folder }, { XDG_CONFIG_HOME: folder });
+  const { config } = loadConfig({ data: folder, ...options.settings }, { XDG_CONFIG_HOME: folder });
   const { token } = await issueToken(
     config,
     {

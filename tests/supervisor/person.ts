@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { openPty, type PtyExit, type ScreenModes } from '@parley/runtimes';
+import { openPty, type PtyExit, type Screen } from '@parley/runtimes';
 import { openScreen } from '@parley/runtimes/screen';
 import { afterEach } from 'vitest';
 
@@ -14,7 +14,7 @@ export interface Person {
   resize(cols: number, rows: number): void;
   /** The rows of the screen, without empty ones at the end. */
   screen(): Promise<string[]>;
-  modes(): ScreenModes;
+  modes(): Screen['modes'];
   /** Every byte that came, one character each. */
   raw(): string;
   /** Waits until the screen shows this. */

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test, vi } from 'vitest';
 
-import { bareEnvironment, freshPath, PARLEY } from '../cli/parley.ts';
+import { freshPath } from '../cli/parley.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { type Person, type PersonOptions, sitDown, supervised } from './person.ts';
 
@@ -100,10 +98,10 @@ describeWith(['vim', 'less', 'htop'], 'full-screen programs look the same', ({ v
     const words = supervised([vim, '-u', 'NONE', 'a.txt'], bare()).map((word) => `'${word}'`);
     person.type(`stty -g > before; ${words.join(' ')}\r`);
     await person.sees(/^~/m);
-    expect(person.modes().alternate).toBe(true);
+    expect(person.modes().otherScreen).toBe(true);
     person.type('\u001a');
     await person.sees('Stopped');
-    expect(person.modes()).toMatchObject({ alternate: false });
+    expect(person.modes().otherScreen).toBe(false);
     person.type('stty -g > between; cmp before between && echo the same\r');
     await person.sees(/^the same/m);
     person.type('fg\r');
@@ -134,9 +132,10 @@ describe('the way of a program', () => {
     person.type('\u001b[<0;10;5M\u001b[200~p\u001b[201~\u0003\u001a\u001c\u0011ä');
     await person.sees('21 77');
     const bytes = Buffer.from('\u001b[<0;10;5M\u001b[200~p\u001b[201~\u0003\u001a\u001c\u0011ä');
+    // A raw program's line feed stays one, so that its lines stand below each other, not at the left.
     const shown =
-      (await person.screen())
-        .join(' ')
+      person
+        .raw()
         .match(/\b[0-9a-f]{2}\b/g)
         ?.join('') ?? '';
     expect(shown).toContain(bytes.toString('hex'));
@@ -174,7 +173,11 @@ describe('the way of a program', () => {
       process.kill(pid, signal);
       await shell.sees(signal === 'SIGTERM' ? 'ended 143' : 'ended 129');
       await shell.sees(/^as ever/m);
-      expect(shell.modes()).toMatchObject({ alternate: false, mouse: false, cursorHidden: false });
+      expect([shell.modes().otherScreen, shell.modes().isOn(1000), shell.modes().isOn(25)]).toEqual([
+        false,
+        false,
+        true,
+      ]);
     }
   });
 
@@ -199,40 +202,6 @@ describe('the way of a program', () => {
     await expect.poll(() => isThere(pid), { timeout: 30_000 }).toBe(false);
   });
 });
-
-describe('without a terminal', () => {
-  test('it works between pipes, to the last byte and with the exit code', { timeout: 60_000 }, async () => {
-    const script = 'read line; echo "got $line"; seq 1 20000; exit 5';
-    const { code, stdout } = await piped([BASH, '-c', script], 'hello\n');
-    expect(code).toBe(5);
-    expect(stdout).toContain('got hello');
-    expect(stdout.trimEnd().endsWith('19999\r\n20000')).toBe(true);
-    expect(stdout.match(/\d+/g)?.length).toBe(20_000);
-  });
-
-  test('the end of the input is the end of the input', { timeout: 60_000 }, async () => {
-    expect((await piped(['/bin/cat'], 'one\ntwo')).code).toBe(0);
-    expect((await piped(['/bin/cat'], '')).code).toBe(0);
-  });
-
-  test('a program that is not there', async () => {
-    const { code, stderr } = await piped(['no-such-program'], '');
-    expect({ code, stderr }).toEqual({ code: 3, stderr: 'parley: there is no program no-such-program\n' });
-  });
-});
-
-async function piped(program: string[], input: string) {
-  const child = spawn(process.execPath, [PARLEY, 'run', ...bare(), '--', ...program], {
-    env: bareEnvironment(),
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
-}
 
 function isThere(pid: number): boolean {
   try {

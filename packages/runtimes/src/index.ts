@@ -41,7 +41,7 @@ export { RUNTIME_ERROR_CODES, RuntimeError, type RuntimeErrorCode } from './runt
 export { createDoor, type Door, type DoorPatience } from './terminal/door.ts';
 export { createInputReader, type InputPiece } from './terminal/input-reader.ts';
 export { openPty, type Pty, type PtyExit } from './terminal/open-pty.ts';
-export type { Screen, ScreenModes } from './terminal/open-screen.ts';
+export type { Screen } from './terminal/open-screen.ts';
 export { kindOf } from './terminal/programs.ts';
 export { createTyping } from './terminal/typing.ts';
 export { clip, headline, hideSecrets, told } from './told.ts';

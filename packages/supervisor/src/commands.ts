@@ -111,6 +111,20 @@ export function createCommands(desk: Promise<Desk>): Record<TerminalCommand, Com
   >;
 }
 
+/** The handlers where there is no terminal to act upon: each says so. */
+export function createRefusals(program: string): Record<string, CommandHandler> {
+  const refuse = (): never => {
+    throw new ParleyError(
+      'WAKE_FAILED',
+      `${program} was started without a terminal, and nothing can be typed into it`,
+      {
+        reason: 'program_closed',
+      },
+    );
+  };
+  return Object.fromEntries(Object.keys(TERMINAL_COMMANDS).map((name) => [name, refuse]));
+}
+
 /** What overrides a person needs an operator who says who they are and why. */
 function mustBeOperator(
   what: string,

@@ -1,3 +1,4 @@
 export type { FoundHub } from './hub-link.ts';
+export { runBetweenPipes } from './run-between-pipes.ts';
 export { supervise, type SuperviseOptions } from './supervise.ts';
 export { type ManagedNews, runManaged } from './managed/run-managed.ts';

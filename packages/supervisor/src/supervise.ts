@@ -34,7 +34,6 @@ export interface SuperviseOptions {
   cwd: string;
   stdin: ReadStream;
   stdout: WriteStream;
-  usualSize: { cols: number; rows: number };
   patience: DoorPatience;
   hub: Omit<HubLinkOptions, 'commands' | 'metadata'>;
   /** Says something to the person before the screen starts. */
@@ -43,7 +42,6 @@ export interface SuperviseOptions {
 
 /** How long the program may take to end after it was asked to. */
 const GRACE_MS = 10_000;
-const END_OF_FILE = '\u0004';
 
 /** Runs a program at a terminal of its own, behind the person's, and registered at the hub. */
 export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
@@ -65,17 +63,10 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
   const takeOver = createTakeOver({ now, wallClock, newId: randomUUID });
   let screen!: Screen;
   let pty: Pty | undefined;
-  let endsLine = true;
   const terminal = openOwnTerminal({
     stdin: options.stdin,
     stdout: options.stdout,
-    usualSize: options.usualSize,
-    onInput(bytes) {
-      endsLine = bytes.endsWith('\n');
-      keyboard.take(bytes);
-    },
-    // Twice, where a line was begun: the first only sends it off.
-    onEnd: () => pty?.write(endsLine ? END_OF_FILE : END_OF_FILE.repeat(2)),
+    onInput: (bytes) => keyboard.take(bytes),
     onResize() {
       const { cols, rows } = terminal.size();
       screen.resize(cols, rows);
@@ -84,9 +75,17 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     onDrain: () => pty?.resume(),
   });
   const { cols, rows } = terminal.size();
-  screen = openScreen({ cols, rows, answers: !terminal.isWhole, reply: (text) => pty?.write(text) });
+  screen = openScreen({
+    cols,
+    rows,
+    answers: false,
+    reply: (text) => pty?.write(text),
+    onDrain: () => pty?.resume(),
+  });
   const keyboard = createKeyboard({
-    write: (bytes) => pty?.write(bytes),
+    write(bytes) {
+      if (pty?.write(bytes) === false) terminal.pause();
+    },
     onPiece(piece) {
       typing.note(piece);
       suspendWatch.notePiece(piece);
@@ -102,11 +101,12 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
       cols,
       rows,
       onOutput(bytes) {
-        screen.write(bytes);
         suspendWatch.noteOutput(bytes);
-        if (!terminal.write(bytes)) pty?.pause();
+        const isDrawn = screen.write(bytes);
+        if (!terminal.write(bytes) || !isDrawn) pty?.pause();
         door.noteOutput();
       },
+      onDrain: () => terminal.resume(),
     });
   } catch (error) {
     await link.close();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
 
@@ -74,7 +75,7 @@ async function runProgram(
     'terminal.max_defer_ms': options.maxDefer,
   });
   const { terminal } = settings.config;
-  const file = findProgram(name, env['PATH'] ?? '');
+  const file = programFile(name, env['PATH'] ?? '');
   const program = basename(name);
   const agent = options.agent ?? env['PARLEY_AGENT'] ?? program;
   const shared = { ...visible(env), PARLEY_AGENT: agent, PARLEY_SUPERVISED: '1' };
@@ -82,9 +83,10 @@ async function runProgram(
     const { runManagedProgram } = await import('./run-managed.ts');
     return runManagedProgram(settings, { ...options, file, program, args, env: shared, agent });
   }
-  const { supervise } = await import('@parley/supervisor');
+  const { runBetweenPipes, supervise } = await import('@parley/supervisor');
   const { default: ws } = await import('ws');
-  const exit = await supervise({
+  const run = process.stdin.isTTY && process.stdout.isTTY ? supervise : runBetweenPipes;
+  const exit = await run({
     file,
     program,
     kind: options.kind,
@@ -93,7 +95,6 @@ async function runProgram(
     cwd: process.cwd(),
     stdin: process.stdin,
     stdout: process.stdout,
-    usualSize: { cols: Number(env['COLUMNS']) || 80, rows: Number(env['LINES']) || 24 },
     patience: {
       recheckMs: terminal.recheck_ms,
       quietMs: terminal.quiet_ms,
@@ -109,6 +110,17 @@ async function runProgram(
     notice: (text) => tell(`parley: ${text}`),
   });
   endLike(exit);
+}
+
+/** The program's file; where there is none we end as a shell does, so that a script can tell it from the program's own end. */
+function programFile(name: string, path: string): string {
+  try {
+    return findProgram(name, path);
+  } catch {
+    const isThere = name.includes('/') && existsSync(name);
+    tell(isThere ? `parley: ${name} cannot be executed` : `parley: there is no program ${name}`);
+    return process.exit(isThere ? 126 : 127);
+  }
 }
 
 function visible(env: NodeJS.ProcessEnv): Record<string, string> {

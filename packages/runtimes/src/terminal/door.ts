@@ -10,6 +10,7 @@ import { readComposer } from './composer.ts';
 import type { Pty } from './open-pty.ts';
 import type { Screen } from './open-screen.ts';
 import { type ProgramState, readState } from './program-state.ts';
+import { BRACKETED_PASTE } from './terminal-modes.ts';
 import { makeTypeable } from './typeable.ts';
 import type { Typing } from './typing.ts';
 
@@ -138,7 +139,7 @@ export function createDoor(deps: DoorDeps): Door {
 
   /** Why no text can be taken, whoever wants it. */
   function hiddenPrompt(): string | undefined {
-    if (!screen.modes.bracketedPaste) return `${program} takes no pasted text just now`;
+    if (!screen.modes.isOn(BRACKETED_PASTE)) return `${program} takes no pasted text just now`;
     if (kind === 'bash' && pty.foreground() !== 'bash') return `${pty.foreground()} runs in the shell`;
     if ((kind === 'codex' || kind === 'claude') && readComposer(kind, screen) === undefined)
       return `the input line of ${program} is not on the screen`;

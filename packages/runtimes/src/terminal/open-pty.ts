@@ -6,6 +6,7 @@ import type { spawn as Spawn } from '@lydell/node-pty';
 
 import { guardGroup } from '../process/guard-group.ts';
 import { RuntimeError } from '../runtime-error.ts';
+import { createPtyInput } from './pty-input.ts';
 
 export interface PtyOptions {
   /** An executable file, found already. */
@@ -17,6 +18,8 @@ export interface PtyOptions {
   rows: number;
   /** Hears every byte the program writes. */
   onOutput: (bytes: Buffer) => void;
+  /** Hears that the program has read on, after a `write` that was too much. */
+  onDrain?: () => void;
 }
 
 /** How the program ended. */
@@ -33,8 +36,8 @@ export interface Pty {
   readonly ended: boolean;
   /** The name of the program that has the terminal just now: a shell hands it on. */
   foreground(): string;
-  /** Does nothing once the program has ended: its descriptor may belong to somebody else. */
-  write(data: string | Buffer): void;
+  /** False when the program does not read: what it has not taken waits, and is dropped when it ends. */
+  write(data: string | Buffer): boolean;
   resize(cols: number, rows: number): void;
   /** Stops reading, so that the program must wait; nothing is lost. */
   pause(): void;
@@ -47,7 +50,6 @@ export interface Pty {
 interface Undeclared {
   readonly fd: number;
   setEncoding(encoding: 'latin1'): void;
-  write(data: string | Buffer): void;
   on(event: 'end', listener: () => void): void;
 }
 
@@ -70,6 +72,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   const bytes = terminal as unknown as Undeclared;
   bytes.setEncoding('latin1');
   const { pid } = terminal;
+  const input = createPtyInput(bytes.fd, () => options.onDrain?.());
   const callOff = guardGroup(pid);
   let ended = false;
   let look: NodeJS.Timeout | undefined;
@@ -79,6 +82,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   const exited = new Promise<PtyExit>((resolve) => {
     terminal.onExit(({ exitCode, signal = 0 }) => {
       ended = true;
+      input.close();
       clearInterval(look);
       signalGroup('SIGKILL');
       callOff();
@@ -117,9 +121,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
       return ended;
     },
     foreground: () => (ended ? '' : path.basename(terminal.process)),
-    write(data) {
-      if (!ended) bytes.write(data);
-    },
+    write: (data) => input.write(typeof data === 'string' ? Buffer.from(data) : data),
     resize(columns, lines) {
       if (!ended) terminal.resize(Math.max(1, columns), Math.max(1, lines));
     },

@@ -1,6 +1,8 @@
 import xterm from '@xterm/headless';
 
 import { parseProgramStatus, type ProgramStatus } from './program-status.ts';
+import { createFloodFilter } from './skip-flood.ts';
+import { BRACKETED_PASTE, createTerminalModes, type TerminalModes } from './terminal-modes.ts';
 
 /** One cell of a line, as far as a prompt is told by it. */
 export interface Cell {
@@ -18,24 +20,18 @@ interface ScreenView {
   title: string;
 }
 
-/** Modes that a program leaves behind in a terminal when it is killed. */
-export interface ScreenModes {
-  alternate: boolean;
-  bracketedPaste: boolean;
-  mouse: boolean;
-  cursorHidden: boolean;
-}
-
 /** A terminal without a window: it follows the output and knows what stands on the screen. */
 export interface Screen {
-  write(bytes: Buffer): void;
+  /** False when more has come than is drawn yet: whoever writes should pause until `onDrain`. */
+  write(bytes: Buffer): boolean;
   resize(cols: number, rows: number): void;
   /** Settles when everything written so far stands on the screen. */
   settled(): Promise<void>;
   view(): ScreenView;
   /** The cells of one line of the screen. */
   cells(y: number): Cell[];
-  readonly modes: ScreenModes;
+  /** What the program has switched on; it stays when the program is killed. */
+  readonly modes: Pick<TerminalModes, 'isOn' | 'otherScreen' | 'off' | 'on'>;
   /** How often the program has switched bracketed paste; a shell does so around each command. */
   readonly pasteSwitches: number;
   /** The program's last report of itself (OSC 7501). */
@@ -50,22 +46,29 @@ export interface ScreenOptions {
   reply: (text: string) => void;
   /** True where no real terminal answers the program's questions, so that this one must. */
   answers: boolean;
+  /** Hears that all is drawn, after a `write` that was too much. */
+  onDrain?: () => void;
 }
+
+/** So much may wait to be drawn. */
+const PLENTY = 4_194_304;
 
 /** Asks whether the terminal takes status reports; one that does says the same back. */
 const STATUS_QUERY = '?';
 const CURSOR = 25;
-const PASTE = 2004;
 
 /** Opens a terminal without a window. */
 export function openScreen(options: ScreenOptions): Screen {
   const { cols, rows, reply, answers } = options;
-  const terminal = new xterm.Terminal({ cols, rows, scrollback: 0, allowProposedApi: true });
+  const terminal = new xterm.Terminal({ cols, rows, scrollback: 0, allowProposedApi: true, logLevel: 'off' });
+  const modes = createTerminalModes();
   let status: ProgramStatus | undefined;
   let title = '';
-  let cursorHidden = false;
   let pasteSwitches = 0;
-  let pending = Promise.resolve();
+  const flood = createFloodFilter();
+  let waiting: Buffer[] = [];
+  let size = 0;
+  let drawn = Promise.resolve();
 
   if (answers) terminal.onData(reply);
   terminal.onTitleChange((text) => (title = text));
@@ -74,28 +77,37 @@ export function openScreen(options: ScreenOptions): Screen {
     else status = parseProgramStatus(text);
     return true;
   });
-  for (const final of ['h', 'l']) {
-    terminal.parser.registerCsiHandler({ prefix: '?', final }, (parameters) => {
-      if (parameters.includes(CURSOR)) cursorHidden = final === 'l';
-      if (parameters.includes(PASTE)) pasteSwitches++;
-      return false;
-    });
+  followModes(terminal, modes, (mode) => {
+    if (mode === BRACKETED_PASTE) pasteSwitches++;
+  });
+
+  async function draw(): Promise<void> {
+    const bytes = Buffer.concat(waiting);
+    const isMuch = size >= PLENTY;
+    waiting = [];
+    size = 0;
+    for (const part of flood.parts(bytes, terminal.rows))
+      await new Promise<void>((resolve) => terminal.write(part, resolve));
+    if (isMuch) options.onDrain?.();
   }
 
   const line = (y: number) => terminal.buffer.active.getLine(terminal.buffer.active.baseY + y);
   return {
     write(bytes) {
-      pending = new Promise((resolve) => terminal.write(bytes, resolve));
+      // What comes while the terminal draws is drawn in one piece.
+      if (waiting.push(bytes) === 1) drawn = drawn.then(draw);
+      size += bytes.length;
+      return size < PLENTY;
     },
     resize: (columns, lines) => terminal.resize(Math.max(2, columns), Math.max(1, lines)),
-    settled: () => pending,
+    settled: () => drawn,
     view() {
       const { cursorX, cursorY } = terminal.buffer.active;
       return {
         cols: terminal.cols,
         rows: terminal.rows,
         lines: Array.from({ length: terminal.rows }, (_, y) => line(y)?.translateToString(true) ?? ''),
-        cursor: { x: cursorX, y: cursorY, visible: !cursorHidden },
+        cursor: { x: cursorX, y: cursorY, visible: modes.isOn(CURSOR) },
         title,
       };
     },
@@ -110,15 +122,7 @@ export function openScreen(options: ScreenOptions): Screen {
         };
       });
     },
-    get modes() {
-      const { bracketedPasteMode, mouseTrackingMode } = terminal.modes;
-      return {
-        alternate: terminal.buffer.active.type === 'alternate',
-        bracketedPaste: bracketedPasteMode,
-        mouse: mouseTrackingMode !== 'none',
-        cursorHidden,
-      };
-    },
+    modes,
     get pasteSwitches() {
       return pasteSwitches;
     },
@@ -129,4 +133,65 @@ export function openScreen(options: ScreenOptions): Screen {
       return title;
     },
   };
+}
+
+/** Keeps the account of modes while the terminal reads the output; it still acts on each sequence itself. */
+function followModes(
+  { parser }: xterm.Terminal,
+  modes: TerminalModes,
+  onSwitch: (privateMode: number) => void,
+): void {
+  const first = ([value = 0]: (number | number[])[]): number => (typeof value === 'number' ? value : 0);
+  const numbers = (parameters: (number | number[])[]): number[] =>
+    parameters.filter((value) => typeof value === 'number');
+  const pass =
+    (note: (parameters: (number | number[])[]) => void) =>
+    (parameters: (number | number[])[]): boolean => {
+      note(parameters);
+      return false;
+    };
+  for (const final of ['h', 'l']) {
+    const on = final === 'h';
+    parser.registerCsiHandler(
+      { prefix: '?', final },
+      pass((parameters) => {
+        for (const mode of numbers(parameters)) {
+          modes.setPrivate(mode, on);
+          onSwitch(mode);
+        }
+      }),
+    );
+    parser.registerCsiHandler(
+      { final },
+      pass((parameters) => numbers(parameters).forEach((mode) => modes.setAnsi(mode, on))),
+    );
+  }
+  parser.registerCsiHandler(
+    { prefix: '>', final: 'u' },
+    pass((parameters) => modes.pushKeyboard(first(parameters))),
+  );
+  parser.registerCsiHandler(
+    { prefix: '<', final: 'u' },
+    pass((parameters) => modes.popKeyboard(first(parameters) || 1)),
+  );
+  parser.registerCsiHandler(
+    { prefix: '=', final: 'u' },
+    pass((parameters) => modes.setKeyboard(first(parameters))),
+  );
+  parser.registerCsiHandler(
+    { prefix: '>', final: 'm' },
+    pass((parameters) => {
+      if (parameters.length === 0 || first(parameters) === 4) modes.setModifyKeys(first(parameters.slice(1)));
+    }),
+  );
+  parser.registerCsiHandler(
+    { intermediates: ' ', final: 'q' },
+    pass((parameters) => modes.setCursorStyle(first(parameters))),
+  );
+  const escapes: [string, () => void][] = [
+    ['=', () => modes.setKeypad(true)],
+    ['>', () => modes.setKeypad(false)],
+    ['c', () => modes.reset()],
+  ];
+  for (const [final, note] of escapes) parser.registerEscHandler({ final }, () => (note(), false));
 }

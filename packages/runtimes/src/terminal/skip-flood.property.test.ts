@@ -1,0 +1,47 @@
+import xterm from '@xterm/headless';
+import { array, assert, asyncProperty, constantFrom, oneof } from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { createFloodFilter } from './skip-flood.ts';
+
+const ROWS = 6;
+const line = array(constantFrom('a', 'Ä', '漢', '\t', ' '), { maxLength: 30 }).map(
+  (chars) => `${chars.join('')}\r\n`,
+);
+const flood = array(line, { minLength: ROWS, maxLength: 6 * ROWS }).map((lines) => lines.join(''));
+const controls = ['\n', '\r', '\b', '\u0007', 'no end of line', '\u000e', '\u000f', '\u009b3m'];
+const sequences = ['\u001b[31m', '\u001b]0;a title', '\u0007', '\u001b\\', '\u001b', '[2J', '\u001b[3;2H'];
+const odd = constantFrom(...controls, ...sequences, '\u001b(0', '\u001bPq a text', 'x'.repeat(300));
+const anything = array(oneof({ weight: 2, arbitrary: flood }, { weight: 1, arbitrary: odd }), {
+  maxLength: 8,
+});
+
+/** What stands on a terminal after the output came in these parts. */
+async function drawn(parts: Buffer[]): Promise<unknown> {
+  const terminal = new xterm.Terminal({
+    cols: 20,
+    rows: ROWS,
+    scrollback: 0,
+    allowProposedApi: true,
+    logLevel: 'off',
+  });
+  for (const part of parts) await new Promise<void>((resolve) => terminal.write(part, resolve));
+  const { active } = terminal.buffer;
+  const lines = Array.from({ length: ROWS }, (_, y) => active.getLine(active.baseY + y)?.translateToString());
+  return [lines, active.cursorX, active.cursorY];
+}
+
+test('a screen that skips a flood of lines shows the same as one that draws them all', async () => {
+  let skipped = 0;
+  await assert(
+    asyncProperty(array(anything, { maxLength: 3 }), async (batches) => {
+      const outputs = batches.map((batch) => Buffer.from(batch.join('')));
+      const filter = createFloodFilter();
+      const parts = outputs.flatMap((output) => filter.parts(output, ROWS));
+      skipped += Buffer.concat(outputs).length - Buffer.concat(parts).length;
+      expect(await drawn(parts)).toEqual(await drawn(outputs));
+    }),
+    { numRuns: 150 },
+  );
+  expect(skipped).toBeGreaterThan(5_000);
+});
