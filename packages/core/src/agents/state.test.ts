@@ -54,6 +54,20 @@ const event = (event_type: string, at: number) => ({ event_type, text: 'npm test
 const link = { how: 'ws', since: NOW - 90_000 };
 
 const table: [string, Partial<AgentFacts>, string, string, number][] = [
+  [
+    'a supervised session at rest, beside one that only shows that it lives',
+    { sessions: [session('idle', 20, 60), { ...session('active', 5), management_mode: 'unmanaged' }] },
+    'idle',
+    'nothing to do',
+    60,
+  ],
+  [
+    'a supervised session at work, beside one that is quiet',
+    { sessions: [session('active', 20, 60), { ...session('idle', 5), management_mode: 'unmanaged' }] },
+    'working',
+    'codex_cli session is active',
+    60,
+  ],
   ['an ask is open', { openAsks: [ask({})] }, 'needs_you', 'Which one?', 40],
   [
     'an ask for a command',

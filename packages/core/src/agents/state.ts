@@ -34,7 +34,7 @@ export function standing(facts: AgentFacts, patience: Patience, now: number): St
   const lost = now - patience.offlineAfterMs;
   // What a session said that has long fallen silent holds no more.
   const heard = facts.sessions.filter((session) => Date.parse(session.last_heartbeat_at) > lost);
-  const current = { ...facts, sessions: heard };
+  const current = { ...facts, sessions: deciding(heard) };
   return (
     needsYou(facts) ??
     offline(facts, patience, now) ??
@@ -43,6 +43,12 @@ export function standing(facts: AgentFacts, patience: Patience, now: number): St
     working(current) ??
     idle(current, now)
   );
+}
+
+/** A session that somebody has in hand tells what the agent is at; the others then only tell that it lives. */
+function deciding(sessions: readonly KeptSession[]): readonly KeptSession[] {
+  const managed = sessions.filter(({ management_mode }) => management_mode === 'managed');
+  return managed.length > 0 ? managed : sessions;
 }
 
 function needsYou({ openAsks, agent }: AgentFacts): Standing | undefined {

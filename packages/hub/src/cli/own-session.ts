@@ -71,6 +71,8 @@ export interface OwnSessionDeps {
 /** Shows the hub that the session lives and by which id it is resumed, and takes its wakes where it has an inbox. */
 export function createOwnSession(deps: OwnSessionDeps) {
   let opening: Promise<Agent | { close(): Promise<void> }> | undefined;
+  let usedAt = -Infinity;
+  const isAtWork = (): boolean => performance.now() - usedAt < AT_WORK_MS;
 
   async function open(session: HostSession): Promise<Agent | { close(): Promise<void> }> {
     const { token, name } = deps;
@@ -86,7 +88,7 @@ export function createOwnSession(deps: OwnSessionDeps) {
       session.supervised === true ||
       (await isSupervised(client, token))
     )
-      return beating(client, { ...about, runtime }, lost);
+      return beating(client, { ...about, runtime }, isAtWork, lost);
     return openAgent({
       url,
       token,
@@ -122,6 +124,8 @@ export function createOwnSession(deps: OwnSessionDeps) {
         deps.onFault(error);
       });
     },
+    /** The model has called a tool. */
+    used: () => void (usedAt = performance.now()),
     async close(): Promise<void> {
       const opened = await opening?.catch(() => undefined);
       await opened?.close().catch(deps.onFault);
@@ -132,6 +136,8 @@ export function createOwnSession(deps: OwnSessionDeps) {
 /** How long the leave of a session may be tried to be told. */
 const LEAVE_MS = 1_000;
 const BEAT_MS = 20_000;
+/** So long after a call its model counts as being at work: nothing else shows it. */
+const AT_WORK_MS = 60_000;
 
 /** A supervisor has this agent's connection: its commands must go on reaching it. */
 async function isSupervised(client: Client, token: () => Promise<string>): Promise<boolean> {
@@ -145,10 +151,11 @@ async function isSupervised(client: Client, token: () => Promise<string>): Promi
 type Beat = Parameters<Client['heartbeat_session']>[0];
 
 /** Heartbeats alone, until it is closed. */
-async function beating(client: Client, about: Beat, lost: () => void) {
-  const beat = (status: 'active' | 'offline') => client.heartbeat_session({ ...about, status });
-  await beat('active');
-  const timer = setInterval(() => void beat('active').catch(lost), BEAT_MS);
+async function beating(client: Client, about: Beat, isAtWork: () => boolean, lost: () => void) {
+  const beat = (status: 'active' | 'idle' | 'offline') => client.heartbeat_session({ ...about, status });
+  const live = () => beat(isAtWork() ? 'active' : 'idle');
+  await live();
+  const timer = setInterval(() => void live().catch(lost), BEAT_MS);
   return {
     async close(): Promise<void> {
       clearInterval(timer);

@@ -74,6 +74,7 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
       const host = claude ?? codexSession(message) ?? plainSession(clientName);
       // Codex tells its thread before the first token is made.
       identity.session_id ??= host?.id;
+      if (message.method === 'tools/call') session.used();
       if (message.method !== 'initialize') session.begin(host);
       return listens.pass(message);
     },
