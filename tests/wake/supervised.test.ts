@@ -174,13 +174,16 @@ test(
 
     await expect
       .poll(() => stepsOf(toBusy), UNHURRIED)
-      .toEqual(['asked', 'deferred', 'door_passed', 'failed']);
+      .toEqual(['asked', 'deferred', 'door_passed', 'collided']);
     const [asked, , , failed] = await toBusy.journal();
     expect(failed?.facts).toMatchObject({ code: 'HUMAN_INPUT_COLLISION', trigger_id: kept?.trigger_id });
     expect((failed?.at ?? 0) - (asked?.at ?? 0)).toBeGreaterThanOrEqual(59_900);
     clearInterval(typing);
     // Nothing stands at the prompt but what the person typed.
     expect((await busy.screen()).join('')).toMatch(/^n=1 > x+$/);
+    // The draft only delayed it: when the person has taken it away and is quiet, it goes in.
+    busy.type('\u0015\u0003');
+    await expect.poll(() => stepsOf(toBusy), UNHURRIED).toEqual(expect.arrayContaining(['delivered']));
     await hub.end('SIGTERM');
     expectSoundRecord(hub.folder);
   },

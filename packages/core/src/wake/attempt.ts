@@ -7,7 +7,7 @@ import type { Delivery, Door, Errand, WakeTarget } from './door.ts';
 import type { Flight } from './flight.ts';
 import { findTarget, type Unread, unreadIn } from './gather.ts';
 import { LADDERS, type Rung, unfit } from './ladder.ts';
-import { failureOf, isPerson, judge, patienceLeft, type Waited } from './policy.ts';
+import { failureOf, HUMAN_INPUT, isPerson, judge, patienceLeft, type Waited } from './policy.ts';
 import type { WakeProfile, WakerDeps } from './ports.ts';
 import { wakePrompt } from './prompt.ts';
 import { EVERYBODY, quietNow } from './quiet.ts';
@@ -21,6 +21,8 @@ export interface AttemptDeps extends WakerDeps {
 
 /** How often a delivery is begun at most: a hub that was killed in the midst of one tries once more. */
 const MOST_TRIES = 2;
+/** The code of a wake that a person kept waiting for too long. */
+const COLLISION = 'HUMAN_INPUT_COLLISION';
 /** Why a wake is deferred while its target is left alone. */
 const QUIET = 'quiet';
 /** How much longer than its own bound a door is waited for. */
@@ -86,6 +88,11 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     if (await isHeld(wake, flight)) return 'wait';
     const profile = deps.profileOf(workspace_id, target_agent_id);
     const { target } = await findTarget(deps, workspace_id, target_agent_id, profile);
+    if (wake.code === COLLISION && wake.deferred_ms < settings.expireMs && (await isInTheWay(wake, target))) {
+      await note(wake);
+      return 'wait';
+    }
+    delete wake.code;
     wake.passed = [];
     const rungs = LADDERS[target.family];
     for (const [i, rung] of rungs.entries()) {
@@ -126,9 +133,40 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     const served = rungs.some(({ door }) => doors.get(door)?.serves(target) === true);
     wake.code = failureOf(wake.passed, { ...target, known: target.session !== undefined, served });
     const { code, passed } = wake;
+    if (code === COLLISION && wake.deferred_ms < settings.expireMs) {
+      await collide(wake);
+      flight.tell(failure(wake));
+      flight.tell({ ...wake });
+      return 'wait';
+    }
     await end(wake, 'failed', { text: `not woken: ${code}`, facts: { step: 'failed', code, passed } });
     flight.tell(failure(wake));
     return 'over';
+  }
+
+  /** Whoever waits hears of the collision; the wake itself stays, and goes in when the prompt is empty and quiet. */
+  async function collide(wake: Wake): Promise<void> {
+    const { code, passed } = wake;
+    const deferred_until = new Date(clock.now() + settings.expireMs - wake.deferred_ms).toISOString();
+    Object.assign(wake, { state: 'deferred', defer_reason: HUMAN_INPUT, deferred_until });
+    const text = `not woken yet: ${code}; it goes in when the person pauses`;
+    await note(wake, { text, facts: { step: 'collided', code, passed, deferred_until } });
+  }
+
+  /** The person who was in the way still is. */
+  async function isInTheWay({ passed, ...wake }: Wake, target: WakeTarget): Promise<boolean> {
+    for (const { door, reason } of passed) {
+      const look = isPerson(reason)
+        ? await doors
+            .get(door)
+            ?.look(target)
+            .catch(() => undefined)
+        : undefined;
+      if (look === undefined) continue;
+      const judgement = judge(look, { force: wake.force !== undefined, ...waitedOf(wake) }, settings);
+      if (judgement.step === 'skip' && isPerson(judgement.reason)) return true;
+    }
+    return false;
   }
 
   async function pass(
@@ -243,6 +281,12 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     await note(wake, { text, facts: { step: 'ended', ok, detail } });
   }
 
+  /** A collision is on record already: from then on only the bound of all waiting holds. */
+  function timeLeft(wake: Wake): number {
+    const reason = wake.code === COLLISION ? '' : (wake.defer_reason ?? '');
+    return patienceLeft(reason, waitedOf(wake), settings);
+  }
+
   return async (wake, flight) => {
     if (wake.state === 'queued') return;
     if ((wake.state === 'delivering' || wake.state === 'running') && wake.tries >= MOST_TRIES) {
@@ -254,7 +298,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
       if ((await inTurn(wake, () => descend(wake, flight))) === 'over') return;
       const startedAt = clock.monotonic();
       const isQuiet = wake.defer_reason === QUIET;
-      const left = isQuiet ? Infinity : patienceLeft(wake.defer_reason ?? '', waitedOf(wake), settings);
+      const left = isQuiet ? Infinity : timeLeft(wake);
       if (flight.force === undefined || wake.force !== undefined)
         await flight.sleep(Math.max(0, Math.min(settings.recheckMs, left)), closing);
       const waited = clock.monotonic() - startedAt;
@@ -265,7 +309,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
   };
 }
 
-function waitedOf({ deferred_ms, human_ms = 0 }: Wake): Waited {
+function waitedOf({ deferred_ms, human_ms = 0 }: Pick<Wake, 'deferred_ms' | 'human_ms'>): Waited {
   return { deferredMs: deferred_ms, humanMs: human_ms };
 }
 
@@ -279,7 +323,8 @@ const FAILURES: Partial<Record<string, string>> = {
   WAKE_FAILED: 'no door to this agent is left: nothing was sent, and the message waits to be read',
   UNMANAGED_RUNTIME:
     'no supervisor manages this agent and no other way to wake it is set up; see docs/waking.md',
-  HUMAN_INPUT_COLLISION: 'a person kept typing there; nothing was sent, and the message waits to be read',
+  HUMAN_INPUT_COLLISION:
+    'a person kept typing there; nothing was sent yet, and it goes in when they pause and their prompt is empty',
 };
 
 function nextAction(

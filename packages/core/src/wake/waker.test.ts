@@ -241,13 +241,13 @@ test('[HUB-W3] [C-WAKE-05] [C-WAKE-15] a person who never pauses ends in a colli
   const scene = await openScene([typed.door], { maxDeferMs: 50 });
   const { message_id } = await scene.say(alice, 'look');
   expect(await scene.trigger()).toMatchObject({ result: 'deferred' });
-  await vi.waitFor(async () => expect((await scene.wakes())[0]?.state).toBe('failed'), 5_000);
-  expect((await scene.steps()).slice(-2)).toEqual(['door_passed', 'failed']);
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.code).toBe('HUMAN_INPUT_COLLISION'), 5_000);
+  expect((await scene.steps()).slice(-2)).toEqual(['door_passed', 'collided']);
   const evidence = await scene.call(alice, 'get_message_evidence', {
     thread_id: scene.thread_id,
     message_id,
   });
-  expect(evidence).toMatchObject({ woken: [{ result: 'failed', why: 'HUMAN_INPUT_COLLISION' }] });
+  expect(evidence).toMatchObject({ woken: [{ result: 'deferred', why: 'HUMAN_INPUT_COLLISION' }] });
   expect(typed.errands).toEqual([]);
 
   const other = await openScene([typed.door, command.door], { maxDeferMs: 60_000 });
@@ -256,6 +256,40 @@ test('[HUB-W3] [C-WAKE-05] [C-WAKE-15] a person who never pauses ends in a colli
   look.now = { can: 'no', reason: 'process_gone' };
   await vi.waitFor(() => expect(command.errands).toHaveLength(1), 5_000);
   expect(typed.errands).toEqual([]);
+});
+
+test('[HUB-W3] a collision costs no wake: it stays, quietly, and goes in once the prompt is empty and quiet, or is given up in the end', async () => {
+  const look: { now: Look } = { now: { can: 'later', reason: 'human_input_busy' } };
+  const { door, errands } = scriptedDoor('supervisor', () => look.now, delivered);
+  const scene = await openScene([door], { maxDeferMs: 20, recheckMs: 5 });
+  await scene.say(alice, 'look');
+  const { trigger_id } = await scene.trigger();
+  await vi.waitFor(async () => expect((await scene.steps()).at(-1)).toBe('collided'), 5_000);
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.deferred_ms).toBeGreaterThan(60), 5_000);
+  const soFar = ['asked', 'deferred', 'door_passed', 'collided'];
+  expect(await scene.steps()).toEqual(soFar);
+  // Who asks again hears at once that it waits.
+  expect(await scene.trigger()).toMatchObject({ result: 'deferred', trigger_id });
+  await scene.restart();
+  expect(errands).toEqual([]);
+  look.now = { can: 'now', human_idle_ms: SETTINGS.quietMs };
+  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
+  await vi.waitFor(async () => expect(await scene.steps()).toEqual([...soFar, 'delivering', 'delivered']));
+  const [wake] = await scene.wakes();
+  expect([wake?.state, wake?.code]).toEqual(['delivered', undefined]);
+
+  const hopeless = await openScene(
+    [scriptedDoor('supervisor', () => ({ can: 'later', reason: 'human_input_busy' }), delivered).door],
+    {
+      maxDeferMs: 20,
+      expireMs: 80,
+      recheckMs: 5,
+    },
+  );
+  await hopeless.say(alice, 'look');
+  await hopeless.trigger();
+  await vi.waitFor(async () => expect((await hopeless.wakes())[0]?.state).toBe('failed'), 5_000);
+  expect((await hopeless.wakes())[0]?.code).toBe('HUMAN_INPUT_COLLISION');
 });
 
 test('[HUB-W3] a program that works longer than a person may type is not given up: it gets the wake after its turn', async () => {
