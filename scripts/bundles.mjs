@@ -14,6 +14,8 @@ const common = {
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
+  // Its CommonJS form loads its own parts in a way that no bundler sees.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   external: ['@lydell/node-pty', '@photostructure/sqlite', 'node:sqlite', 'onnxruntime-node'],
 };
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -128,7 +128,8 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
       expect(found?.doors.find(({ door }) => door === 'codex_socket')?.open).toBe(tool === 'codex');
       expect(found?.doors.find(({ door }) => door === 'codex_resume')?.open).toBe(true);
       expect(await codex.init('--undo')).toMatchObject({ registered: false });
-      expect((await readFile(join(codex.home, 'config.toml'), 'utf8')).trim()).toBe(before.trim());
+      expect(await readFile(join(codex.home, 'config.toml'), 'utf8')).toBe(before);
+      expect(readdirSync(codex.home).filter((name) => name.includes('parley'))).toEqual([]);
       expect(await codex.refused('--undo')).toMatchObject({
         code: 3,
         stderr: expect.stringContaining("'parley' is not registered in Codex"),
@@ -170,9 +171,25 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
       expect(hooks()['Stop']).toHaveLength(1);
       expect(await claude.init('--undo')).toMatchObject({ registered: false });
       expect(config().mcpServers['parley']).toBeUndefined();
-      expect(hooks()).toBeUndefined();
+      expect(existsSync(join(claude.place.home, '.claude', 'settings.json'))).toBe(false);
     },
   );
+
+  test('Claude Code: an entry that was taken out by hand does not strand our hooks', LONG, async () => {
+    const claude = await prepareClaude();
+    const settings = join(claude.place.home, '.claude', 'settings.json');
+    await mkdir(join(settings, '..'), { recursive: true });
+    await writeFile(settings, '{\n  // mine\n  "model": "opus"\n}');
+    await claude.init();
+    expect(readFileSync(settings, 'utf8')).toContain('hook claude');
+    const file = join(claude.place.home, '.claude.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, unknown> };
+    delete config.mcpServers['parley'];
+    await writeFile(file, JSON.stringify(config));
+    expect(await claude.init('--undo')).toMatchObject({ registered: false });
+    expect(readFileSync(settings, 'utf8')).toBe('{\n  // mine\n  "model": "opus"\n}');
+    expect(await claude.refused('--undo')).toMatchObject({ code: 3 });
+  });
 });
 
 test('a client that is not there, and a server that cannot start, leave nothing behind', LONG, async () => {
@@ -191,29 +208,39 @@ test('a client that is not there, and a server that cannot start, leave nothing 
 });
 
 test(
-  'opencode: its file keeps all else, is kept beside, and is left alone where it is not plain JSON',
+  'opencode and Gemini CLI: their files keep comments and layout, and are put back to the byte',
   LONG,
   async () => {
     const env = { HOME: freshPath('.') };
     const data = freshPath();
-    const file = join(env.HOME, '.config', 'opencode', 'opencode.json');
-    await mkdir(join(file, '..'), { recursive: true });
-    const own = { theme: 'dark', mcp: { other: { type: 'remote', url: 'http://127.0.0.1:1' } } };
-    await writeFile(file, JSON.stringify(own), { mode: 0o600 });
-    const init = (...args: string[]) =>
-      parleyJson<{ backup: string }>(['init', 'opencode', '--data', data, ...args], { env });
-    const { backup } = await init();
-    expect(JSON.parse(await readFile(backup, 'utf8'))).toEqual(own);
-    const entry = { type: 'local', command: server('opencode', data), enabled: true };
-    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ ...own, mcp: { ...own.mcp, parley: entry } });
-    await init('--undo');
-    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(own);
-    await writeFile(file, '{ // mine\n}');
-    expect(await parley(['init', 'opencode', '--data', data], { env })).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('parley init opencode --print'),
-    });
-    expect(await readFile(file, 'utf8')).toBe('{ // mine\n}');
+    const files = {
+      opencode: [
+        join(env.HOME, '.config', 'opencode', 'opencode.jsonc'),
+        '{\n  // mine\n  "theme": "dark",\n  "mcp": { "other": { "type": "remote", "url": "http://127.0.0.1:1" } },\n}\n',
+      ],
+      gemini: [join(env.HOME, '.gemini', 'settings.json'), '{ "ui": { "theme": "GitHub" } } // bright'],
+    } as const;
+    for (const [client, [file, text]] of Object.entries(files)) {
+      await mkdir(join(file, '..'), { recursive: true });
+      await writeFile(file, text, { mode: 0o640 });
+      const init = (...args: string[]) =>
+        parleyJson<{ backup: string; file: string }>(['init', client, '--data', data, ...args], { env });
+      const { backup } = await init();
+      expect(await readFile(backup, 'utf8')).toBe(text);
+      const changed = await readFile(file, 'utf8');
+      for (const word of server(client, data)) expect(changed).toContain(JSON.stringify(word));
+      expect(changed).toContain(client === 'opencode' ? '// mine' : '// bright');
+      expect(statSync(file).mode & 0o777).toBe(0o640);
+      await init('--undo');
+      expect(await readFile(file, 'utf8')).toBe(text);
+      expect(existsSync(backup)).toBe(false);
+      await writeFile(file, '{ "half');
+      expect(await parley(['init', client, '--data', data], { env })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('it was left as it is'),
+      });
+      expect(await readFile(file, 'utf8')).toBe('{ "half');
+    }
   },
 );
 

@@ -24,6 +24,7 @@ export const FILES = [
   'hub.lock',
   'hub.lock-journal',
   'hub.json',
+  'init.json',
   'artifact-keys.json',
   'auth.json',
   'push.json',

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 import { type DoorName, type Family, LADDERS } from '@parley/core';
 import { kindOf, versionOf } from '@parley/runtimes';
 
@@ -5,9 +7,10 @@ import { untried } from '../wake/versions.ts';
 import type { Check } from './examine.ts';
 import { findProgram } from './find-program.ts';
 import { oneLine } from './harmless.ts';
-import { hasClaudeHooks } from './init/claude-hooks.ts';
+import { claudeSettingsFile, hasClaudeHooks } from './init/claude-hooks.ts';
 import { CLIENTS } from './init/clients.ts';
-import { registeredInOpencode } from './init/opencode-file.ts';
+import { FILE_CLIENTS, registeredInFile } from './init/file-clients.ts';
+import { readJsonText } from './init/json-text.ts';
 
 /** An agent's program on this machine: whether our tools are registered there, and which doors its version opens. */
 export interface FoundProgram {
@@ -32,13 +35,30 @@ interface KnownProgram {
 const PROGRAMS: KnownProgram[] = [
   { name: 'codex', family: 'codex', isRegistered: (path) => inClient('codex', path) },
   { name: 'claude', family: 'claude', isRegistered: (path) => inClient('claude', path) },
-  { name: 'gemini', family: 'other', isRegistered: (path) => inClient('gemini', path) },
-  { name: 'opencode', family: 'other', isRegistered: async () => registeredInOpencode(SERVER) !== undefined },
+  { name: 'gemini', family: 'other', isRegistered: async () => inFile('gemini') },
+  { name: 'opencode', family: 'other', isRegistered: async () => inFile('opencode') },
   { name: 'copilot', family: 'other', isRegistered: async () => false, init: 'mcp' },
 ];
 
 async function inClient(name: keyof typeof CLIENTS, path: string): Promise<boolean> {
   return (await CLIENTS[name].registered(SERVER, path)) !== undefined;
+}
+
+function inFile(name: keyof typeof FILE_CLIENTS): boolean {
+  return registeredInFile(FILE_CLIENTS[name], SERVER, readIfThere) !== undefined;
+}
+
+function readIfThere(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+function isHooked(): boolean {
+  const file = claudeSettingsFile('user');
+  try {
+    return hasClaudeHooks(readJsonText(readIfThere(file), file), SERVER);
+  } catch {
+    return false;
+  }
 }
 
 /** Looks for agents' programs; none is needed, so none is ever missing, and nothing of ours is started. */
@@ -68,8 +88,7 @@ function shutFor(about: {
   registered: boolean;
 }): string | undefined {
   const { name, family, door, version, registered } = about;
-  const isMissing =
-    (door === 'command' && !registered) || (door === 'claude_hook' && !hasClaudeHooks(SERVER));
+  const isMissing = (door === 'command' && !registered) || (door === 'claude_hook' && !isHooked());
   if (isMissing) return 'not_registered';
   if (door === 'supervisor' && kindOf(name) === 'closed') return 'program_closed';
   return untried(door, version, family);

@@ -1,12 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-
-import { ParleyError } from '@parley/protocol';
 
 import { quote } from '../own-command.ts';
-import { replaceFile } from './replace-file.ts';
+import type { JsonText } from './json-text.ts';
 
 interface Hook {
   type?: string;
@@ -17,7 +13,6 @@ interface Matcher {
   hooks?: Hook[];
   [field: string]: unknown;
 }
-type Settings = { hooks?: Record<string, Matcher[]>; [field: string]: unknown };
 
 /** When Claude Code begins to rest, and so begins to wait. */
 const EVENTS = ['SessionStart', 'Stop'] as const;
@@ -44,58 +39,39 @@ export function claudeHooks(server: readonly string[], name: string): Record<str
   return Object.fromEntries(EVENTS.map((event) => [event, [{ hooks: [hook] }]]));
 }
 
-/** Sets our hooks or takes them out, and leaves all else as it was; gives the path of the old file's copy, if it changed. */
-export function editClaudeHooks(
-  scope: string,
+/** The settings with our hooks in place of those that stood there, or without any of ours; all else as it was. */
+export function withClaudeHooks(
+  settings: JsonText,
   name: string,
   ours: Record<string, Matcher[]> | undefined,
-): { file: string; backup: string | undefined } {
-  const file = claudeSettingsFile(scope);
-  const settings = readSettings(file);
-  const hooks: Record<string, Matcher[]> = { ...settings.hooks };
+): JsonText {
+  let next = settings;
   for (const event of EVENTS) {
-    const kept = (hooks[event] ?? []).flatMap((matcher): Matcher[] => {
-      const others = (matcher.hooks ?? []).filter((hook) => !isOurs(hook, name));
-      return others.length === (matcher.hooks ?? []).length
-        ? [matcher]
-        : others.length === 0
-          ? []
-          : [{ ...matcher, hooks: others }];
-    });
-    const next = [...kept, ...(ours?.[event] ?? [])];
-    if (next.length === 0) delete hooks[event];
-    else hooks[event] = next;
+    for (const path of ownHooks(next, event, name).toReversed()) next = next.remove(path);
+    for (const matcher of ours?.[event] ?? []) {
+      const there = next.get(['hooks', event]);
+      next = Array.isArray(there)
+        ? next.set(['hooks', event, there.length], matcher)
+        : next.set(['hooks', event], [matcher]);
+    }
   }
-  const { hooks: _before, ...rest } = settings;
-  const next: Settings = Object.keys(hooks).length === 0 ? rest : { ...settings, hooks };
-  if (isDeepStrictEqual(next, settings)) return { file, backup: undefined };
-  return { file, backup: replaceFile(file, `${JSON.stringify(next, null, 2)}\n`) };
+  return next;
 }
 
-/** True where our hooks of this name stand in the settings of a user. */
-export function hasClaudeHooks(name: string): boolean {
-  try {
-    const { hooks = {} } = readSettings(claudeSettingsFile('user'));
-    return EVENTS.every((event) =>
-      (hooks[event] ?? []).some((one) => one.hooks?.some((hook) => isOurs(hook, name))),
-    );
-  } catch {
-    return false;
-  }
+/** True where our hooks of this name stand in the settings. */
+export function hasClaudeHooks(settings: JsonText, name: string): boolean {
+  return EVENTS.every((event) => ownHooks(settings, event, name).length > 0);
+}
+
+/** Where our hooks stand. */
+function ownHooks(settings: JsonText, event: string, name: string): (string | number)[][] {
+  const matchers = settings.get(['hooks', event]);
+  if (!Array.isArray(matchers)) return [];
+  return (matchers as Matcher[]).flatMap(({ hooks = [] }, i) =>
+    hooks.flatMap((hook, k) => (isOurs(hook, name) ? [['hooks', event, i, 'hooks', k]] : [])),
+  );
 }
 
 function isOurs({ command = '' }: Hook, name: string): boolean {
   return ` ${command} `.includes(` hook claude --name ${name} `);
-}
-
-function readSettings(file: string): Settings {
-  if (!existsSync(file)) return {};
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Settings;
-  } catch {
-    throw new ParleyError(
-      'CONFLICT',
-      `${file} is not plain JSON: add by hand what parley init claude --print shows, or leave it out with --no-hook`,
-    );
-  }
 }

@@ -3,6 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 import { passOnVariables } from './codex-variables.ts';
+import type { ConfigFile } from './config-file.ts';
+import { wordsOf } from './file-clients.ts';
 import { runClient } from './run-client.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -16,8 +18,10 @@ export interface McpClient {
   remove(name: string, scope: string): string[];
   /** The words by which the server is started, where it is registered; nothing is started to learn that. */
   registered(name: string, bin: string): Promise<string[] | undefined>;
+  /** The file that its command changes, where it holds nothing but what the person wrote and can be put back to the byte. */
+  file?(): string;
   /** Does what its command cannot do; what the person should know. */
-  afterwards?(name: string, bin: string): Promise<string | undefined>;
+  afterwards?(name: string, bin: string, file: ConfigFile | undefined): Promise<string | undefined>;
   /** Whether its hooks can wake it, and are registered too. */
   hooks?: boolean;
 }
@@ -36,7 +40,9 @@ export const CLIENTS = {
       const own = readObject(join(env['CLAUDE_CONFIG_DIR'] ?? homeOf(env), '.claude.json'));
       const here = at(at(own, 'projects'), process.cwd());
       const places = [here, readObject('.mcp.json'), own];
-      return firstOf(places.map((place) => wordsOf(at(at(place, 'mcpServers'), name))));
+      return places
+        .map((place) => wordsOf(at(at(place, 'mcpServers'), name)))
+        .find((one) => one !== undefined);
     },
   },
   codex: {
@@ -45,29 +51,12 @@ export const CLIENTS = {
     scopes: ['user'],
     add: (name, server) => ['mcp', 'add', name, '--', ...server],
     remove: (name) => ['mcp', 'remove', name],
+    file: () => join(process.env['CODEX_HOME'] ?? join(homeOf(process.env), '.codex'), 'config.toml'),
     async registered(name, bin) {
       const said = await runClient(bin, ['mcp', 'get', name, '--json']).catch(() => '{}');
       return wordsOf(at(parseObject(said), 'transport'));
     },
-    afterwards: (name, bin) => passOnVariables(name, bin),
-  },
-  gemini: {
-    title: 'Gemini CLI',
-    bin: 'gemini',
-    scopes: ['user', 'project'],
-    // Its own command line would take flags that stand before the two dashes for its own.
-    add(name, server, scope) {
-      const flags = server.findIndex((word) => word.startsWith('--'));
-      return ['mcp', 'add', '--scope', scope, name, ...server.toSpliced(flags, 0, '--')];
-    },
-    remove: (name, scope) => ['mcp', 'remove', '--scope', scope, name],
-    async registered(name) {
-      const places = [process.cwd(), homeOf(process.env)].map((folder) =>
-        readObject(join(folder, '.gemini', 'settings.json')),
-      );
-      return firstOf(places.map((place) => wordsOf(at(at(place, 'mcpServers'), name))));
-    },
-    afterwards: async () => managedHint('gemini'),
+    afterwards: (name, bin, file) => passOnVariables(name, bin, file),
   },
 } as const satisfies Record<string, McpClient>;
 
@@ -78,15 +67,6 @@ export function managedHint(program: string): string {
 
 function homeOf(env: Env): string {
   return env['HOME'] ?? homedir();
-}
-
-function wordsOf(entry: unknown): string[] | undefined {
-  const { command, args = [] } = (entry ?? {}) as { command?: unknown; args?: unknown };
-  return typeof command === 'string' && Array.isArray(args) ? [command, ...args.map(String)] : undefined;
-}
-
-function firstOf<T>(found: (T | undefined)[]): T | undefined {
-  return found.find((one) => one !== undefined);
 }
 
 function at(value: unknown, key: string): unknown {

@@ -1,12 +1,18 @@
+import { existsSync } from 'node:fs';
+
 import { ParleyError } from '@parley/protocol';
 import { type Command, Option } from 'commander';
 
+import { prepareFolder } from '../../data-folder.ts';
 import { print } from '../output.ts';
 import { quote } from '../own-command.ts';
 import { settingsOf } from '../settings.ts';
-import { claudeHooks, claudeSettingsFile, editClaudeHooks } from './claude-hooks.ts';
+import { claudeHooks, claudeSettingsFile, withClaudeHooks } from './claude-hooks.ts';
 import { CLIENTS, managedHint, type McpClient } from './clients.ts';
-import { editOpencode, opencodeEntry, opencodeFile } from './opencode-file.ts';
+import { openConfigFile } from './config-file.ts';
+import { changeConfig, undoConfig } from './edit-config.ts';
+import { FILE_CLIENTS, type FileClient, withServer } from './file-clients.ts';
+import { readJsonText } from './json-text.ts';
 import { ownServer } from './own-server.ts';
 import { runClient } from './run-client.ts';
 import { tryServer } from './try-server.ts';
@@ -32,9 +38,7 @@ export function addInitCommands(program: Command): void {
       '\nExamples:\n  parley init claude\n  parley init codex --agent reviewer\n  parley init mcp   (any other client: prints what it needs)',
     );
   for (const [name, client] of Object.entries(CLIENTS)) addClient(init, name, client);
-  common(init.command('opencode'))
-    .description('opencode: in its opencode.json, of which a copy is kept')
-    .action((options: InitOptions, command: Command) => initOpencode(options, command));
+  for (const [name, client] of Object.entries(FILE_CLIENTS)) addFileClient(init, name, client);
   const other = init.command('mcp').description('any other MCP client: print the JSON it needs');
   identity(other).action((options: InitOptions, command: Command) => {
     const { json, ...loaded } = settingsOf(command, { workspace: options.workspace });
@@ -69,6 +73,15 @@ function addClient(init: Command, key: string, client: McpClient): void {
   if (client.hooks === true) command.option('--no-hook', 'leave out the hook by which the hub wakes it');
 }
 
+function addFileClient(init: Command, key: string, client: FileClient): void {
+  common(init.command(key))
+    .description(`${client.title}, in its own settings; the file is kept, and its comments stay`)
+    .addOption(
+      new Option('--scope <scope>', 'for whom it is registered').choices(client.scopes).default('user'),
+    )
+    .action((options: InitOptions, self: Command) => initFileClient(key, client, options, self));
+}
+
 async function initClient(
   key: string,
   client: McpClient,
@@ -76,6 +89,7 @@ async function initClient(
   command: Command,
 ): Promise<void> {
   const { json, ...loaded } = settingsOf(command, { workspace: options.workspace });
+  const { data } = loaded.config;
   const { name, bin, scope } = options;
   const { title } = client;
   const server = ownServer(loaded, { agent: options.agent, client: key });
@@ -92,30 +106,45 @@ async function initClient(
             JSON.stringify({ hooks }, null, 2),
           ]),
     ]);
+  const own = client.file === undefined ? undefined : openConfigFile(client.file(), data);
+  const settings = client.hooks === true ? openConfigFile(claudeSettingsFile(scope), data) : undefined;
   const before = await client.registered(name, bin);
   const told = { client: key, name, command: [bin, ...words] };
   if (options.undo === true) {
-    if (before === undefined)
+    // What the person has taken out by hand leaves our hooks behind, and the other way round.
+    const hadHooks =
+      settings !== undefined && undoConfig(settings, (text) => withClaudeHooks(text, name, undefined));
+    if (before === undefined && !hadHooks)
       throw new ParleyError('NOT_FOUND', `'${name}' is not registered in ${title}`, { name });
-    await runClient(bin, words);
+    if (before !== undefined && own?.restore() !== true) {
+      await runClient(bin, words);
+      own?.forget();
+    }
     await mustStand(undefined);
-    if (client.hooks === true) editClaudeHooks(scope, name, undefined);
     return print({ json }, { ...told, registered: false }, () => [`'${name}' is gone from ${title}.`]);
   }
   // It is tried before it is registered: what cannot work is not left behind.
   const tools = await tryServer(server);
+  prepareFolder(data);
+  own?.keep();
   if (before !== undefined) await runClient(bin, client.remove(name, scope));
   await runClient(bin, words);
   await mustStand(server);
-  const notice = await client.afterwards?.(name, bin);
-  const hooked = client.hooks === true ? editClaudeHooks(scope, name, hooks) : undefined;
-  print({ json }, { ...told, registered: true, tools, notice, ...(hooks && { hooks: hooked }) }, () => [
+  const notice = await client.afterwards?.(name, bin, own);
+  own?.changed();
+  const isHooked =
+    settings !== undefined && changeConfig(settings, (text) => withClaudeHooks(text, name, hooks));
+  const backups = [own, isHooked ? settings : undefined].flatMap((file) =>
+    file !== undefined && existsSync(file.backup) ? [file.backup] : [],
+  );
+  const placed = hooks === undefined ? {} : { hooks: { file: settings?.path } };
+  print({ json }, { ...told, registered: true, tools, notice, ...placed, backups }, () => [
     `'${name}' is registered in ${title} and answers with ${tools} tools; it is there from the next session on.`,
     ...(notice === undefined ? [] : [notice]),
     ...(hooks === undefined
       ? []
-      : [`Its hook stands in ${hooked?.file ?? ''}: the hub can wake its sessions by it.`]),
-    ...(hooked?.backup === undefined ? [] : [`The file as it was: ${hooked.backup}`]),
+      : [`Its hook stands in ${settings?.path ?? ''}: the hub can wake its sessions by it.`]),
+    ...backups.map((backup) => `The file as it was: ${backup}`),
     `To take it back: parley init ${key} --undo`,
   ]);
 
@@ -126,22 +155,39 @@ async function initClient(
   }
 }
 
-async function initOpencode(options: InitOptions, command: Command): Promise<void> {
+async function initFileClient(
+  key: string,
+  client: FileClient,
+  options: InitOptions,
+  command: Command,
+): Promise<void> {
   const { json, ...loaded } = settingsOf(command, { workspace: options.workspace });
-  const { name } = options;
-  const file = opencodeFile();
-  const server = ownServer(loaded, { agent: options.agent, client: 'opencode' });
-  const entry = options.undo === true ? undefined : opencodeEntry(server);
-  if (options.print === true) return print({ json: true }, { mcp: { [name]: entry ?? null } }, () => []);
-  const tools = entry === undefined ? undefined : await tryServer(server);
-  const backup = editOpencode(name, entry);
-  const told = { client: 'opencode', name, file, backup, registered: entry !== undefined, tools };
-  print({ json }, told, () => [
-    entry === undefined
-      ? `'${name}' is gone from ${file}.`
-      : `'${name}' stands in ${file} and answers with ${tools} tools.`,
+  const { name, scope } = options;
+  const server = ownServer(loaded, { agent: options.agent, client: key });
+  const wanted = options.undo === true ? undefined : server;
+  if (options.print === true) {
+    const [table = ''] = client.place(name);
+    const entry = wanted === undefined ? null : client.entry(wanted);
+    return print({ json: true }, { [table]: { [name]: entry } }, () => []);
+  }
+  const file = openConfigFile(client.file(scope), loaded.config.data);
+  const told = { client: key, name, file: file.path, registered: wanted !== undefined };
+  if (wanted === undefined) {
+    if (!undoConfig(file, (text) => withServer(client, text, name, undefined)))
+      throw new ParleyError('NOT_FOUND', `'${name}' is not registered in ${file.path}`, { name });
+    return print({ json }, told, () => [`'${name}' is gone from ${file.path}.`]);
+  }
+  // What cannot be read is told before anything is tried.
+  readJsonText(file.read(), file.path);
+  const tools = await tryServer(server);
+  prepareFolder(loaded.config.data);
+  changeConfig(file, (text) => withServer(client, text, name, wanted));
+  const backup = existsSync(file.backup) ? file.backup : undefined;
+  print({ json }, { ...told, tools, backup }, () => [
+    `'${name}' stands in ${file.path} and answers with ${tools} tools.`,
     ...(backup === undefined ? [] : [`The file as it was: ${backup}`]),
-    ...(entry === undefined ? [] : [managedHint('opencode')]),
+    managedHint(key),
+    `To take it back: parley init ${key} --undo`,
   ]);
 }
 

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { z } from 'zod';
+
+import { readPrivateFile, writePrivateFile } from '../../data-folder.ts';
+
+/** What is known of the files of other programs that we changed, by their paths. */
+const Changes = z.record(
+  z.string(),
+  z.object({
+    /** The file was there before us, and stands beside it as it was. */
+    existed: z.boolean(),
+    /** The hash of the file as we left it. */
+    left: z.string().optional(),
+    /** Somebody has changed it between two changes of ours: the copy would take that back too. */
+    shared: z.literal(true).optional(),
+  }),
+);
+type Changes = z.infer<typeof Changes>;
+
+/** A file of another program, changed by us so that it can be put back as it was. */
+export interface ConfigFile {
+  readonly path: string;
+  /** Where the file as it was stands, while it is changed. */
+  readonly backup: string;
+  /** It was there before us. */
+  readonly existed: boolean;
+  /** What stands there now; empty where there is no file. */
+  read(): string;
+  /** Call before the file is changed, by us or by its own program: keeps it as it is, if it is not kept yet. */
+  keep(): void;
+  /** Replaces the text, whole or not at all. */
+  write(text: string): void;
+  remove(): void;
+  /** Call when the change is done: from here on the file is known by its content. */
+  changed(): void;
+  /** Puts the file back to the byte where nobody else has changed it since; false where somebody has. */
+  restore(): boolean;
+  /** Forgets the copy, after our part was taken out of the file. */
+  forget(): void;
+}
+
+/** Opens a file of another program; `data` is our own folder, which remembers what was done to it. */
+export function openConfigFile(file: string, data: string): ConfigFile {
+  // A file that is a link, as people keep them in a repository, stays one.
+  const path = existsSync(file) ? realpathSync(file) : file;
+  const backup = `${path}.before-parley`;
+  const notes = join(data, 'init.json');
+  const read = (): string => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+  const known = (): Changes => {
+    const parsed = Changes.safeParse(JSON.parse(readPrivateFile(notes) ?? '{}'));
+    return parsed.success ? parsed.data : {};
+  };
+  const note = (change: Changes[string] | undefined): void => {
+    const { [path]: _before, ...others } = known();
+    const next = change === undefined ? others : { ...others, [path]: change };
+    if (Object.keys(next).length === 0) rmSync(notes, { force: true });
+    else writePrivateFile(notes, `${JSON.stringify(next, null, 2)}\n`);
+  };
+
+  return {
+    path,
+    backup,
+    get existed() {
+      return known()[path]?.existed ?? existsSync(path);
+    },
+    read,
+    remove: () => rmSync(path, { force: true }),
+    keep() {
+      const before = known()[path];
+      if (before !== undefined && before.left !== hashOf(read()))
+        note({ existed: before.existed, shared: true });
+      if (before !== undefined) return;
+      note({ existed: existsSync(path) });
+      if (existsSync(path)) copyFileSync(path, backup);
+    },
+    write(text) {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      const mode = existsSync(path) ? statSync(path).mode & 0o777 : 0o600;
+      const fresh = `${path}.${process.pid}.new`;
+      writeFileSync(fresh, text, { mode });
+      // The mode of the person's own file, whatever ours are.
+      chmodSync(fresh, mode);
+      renameSync(fresh, path);
+    },
+    changed() {
+      const before = known()[path];
+      if (before !== undefined && before.shared !== true) note({ ...before, left: hashOf(read()) });
+    },
+    restore() {
+      const before = known()[path];
+      if (before?.left === undefined || before.left !== hashOf(read())) return false;
+      if (before.existed) renameSync(backup, path);
+      else rmSync(path, { force: true });
+      note(undefined);
+      return true;
+    },
+    forget() {
+      if (known()[path] === undefined) return;
+      rmSync(backup, { force: true });
+      note(undefined);
+    },
+  };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
