@@ -136,7 +136,10 @@ test.each(FILES)('%s: ours goes in, twice, and out again, to the byte', (_name, 
   expect(readFileSync(open().backup, 'utf8')).toBe(text);
   expect(undoConfig(open(), change.remove)).toBe(true);
   expect(readFileSync(path, 'utf8')).toBe(text);
-  expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['data', 'settings.json']);
+  expect(readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()).toEqual([
+    'data',
+    'settings.json',
+  ]);
 });
 
 test.each(FILES)('%s: what the person has changed since stays, ours goes', (_name, change, text) => {
@@ -151,7 +154,10 @@ test.each(FILES)('%s: what the person has changed since stays, ours goes', (_nam
   expect(after).toContain('/* later */');
   for (const comment of text.match(/\/\/.*|\/\*.*\*\//g) ?? []) expect(after).toContain(comment);
   expect(after).not.toContain('parley');
-  expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['data', 'settings.json']);
+  expect(readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()).toEqual([
+    'data',
+    'settings.json',
+  ]);
 });
 
 test('a file that was not there is gone again, also when it was changed since; a link stays a link', () => {
