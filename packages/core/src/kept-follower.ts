@@ -92,7 +92,9 @@ export function createKeptFollower(deps: KeptFollowerDeps, looking: Looking): Ke
     async start() {
       const [place] = await store.records({ kind: 'follower', workspace_id: PLACE, prefix: name, limit: 1 });
       position = place?.pos ?? (await store.position());
-      await save();
+      saved = place?.pos ?? -1;
+      // A disk that takes nothing now keeps nobody from looking: the place is written later.
+      await save().catch(onFault);
       following = followForever();
     },
     async close() {

@@ -115,10 +115,10 @@ export async function start(
   await signingKey(config.data, clock.now());
   const store = await openSqliteStore({
     folder: config.data,
-    idempotencyWindowMs: config.idempotency.window_ms,
     maxBatch: config.limits.batch,
     maxQueue: config.limits.queue,
     onFault: (message) => log.error({ fault: message }, 'storage fault'),
+    onRecovery: () => log.warn({}, 'writes are taken again'),
   });
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
 
+import { BUSY_MS } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import { sqliteModule } from './sqlite.ts';
 
@@ -12,7 +13,7 @@ export function backupRecord(folder: string, target: string): string {
   if (existsSync(path)) throw new ParleyError('CONFLICT', `${path} is there already`);
   const db = new (sqliteModule().DatabaseSync)(join(folder, DATABASE_FILE), {
     readOnly: true,
-    timeout: 5_000,
+    timeout: BUSY_MS,
   });
   try {
     db.prepare('VACUUM INTO ?').run(path);

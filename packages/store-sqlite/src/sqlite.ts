@@ -1,6 +1,8 @@
 export {
   type DatabaseSync,
+  SQLITE_BUSY,
   SQLITE_FULL,
+  SQLITE_PROTOCOL,
   sqliteCode,
   sqliteModule,
   sqliteVersion,
