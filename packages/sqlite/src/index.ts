@@ -1,8 +1,10 @@
 export { type FileLock, isFileLocked, lockFile } from './lock-file.ts';
 export {
   type DatabaseSync,
+  isPassing,
   SQLITE_BUSY,
   SQLITE_FULL,
+  SQLITE_IOERR,
   SQLITE_PROTOCOL,
   sqliteCode,
   sqliteModule,

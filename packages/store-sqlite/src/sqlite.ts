@@ -2,6 +2,7 @@ export {
   type DatabaseSync,
   SQLITE_BUSY,
   SQLITE_FULL,
+  SQLITE_IOERR,
   SQLITE_PROTOCOL,
   sqliteCode,
   sqliteModule,

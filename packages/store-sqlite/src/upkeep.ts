@@ -21,6 +21,8 @@ export class Upkeep {
   readonly #search: SearchIndex;
   readonly #keys: KeySweep;
   readonly #onDamage: (positions: readonly number[]) => void;
+  /** Since when something waits for a slice. */
+  #since: number | undefined;
   #endedAt = -Infinity;
   #tookMs = 0;
 
@@ -43,10 +45,11 @@ export class Upkeep {
   /** True when the transaction of somebody else is to carry a slice. */
   isDue(head: number): boolean {
     if (!this.isBehind(head)) return false;
-    const restedMs = performance.now() - this.#endedAt;
-    if (restedMs >= LONGEST_WAIT_MS) return true;
+    const now = performance.now();
+    this.#since ??= now;
+    if (now - this.#since >= LONGEST_WAIT_MS) return true;
     const isPressing = head - this.#search.position >= MANY || this.#search.ragged === 'much';
-    return isPressing && restedMs >= this.#tookMs * (SHARE - 1);
+    return isPressing && now - this.#endedAt >= this.#tookMs * (SHARE - 1);
   }
 
   /** Does a slice inside the open transaction; whatever waits gets some of it. */
@@ -60,6 +63,7 @@ export class Upkeep {
       if (!more && performance.now() - startedAt < SLICE_MS / 2) this.#search.merge();
     }
     this.#keys.step();
+    this.#since = undefined;
     this.#endedAt = performance.now();
     this.#tookMs = this.#endedAt - startedAt;
   }
