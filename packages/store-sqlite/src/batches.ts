@@ -27,7 +27,7 @@ export class Batches {
   constructor(db: DatabaseSync, tell: (notice: Notice) => void = () => {}) {
     this.#db = db;
     this.#tell = tell;
-    this.#writer = new Writer(db);
+    this.#writer = new Writer(db, (pos, entry) => this.#upkeep.offer(pos, entry));
     this.#upkeep = new Upkeep(db, (positions) =>
       tell({ fault: `damaged entries at positions ${positions.join(', ')}` }),
     );

@@ -5,10 +5,12 @@ import type { DatabaseSync, StatementSync } from './sqlite.ts';
 
 /** How many entries one step takes. */
 const STEP = 100;
+/** How many characters of fresh entries are held; beyond it they are read again from the disk. */
+const HELD_CHARS = 4_000_000;
 /** So many bytes of text make FTS5 rewrite about one page of its index, over all the merges to come. */
 const BYTES_PER_PAGE = 1_000;
 /** How many pages are merged at once: FTS5 left to itself merges thousands within one commit. */
-const MERGED_AT_ONCE = 32;
+const MERGED_AT_ONCE = 24;
 /** How many segments there may be on a level before FTS5 merges all of them whatever it costs; the most it allows. */
 const CRISIS = 1_999;
 
@@ -18,6 +20,13 @@ interface Row {
   before: string | null;
   hash: string;
   json: string;
+}
+
+/** An entry that was just sealed. */
+interface Fresh {
+  pos: number;
+  /** Undefined for what is not to be found. */
+  body: string | undefined;
 }
 
 /** What one stretch of indexing came to. */
@@ -34,6 +43,9 @@ export class SearchIndex {
   readonly #add: StatementSync;
   readonly #move: StatementSync;
   readonly #merge: StatementSync;
+  /** What was sealed and is not indexed yet, in order; there may be a gap before it. */
+  #fresh: Fresh[] = [];
+  #freshChars = 0;
   /** Merging that the texts indexed so far have made necessary. */
   #pagesToMerge = 0;
   #isTuned = false;
@@ -76,23 +88,45 @@ export class SearchIndex {
     return stretch;
   }
 
+  /** Hands over an entry that was just sealed: it need not be read and checked again. */
+  offer(pos: number, { seq, body }: Pick<Entry, 'seq' | 'body'>): void {
+    if (this.#freshChars > HELD_CHARS) return;
+    this.#fresh.push({ pos, body: seq > 0 ? body : undefined });
+    this.#freshChars += body.length;
+  }
+
   /** Indexes entries inside the open transaction: one, and further ones as long as it may. */
   take(mayGoOn: () => boolean): Stretch {
     const damaged: number[] = [];
     const from = this.#position;
-    let more = false;
-    this.#tune();
-    for (const row of this.#next.iterate(from) as unknown as Iterable<Row>) {
-      const { pos, seq, before, hash, json } = row;
-      if (link(before ?? CHAIN_START, json) !== hash) damaged.push(pos);
-      else if (seq > 0) this.#add.run(pos, (JSON.parse(json) as Entry).body);
-      this.#pagesToMerge += json.length / BYTES_PER_PAGE;
+    let isOver = false;
+    const index = (pos: number, body: string | undefined): void => {
+      if (body !== undefined) this.#add.get(pos, body);
+      this.#pagesToMerge += (body?.length ?? 0) / BYTES_PER_PAGE;
       this.#position = pos;
-      more = !mayGoOn();
-      if (more) break;
+      isOver = !mayGoOn();
+    };
+    this.#tune();
+    if (this.#fresh[0]?.pos !== from + 1) {
+      for (const row of this.#next.iterate(from) as unknown as Iterable<Row>) {
+        const { pos, seq, before, hash, json } = row;
+        if (pos === this.#fresh[0]?.pos) break;
+        const isSound = link(before ?? CHAIN_START, json) === hash;
+        if (!isSound) damaged.push(pos);
+        index(pos, isSound && seq > 0 ? (JSON.parse(json) as Entry).body : undefined);
+        if (isOver) break;
+      }
     }
+    let taken = 0;
+    for (const { pos, body } of this.#fresh) {
+      if (isOver) break;
+      taken++;
+      this.#freshChars -= body?.length ?? 0;
+      index(pos, body);
+    }
+    this.#fresh.splice(0, taken);
     if (this.#position > from) this.place();
-    return { more, damaged };
+    return { more: isOver, damaged };
   }
 
   /** Merges a little of what was indexed, inside the open transaction. */
@@ -115,6 +149,8 @@ export class SearchIndex {
   /** What was indexed was rolled back. */
   drop(): void {
     this.#position = this.#kept;
+    this.#fresh = [];
+    this.#freshChars = 0;
     this.#isTuned = false;
   }
 

@@ -1,13 +1,15 @@
 import { performance } from 'node:perf_hooks';
 
+import type { Entry } from '@parley/core';
+
 import { KeySweep } from './key-sweep.ts';
 import { SearchIndex } from './search-index.ts';
 import type { DatabaseSync } from './sqlite.ts';
 
 /** How long a slice may index: with what else is in it and its part of the commit it stays below 5 ms. */
-const SLICE_MS = 2.5;
+const SLICE_MS = 2;
 /** At most this part of the writer's time is for upkeep while others wait: one of so many. */
-const SHARE = 5;
+const SHARE = 10;
 /** From so many entries on the index is brought up at once; fewer wait for each other. */
 const MANY = 64;
 /** The longest that anything waits for its slice while others write. */
@@ -30,6 +32,11 @@ export class Upkeep {
     this.#search = new SearchIndex(db);
     this.#keys = new KeySweep(db);
     this.#onDamage = onDamage;
+  }
+
+  /** An entry was sealed. */
+  offer(pos: number, entry: Entry): void {
+    this.#search.offer(pos, entry);
   }
 
   /** Begins a round that forgets the keys from before a moment. */

@@ -53,6 +53,7 @@ const CACHED_THREADS = 2_000;
 export class Writer {
   readonly #db: DatabaseSync;
   readonly #sql: WriterStatements;
+  readonly #onEntry: (pos: number, entry: Entry) => void;
   readonly #threads = new Map<string, CachedThread>();
   readonly #touched = new Set<CachedThread>();
   readonly #workspaces = new Set<string>();
@@ -61,8 +62,10 @@ export class Writer {
   /** How far the log on disk has come. */
   #durable: number;
 
-  constructor(db: DatabaseSync) {
+  /** `onEntry` hears of every entry as it is sealed. */
+  constructor(db: DatabaseSync, onEntry: (pos: number, entry: Entry) => void = () => {}) {
     this.#db = db;
+    this.#onEntry = onEntry;
     this.#sql = prepareWriterStatements(db);
     this.#position = this.#durable = number(db, 'SELECT max(pos) FROM entries');
   }
@@ -245,6 +248,7 @@ export class Writer {
       const sealed = seal(thread.head, entry);
       const replyTo = entry.in_reply_to === undefined ? null : (seqOfMessageId(entry.in_reply_to) ?? null);
       this.#sql.addEntry.get(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
+      this.#onEntry(this.#position, entry);
       thread.head = sealed.hash;
     }
     thread.state = state;
