@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeWith } from '../tools/describe-with.ts';
 import { startHub, temporaryFolder, tokenFor } from './crash-hub.ts';
 import { follow } from './event-stream.ts';
+import { fakeClock } from './fake-clock.ts';
 import { clientOf, createThread, ok, post, readAll, type StoredMessage } from './hub-client.ts';
 import { expectSoundRecord } from './oracle.ts';
 
@@ -14,27 +13,6 @@ const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;
 
 describeWith(['libfaketime'], 'the wall clock', ({ libfaketime }) => {
-  /** A wall clock that can be moved under a running hub; the monotonic one stays true. */
-  function fakeClock() {
-    const file = join(temporaryFolder(), 'clock');
-    let offset = 0;
-    const move = (ms: number): void => {
-      offset = ms;
-      writeFileSync(file, `${ms < 0 ? '-' : '+'}${Math.abs(Math.round(ms / 1_000))}\n`);
-    };
-    move(0);
-    return {
-      move,
-      now: () => Date.now() + offset,
-      env: {
-        LD_PRELOAD: libfaketime,
-        FAKETIME_TIMESTAMP_FILE: file,
-        FAKETIME_NO_CACHE: '1',
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      },
-    };
-  }
-
   function expectOrdered(log: readonly StoredMessage[]): void {
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1));
     const ids = log.map(({ message_id }) => message_id);
@@ -44,7 +22,7 @@ describeWith(['libfaketime'], 'the wall clock', ({ libfaketime }) => {
   }
 
   test('[C-DUR-11] [R2] the clock jumps an hour back, an hour on and a year back under writes: order, ids and times hold', async () => {
-    const clock = fakeClock();
+    const clock = fakeClock(libfaketime);
     const folder = temporaryFolder();
     const hub = await startHub(folder, { env: clock.env });
     const token = await tokenFor(folder, 'alice');
@@ -72,7 +50,7 @@ describeWith(['libfaketime'], 'the wall clock', ({ libfaketime }) => {
   });
 
   test('[C-DUR-11] quotas and waiting go by the clock that never jumps', async () => {
-    const clock = fakeClock();
+    const clock = fakeClock(libfaketime);
     const folder = temporaryFolder();
     const settings = { 'quota.messages_burst': 5, 'quota.messages_per_minute': 1 };
     const hub = await startHub(folder, { env: clock.env, settings });
@@ -102,7 +80,7 @@ describeWith(['libfaketime'], 'the wall clock', ({ libfaketime }) => {
   ])(
     '[C-DUR-12] started in %s and put right later, the hub keeps ids unique and in order',
     async (_year, start) => {
-      const clock = fakeClock();
+      const clock = fakeClock(libfaketime);
       clock.move(start - Date.now());
       const folder = temporaryFolder();
       const hub = await startHub(folder, { env: clock.env });
@@ -129,7 +107,7 @@ describeWith(['libfaketime'], 'the wall clock', ({ libfaketime }) => {
   );
 
   test('an ask that the clock has denied stays denied when the clock goes back, and agents keep their state', async () => {
-    const clock = fakeClock();
+    const clock = fakeClock(libfaketime);
     const folder = temporaryFolder();
     const hub = await startHub(folder, { env: clock.env });
     const agent = clientOf(hub.url, 'builder', await tokenFor(folder, 'builder'));

@@ -19,7 +19,6 @@ beforeAll(async () => {
   mkdirSync(data, { mode: 0o700 });
   const store = await openSqliteStore({
     folder: data,
-    idempotencyWindowMs: 1,
     maxQueue: 2 * COUNT,
     onFault: () => {},
   });

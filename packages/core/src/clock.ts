@@ -4,6 +4,8 @@ export interface Clock {
   now: () => number;
   /** Milliseconds that never jump: for limits and waiting. */
   monotonic: () => number;
+  /** Wall-clock milliseconds that have surely passed, whatever the clock says: for what cannot be undone. */
+  trusted: () => number;
 }
 
 export interface Chance {

@@ -27,6 +27,7 @@ import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReade
 import type { KeptChannel, Notice } from './notify/notice.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
+import type { KnownTime } from './trusted-time.ts';
 import type { WakeBudget } from './wake/budget.ts';
 import type { Wake } from './wake/wake.ts';
 
@@ -166,6 +167,9 @@ export type SetQuiet = InThread<
 >;
 export type NoteFollower = Base<'note_follower', { name: string; pos: number }>;
 
+/** What the hub knows of its clock. */
+export type NoteClock = Base<'note_clock', KnownTime>;
+
 /** A sender's own number for what it sends in one context; a lower one than the last is not carried out. */
 export interface Order {
   context_id: string;
@@ -303,6 +307,7 @@ export type Command =
   | NoteOffers
   | NoteWake
   | NoteFollower
+  | NoteClock
   | SetQuiet
   | CreateDocument
   | UpdateDocument

@@ -43,13 +43,19 @@ export const describeHub = operation('describe_hub', {
   authority: 'look',
   async run(deps, caller) {
     requirePerson(caller);
-    const { version, started_at, keys, event_loop } = deps.about();
+    const { version, started_at, keys, event_loop, clock } = deps.about();
+    const { writable, reason } = deps.store.health();
+    const { entries: behind, since } = await deps.store.searchLag();
+    const lag_ms = since === undefined ? 0 : Math.max(0, deps.clock.now() - Date.parse(since));
     return {
       version,
       started_at,
       keys,
       event_loop,
-      writable: deps.store.health().writable,
+      writable,
+      ...(reason === undefined ? {} : { trouble: reason }),
+      search: { behind, lag_ms },
+      clock,
       position: await deps.store.position(),
       connections: [...deps.links.of(caller.workspace_id).values()].flat().length,
     };

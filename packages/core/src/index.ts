@@ -22,7 +22,7 @@ export {
 export { createOffers, type Offers } from './evidence/offers.ts';
 export * from './feed.ts';
 export * from './hub.ts';
-export { hubCaller } from './hub-caller.ts';
+export { hubCaller, OWN_WORKSPACE } from './hub-caller.ts';
 export { createTreeFold, TREE_KINDS, type TreeFold } from './knowledge/fold.ts';
 export { createIndexFollower } from './knowledge/index-follower.ts';
 export type { Answerer, DocumentIndex, Library } from './knowledge/library.ts';
@@ -50,6 +50,9 @@ export * from './quota.ts';
 export * from './records.ts';
 export * from './store.ts';
 export { openMemoryStore } from './store-memory.ts';
+export { keepForgettingKeys } from './key-keeper.ts';
+export { openTimeKeeper, type TimeKeeper } from './time-keeper.ts';
+export { clockState, type Jump, type KnownTime } from './trusted-time.ts';
 export {
   admit,
   admitReader,

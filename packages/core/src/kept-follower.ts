@@ -3,7 +3,7 @@ import { ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
 import type { Chance, Clock } from './clock.ts';
 import type { Entry } from './entry.ts';
 import type { Feed, Subscription } from './feed.ts';
-import { hubCaller } from './hub-caller.ts';
+import { hubCaller, OWN_WORKSPACE } from './hub-caller.ts';
 import { HUB_TOPIC } from './log.ts';
 import { pause } from './pause.ts';
 import type { Store } from './store.ts';
@@ -34,8 +34,6 @@ export interface Looking {
   restMs?: number;
 }
 
-/** Places stand beside the log under the hub's own name, which no workspace may bear. */
-const PLACE = '(hub)';
 const SAVE_MS = 2_000;
 const RETRY_MS = 1_000;
 
@@ -48,14 +46,17 @@ export function createKeptFollower(deps: KeptFollowerDeps, looking: Looking): Ke
   let position = 0;
   let saved = -1;
   let savedAt = 0;
+  /** What is told once is not told again until a place was written. */
+  let told: string | undefined;
   let following: Promise<void> = Promise.resolve();
 
   async function save(): Promise<void> {
     if (position === saved) return;
-    const head = { caller: hubCaller(PLACE), now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
+    const head = { caller: hubCaller(OWN_WORKSPACE), now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
     await store.transact({ type: 'note_follower', ...head, input: { name, pos: position } });
     saved = position;
     savedAt = clock.monotonic();
+    told = undefined;
   }
 
   async function follow(bell: Subscription): Promise<void> {
@@ -79,10 +80,16 @@ export function createKeptFollower(deps: KeptFollowerDeps, looking: Looking): Ke
     }
   }
 
+  function tell(error: unknown): void {
+    const words = String(error);
+    if (words !== told) onFault(error);
+    told = words;
+  }
+
   async function followForever(): Promise<void> {
     while (!signal.aborted) {
       const bell = feed.subscribe(HUB_TOPIC);
-      await follow(bell).catch(onFault);
+      await follow(bell).catch(tell);
       bell.close();
       await pause(RETRY_MS, signal);
     }
@@ -90,9 +97,11 @@ export function createKeptFollower(deps: KeptFollowerDeps, looking: Looking): Ke
 
   return {
     async start() {
-      const [place] = await store.records({ kind: 'follower', workspace_id: PLACE, prefix: name, limit: 1 });
+      const [place] = await store.records({ kind: 'follower', workspace_id: OWN_WORKSPACE, prefix: name, limit: 1 });
       position = place?.pos ?? (await store.position());
-      await save();
+      saved = place?.pos ?? -1;
+      // A disk that takes nothing now keeps nobody from looking: the place is written later.
+      await save().catch(tell);
       following = followForever();
     },
     async close() {

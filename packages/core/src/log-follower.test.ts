@@ -12,7 +12,7 @@ import { type Desk, openDesk } from './sample-desk.ts';
 import type { Store } from './store.ts';
 import { openMemoryStore } from './store-memory.ts';
 
-const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+const clock = { now: () => Date.now(), monotonic: () => performance.now(), trusted: () => Date.now() };
 const LONG = 20_000;
 
 /** An index that only remembers, may be out of order, and may lose everything. */

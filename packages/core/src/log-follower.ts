@@ -59,12 +59,14 @@ export function createLogFollower(
     // First how far the log has come: what is written while we look comes after it.
     const head = await store.position();
     position = await work.resume(head, isOpen);
+    /** With a full page behind it, it is not level: it does not rest before the next. */
+    let hasMore = false;
     while (isOpen() && !isDoubted()) {
       if (position >= head) {
         isLevel = true;
         told = undefined;
         for (const wake of waiting) wake();
-        if (restMs > 0 && bell.head > position) await pause(restMs);
+        if (restMs > 0 && !hasMore && bell.head > position) await pause(restMs);
         await bell.next(position, AbortSignal.any([closing.signal, doubt.signal]));
         if (!isOpen() || isDoubted()) return;
       }
@@ -73,6 +75,7 @@ export function createLogFollower(
       const page = await store.workspace({ ...query, ...limits });
       await work.take(page, isOpen);
       if (isOpen()) position = page.next;
+      hasMore = page.has_more;
     }
   }
 

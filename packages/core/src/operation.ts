@@ -23,6 +23,7 @@ import type { PostOffice } from './queue/post-office.ts';
 import type { MessageQuota } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
+import type { ClockState } from './trusted-time.ts';
 import type { Waker } from './wake/ports.ts';
 import type { WakeDesk } from './wake/wake-desk.ts';
 
@@ -79,6 +80,7 @@ export interface About {
   address: string;
   /** How long it was at work and how long it waited, since its start. */
   event_loop: { active_ms: number; idle_ms: number };
+  clock: ClockState;
   keys: { kid: string; own: boolean; created_at: string; retired_at?: string; workspace?: string }[];
 }
 
@@ -122,7 +124,7 @@ export function stamp(
   const now = deps.clock.now();
   const head: Stamp = { caller: nameOf(caller), now, salt: deps.chance.below(ENTRY_SALT_BOUND) };
   if (trace !== undefined) head.trace = trace;
-  const fresh_after = now - deps.idempotencyWindowMs;
+  const fresh_after = deps.clock.trusted() - deps.idempotencyWindowMs;
   const { workspace_id } = caller;
   if (event_id !== undefined)
     head.idempotency = { scope: `${workspace_id} event`, key: event_id, fresh_after, about: scope };

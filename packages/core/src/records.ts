@@ -1,5 +1,6 @@
 import type { Agent, Ask, Device, Quiet, Session } from '@parley/protocol';
 
+import type { KnownTime } from './trusted-time.ts';
 import type { WakeTally } from './wake/budget.ts';
 import type { KeptLeave } from './asks/standing-leave.ts';
 import type { Wake } from './wake/wake.ts';
@@ -65,6 +66,7 @@ export interface RecordKinds {
   quiet: Quiet;
   mutes: TimedMutes;
   follower: Follower;
+  clock: KnownTime;
   document: KeptDocument;
   branch: Branch;
   revision: KeptRevision;

@@ -2,6 +2,7 @@ import { agentRules } from './agents/rules.ts';
 import { artifactRules } from './artifacts/rules.ts';
 import { leaveRules } from './asks/leave-rules.ts';
 import { askRules } from './asks/rules.ts';
+import { clockRules } from './clock-rules.ts';
 import type { Command, Decision, Loaded, Needs, Rule } from './commands.ts';
 import { envelopeRules } from './envelope/rules.ts';
 import { deviceRules } from './devices/rules.ts';
@@ -34,6 +35,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...queueRules,
   ...deviceRules,
   ...notifyRules,
+  ...clockRules,
 };
 
 /** What must be loaded before a command can be decided. */

@@ -24,7 +24,7 @@ export interface Desk {
 /** Builds the gate and its ports as the hub does, but for time and chance. */
 export function openDesk(store: Store, clock: { now: number }, feed = createFeed()): Desk {
   let drawn = 0;
-  const time = { now: () => clock.now, monotonic: () => clock.now };
+  const time = { now: () => clock.now, monotonic: () => clock.now, trusted: () => clock.now };
   const chance = {
     bytes: (count: number) => Uint8Array.from({ length: count }, () => (drawn = (drawn * 31 + 7) % 251)),
     below: (bound: number) => ++drawn % bound,
@@ -61,6 +61,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
       started_at: new Date(0).toISOString(),
       keys: [],
       event_loop: { active_ms: 0, idle_ms: 0 },
+      clock: { ahead_ms: 0, jumps: [] },
     }),
     prose: undefined,
     library: {

@@ -222,6 +222,10 @@ export function openMemoryStore(): Store {
       [...threads.values()]
         .filter(({ state }) => state.workspace_id === workspace_id && isOpenTo(state, participant))
         .map(({ state }) => state.thread_id),
+    searchLag: async () => ({ entries: 0 }),
+    forgetKeys(before) {
+      for (const [name, { at }] of keys) if (at < before) keys.delete(name);
+    },
     health: () => ({ writable: true }),
     close: async () => {},
   };

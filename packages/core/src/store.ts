@@ -94,6 +94,14 @@ export interface SearchResult {
   complete: boolean;
 }
 
+/** How far the full-text index is behind the log. */
+export interface SearchLag {
+  /** How many entries it lacks. */
+  entries: number;
+  /** When the oldest of them was written. */
+  since?: string;
+}
+
 export interface StoreHealth {
   writable: boolean;
   reason?: string;
@@ -123,6 +131,9 @@ export interface Store {
   search(query: SearchQuery): Promise<SearchResult>;
   /** The ids of the threads that a participant may read. */
   readable(query: { workspace_id: string; participant: string }): Promise<string[]>;
+  searchLag(): Promise<SearchLag>;
+  /** Begins to forget the idempotency keys that were used before a moment; it is done by and by. */
+  forgetKeys(before: number): void;
   health(): StoreHealth;
   close(): Promise<void>;
 }

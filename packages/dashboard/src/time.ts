@@ -8,7 +8,7 @@ const UNITS = [
 ] as const;
 
 /** A length of time as people say it, to its largest unit. */
-function span(ms: number): string {
+export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   for (const [name, size] of UNITS) if (seconds >= size) return `${Math.floor(seconds / size)} ${name}`;
   return seconds < 5 ? 'now' : `${seconds} s`;

@@ -31,6 +31,7 @@ export const FILES = [
   'auth.lock',
   'auth.lock-journal',
   'slo.json',
+  'reserve',
 ];
 
 /** Makes the data folder private and sure: ours, 0700, nothing in it a link planted by someone else. */

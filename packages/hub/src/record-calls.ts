@@ -1,4 +1,4 @@
-import { type CallRecord, isRecorded } from '@parley/core';
+import { type CallRecord, isRecorded, type Jump } from '@parley/core';
 import type { ParleyError } from '@parley/protocol';
 
 import { type Logger, redact } from './logger.ts';
@@ -41,6 +41,13 @@ export function recordRefusal(
   };
   if (error.code === 'INTERNAL') log.error({ ...line, cause: redact(describeCause(cause)) }, 'refused');
   else log.info(line, 'refused');
+}
+
+/** One line for a clock that has jumped. */
+export function recordJump(log: Logger, { from, to }: Jump): void {
+  const moments = { expected: new Date(from).toISOString(), shown: new Date(to).toISOString() };
+  if (to < from) log.warn(moments, 'the clock jumped back');
+  else log.warn(moments, 'the clock jumped ahead: nothing is forgotten by it before it was seen for a day');
 }
 
 /** What is behind an error, for the operator alone. */

@@ -1,11 +1,12 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 
 import {
   type About,
   type Chance,
   type Clock,
+  clockState,
   createAskKeeper,
   createCallFollower,
   createFeed,
@@ -30,8 +31,10 @@ import {
   createWaker,
   type Deps,
   type Invitation,
+  keepForgettingKeys,
+  openTimeKeeper,
 } from '@parley/core';
-import { type Claims, HUB_FILE, type HubFile } from '@parley/protocol';
+import type { Claims, HubFile } from '@parley/protocol';
 import { lockFolder, openSqliteStore } from '@parley/store-sqlite';
 import { Registry } from 'prom-client';
 
@@ -45,7 +48,7 @@ import { isOpened } from './auth/same-origin.ts';
 import { createSenderCheck } from './auth/sender.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
-import { prepareFolder, writePrivateFile } from './data-folder.ts';
+import { prepareFolder } from './data-folder.ts';
 import { createArtifactFace } from './faces/artifacts/face.ts';
 import { createDashboardFace } from './faces/dashboard/face.ts';
 import { readWebFiles } from './faces/dashboard/files.ts';
@@ -69,7 +72,9 @@ import { createOutgoing } from './notify/outgoing.ts';
 import { pushKeys } from './notify/push-keys.ts';
 import { notifySettings, postSettings, wakeSettings } from './part-settings.ts';
 import { createProse } from './prose.ts';
-import { describeCause, recordCall, recordRefusal } from './record-calls.ts';
+import { publishHub } from './publish-hub.ts';
+import { keepReserve, spendReserve } from './reserve.ts';
+import { describeCause, recordCall, recordJump, recordRefusal } from './record-calls.ts';
 import { requestContext } from './request-context.ts';
 import { openSearches } from './searches.ts';
 import { startServer } from './server.ts';
@@ -85,7 +90,7 @@ export interface RunningHub {
   close(): Promise<void>;
 }
 
-const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+const wall = { now: () => Date.now(), monotonic: () => performance.now() };
 const chance: Chance = { bytes: (count) => randomBytes(count), below: (bound) => randomInt(bound) };
 
 /** How long the link that a starting hub prints is good. */
@@ -107,25 +112,36 @@ export async function start(
   log: Logger,
   { embedded = false, command = 'parley' }: StartOptions = {},
 ): Promise<RunningHub> {
+  /** The time that it trusts is the keeper's, which needs the store first. */
+  const clock: Clock = { ...wall, trusted: () => time.trusted() };
   prepareFolder(config.data);
   const lock = lockFolder(config.data);
-  const runtimeFile = join(config.data, HUB_FILE);
+  spendReserve(config.data);
+  const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
   // What a hub that crashed left behind must not be taken for this one.
-  writePrivateFile(runtimeFile, '{}\n');
+  publishHub(config.data, undefined, onFault);
   await signingKey(config.data, clock.now());
   const store = await openSqliteStore({
     folder: config.data,
-    idempotencyWindowMs: config.idempotency.window_ms,
     maxBatch: config.limits.batch,
     maxQueue: config.limits.queue,
     onFault: (message) => log.error({ fault: message }, 'storage fault'),
+    onRecovery: () => log.warn({}, 'writes are taken again'),
   });
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();
-  const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
+  const time = await openTimeKeeper({
+    store,
+    clock: wall,
+    chance,
+    uptime: () => uptime() * 1_000,
+    onJump: (jump) => recordJump(log, jump),
+    onFault,
+  });
+  const stopForgettingKeys = keepForgettingKeys(store, clock, config.idempotency.window_ms);
   const searches = openSearches(config, onFault);
   const following = { store, feed, clock, onFault };
-  const slo = createSloWindow(clock);
+  const slo = createSloWindow({ now: clock.trusted });
   const sloFile = keepSlo(config.data, slo, onFault);
   const metrics = new Registry();
   const envelopeMeter = createEnvelopeMeter([metrics], slo, config.metrics.max_series);
@@ -135,6 +151,9 @@ export async function start(
     waiting: () => store.health().waiting ?? 0,
     connections: () => live.connections,
     agents: () => live.agentCount,
+    searchLag: () => store.searchLag(),
+    clockAheadMs: () => clockState(time.known()).ahead_ms,
+    now: clock.now,
   });
   const indexFollower = createIndexFollower({ ...following, index: searches.documents });
   const { keep } = config.search.messages;
@@ -191,6 +210,7 @@ export async function start(
       address: address(),
       keys: describeKeys(config.data),
       event_loop: eventLoop(),
+      clock: clockState(time.known()),
     }),
     prose: createProse(config.summary, log),
     library: searches.documents,
@@ -291,7 +311,7 @@ export async function start(
     profile,
     conformance,
     sessions: { idleMs: session_idle_ms, maxSessions: max_sessions },
-    now: clock.now,
+    now: clock.monotonic,
     onFault: (error) => log.debug({ why: redact(error.message) }, 'mcp'),
   });
   const localKey = randomBytes(32).toString('base64url');
@@ -377,7 +397,8 @@ export async function start(
     onRefusal: (exchange, error, cause) => recordRefusal(log, exchange, error, cause),
   });
   const found: HubFile = { url: server.url, pid: process.pid, version: VERSION, key: localKey, embedded };
-  writePrivateFile(runtimeFile, `${JSON.stringify(found)}\n`);
+  publishHub(config.data, found, onFault);
+  keepReserve(config.data);
   await postOffice.start();
   indexFollower.start();
   if (searches.keepsMessages) messageFollower.start();
@@ -402,8 +423,11 @@ export async function start(
       deps.presence.close();
       await deps.offers.flush();
       sloFile.close();
+      stopForgettingKeys();
+      await time.close();
       await store.close();
-      writePrivateFile(runtimeFile, '{}\n');
+      publishHub(config.data, undefined, onFault);
+      keepReserve(config.data);
       lock.release();
     },
   };

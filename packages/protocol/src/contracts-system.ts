@@ -80,7 +80,21 @@ export const describeHub = contract({
     version: z.string(),
     started_at: Timestamp,
     writable: z.boolean(),
+    trouble: z.string().optional().describe('why it takes no writes'),
     position: Seq,
+    search: z
+      .object({ behind: z.number().int().describe('entries'), lag_ms: z.number().int() })
+      .describe('how far the index of words is behind the log'),
+    clock: z
+      .object({
+        ahead_ms: z
+          .number()
+          .int()
+          .describe('how far it is ahead of the time that has surely passed; 0 while it is trusted'),
+        believed_at: Timestamp.optional().describe('when a clock that has jumped ahead is believed'),
+        jumps: z.array(z.object({ from: Timestamp, to: Timestamp })).describe('its last jumps'),
+      })
+      .describe('nothing is forgotten on the word of a clock that has jumped ahead'),
     connections: z.number().int().describe('agents of the workspace that are connected'),
     event_loop: z
       .object({ active_ms: z.number(), idle_ms: z.number() })

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 
-import { type DatabaseSync, sqliteModule } from '@parley/sqlite';
+import { type DatabaseSync, isPassing, sqliteModule } from '@parley/sqlite';
 
 /** Raised when what is kept, or how words are taken apart, changes: the index is then made anew from the documents. */
 export const VERSION = 2;
@@ -35,7 +35,8 @@ const TABLES = `
 export function openIndex(path: string): DatabaseSync {
   try {
     return prepare(path);
-  } catch {
+  } catch (error) {
+    if (isPassing(error, path)) throw error;
     for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
     return prepare(path);
   }

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 
-import { sqliteModule } from './sqlite.ts';
+import { SQLITE_BUSY, sqliteCode, sqliteModule } from './sqlite.ts';
 
 export interface FileLock {
   release(): void;
@@ -14,9 +14,12 @@ export function lockFile(path: string, waitMs: number): FileLock {
   const db = new (sqliteModule().DatabaseSync)(path, { timeout: waitMs });
   try {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-  } catch {
+  } catch (error) {
     db.close();
-    throw new ParleyError('CONFLICT', `${path} is held by another process`);
+    if (sqliteCode(error) === SQLITE_BUSY)
+      throw new ParleyError('CONFLICT', `${path} is held by another process`);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ParleyError('UNAVAILABLE', `${path} cannot be locked: ${why}`);
   }
   return { release: () => db.close() };
 }

@@ -1,4 +1,6 @@
+import { statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 
 import type {
   DatabaseSync as DatabaseSyncClass,
@@ -61,4 +63,17 @@ export function sqliteCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
+export const SQLITE_BUSY = 5;
+export const SQLITE_IOERR = 10;
 export const SQLITE_FULL = 13;
+export const SQLITE_PROTOCOL = 15;
+/** What a connection needs on the disk before it can read: its share of memory is a file. */
+const LEAST_ROOM = 64 * 1024;
+
+/** True for what speaks against the moment and not against the file: the disk is full, or somebody else holds it. */
+export function isPassing(error: unknown, path: string): boolean {
+  const code = sqliteCode(error);
+  if (code === SQLITE_FULL || code === SQLITE_BUSY || code === SQLITE_PROTOCOL) return true;
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return code === SQLITE_IOERR && bavail * bsize < LEAST_ROOM;
+}

@@ -12,7 +12,7 @@ describe('asks over the SQLite store', { timeout: 60_000 }, () => {
       const onFault = (message: string): void => {
         throw new Error(message);
       };
-      const store = await openSqliteStore({ folder, idempotencyWindowMs: 1e15, onFault });
+      const store = await openSqliteStore({ folder, onFault });
       return {
         store,
         async close() {

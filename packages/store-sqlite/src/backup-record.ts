@@ -3,17 +3,14 @@ import { join } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
 
+import { openRecord } from './open-record.ts';
 import { DATABASE_FILE } from './open-store.ts';
-import { sqliteModule } from './sqlite.ts';
 
 /** Copies the record as it is at one moment into another folder, while the hub goes on; never over an existing one. */
 export function backupRecord(folder: string, target: string): string {
   const path = join(target, DATABASE_FILE);
   if (existsSync(path)) throw new ParleyError('CONFLICT', `${path} is there already`);
-  const db = new (sqliteModule().DatabaseSync)(join(folder, DATABASE_FILE), {
-    readOnly: true,
-    timeout: 5_000,
-  });
+  const db = openRecord(folder);
   try {
     db.prepare('VACUUM INTO ?').run(path);
   } finally {

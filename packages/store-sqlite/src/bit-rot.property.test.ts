@@ -19,7 +19,7 @@ import {
   sampleFolder,
   writeSampleRecord,
 } from './sample-record.ts';
-import { Writer } from './writer.ts';
+import { Batches } from './batches.ts';
 
 const REFUSED = 'refused';
 
@@ -130,7 +130,7 @@ function retry(folder: string, commands: readonly Command[]): Record<string, str
   attempt(() => {
     const db = openSample(folder);
     try {
-      const writer = new Writer(db);
+      const writer = new Batches(db);
       for (const [i, command] of commands.entries()) {
         const [reply] = writer.run([command]);
         if (reply?.ok !== undefined) answers[`retry ${i}`] = JSON.stringify(reply.ok);

@@ -20,7 +20,7 @@ async function recordWithArtifacts(): Promise<string> {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const store = await openSqliteStore({
     folder,
-    idempotencyWindowMs: 1e12,
+
     maxBatch: 10,
     maxQueue: 10,
     onFault: () => {},

@@ -9,7 +9,8 @@ import { createAskCheck } from './check-asks.ts';
 import { createTreeCheck } from './check-tree.ts';
 import { checkRows } from './check-rows.ts';
 import { number } from './number.ts';
-import { closeReader, openReader } from './open-database.ts';
+import { closeReader } from './open-database.ts';
+import { openRecord } from './open-record.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
@@ -54,7 +55,7 @@ export function checkRecord(folder: string): RecordReport {
   }
   let db: DatabaseSync | undefined;
   try {
-    db = openReader(path);
+    db = openRecord(folder);
     db.exec('BEGIN');
     const damaged = (db.prepare('PRAGMA integrity_check(20)').all() as Record<string, unknown>[])
       .map((row) => String(Object.values(row)[0]))

@@ -19,7 +19,7 @@ const nth = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart
 
 beforeAll(async () => {
   cpSync(mkdtempSync(join(root, 'empty-')), sound, { recursive: true });
-  const store = await openSqliteStore({ folder: sound, idempotencyWindowMs: 1e15, onFault: () => {} });
+  const store = await openSqliteStore({ folder: sound, onFault: () => {} });
   const head = { caller: callerOf('ed', 'w1', 'orchestrator'), now: Date.now(), thread_id: treeId('w1') };
   for (const n of [1, 2, 3])
     await store.transact({

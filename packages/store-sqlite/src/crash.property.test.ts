@@ -14,7 +14,7 @@ import { Reader } from './reader.ts';
 import { SampleCommands, sampleSide, sampleThread } from './sample-commands.ts';
 import { openSample, removeFolder, sampleFolder } from './sample-record.ts';
 import type { DatabaseSync } from './sqlite.ts';
-import { Writer } from './writer.ts';
+import { Batches } from './batches.ts';
 
 const WAL_HEADER = 32;
 
@@ -49,7 +49,7 @@ test('[R1] [R2] [R3] whatever is asked and wherever it is killed, SQLite holds w
           const ask = (): Command[] => wishes.map((one) => simulation.toCommand(one));
           if (typeof next === 'object') await simulation.tear(ask(), next.tornAt);
           await simulation.run(ask());
-          if (next === 'idle') simulation.writer.idle(0, 0);
+          if (next === 'idle') simulation.writer.idle();
           if (next === 'kill') simulation.reopen();
           expect(await simulation.inSqlite()).toEqual(await simulation.inMemory());
         }
@@ -84,7 +84,7 @@ class Simulation {
   #asks = 0;
   folder = sampleFolder();
   #db: DatabaseSync = openSample(this.folder);
-  writer = new Writer(this.#db);
+  writer = new Batches(this.#db);
 
   toCommand({ kind, agent, thread, key, number }: Wish): Command {
     if (kind === 'create') return this.#sample.create(this.#asked++, ['bob'], key);
@@ -205,7 +205,7 @@ class Simulation {
     this.end();
     this.folder = folder;
     this.#db = openSample(folder);
-    this.writer = new Writer(this.#db);
+    this.writer = new Batches(this.#db);
   }
 }
 

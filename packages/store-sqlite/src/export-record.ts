@@ -1,14 +1,12 @@
-import { join } from 'node:path';
-
 import { CHAIN_START, link } from '@parley/core';
 
 import { number } from './number.ts';
-import { closeReader, openReader } from './open-database.ts';
-import { DATABASE_FILE } from './open-store.ts';
+import { closeReader } from './open-database.ts';
+import { openRecord } from './open-record.ts';
 
 /** Every line of the record as JSON, all of one moment, in the order the hub accepted it; the log may grow meanwhile. */
 export function* exportRecord(folder: string): Generator<string> {
-  const db = openReader(join(folder, DATABASE_FILE));
+  const db = openRecord(folder);
   try {
     db.exec('BEGIN');
     const entries = number(db, 'SELECT count(*) FROM entries');

@@ -6,3 +6,4 @@ export { isFolderLocked, lockFolder } from './lock-folder.ts';
 export { DATABASE_FILE, openSqliteStore, type SqliteOptions } from './open-store.ts';
 export { sqliteVersion } from './sqlite.ts';
 export { listKeptArtifacts } from './list-artifacts.ts';
+export { readClock } from './read-clock.ts';

@@ -5,7 +5,7 @@ import { ParleyError } from '@parley/protocol';
 import { checkRows } from './check-rows.ts';
 import { number } from './number.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
-import { type DatabaseSync, sqliteModule } from './sqlite.ts';
+import { type DatabaseSync, sqliteCode, SQLITE_FULL, sqliteModule } from './sqlite.ts';
 import { checkWal } from './wal-check.ts';
 
 /** Marks a file as ours: "PARL". */
@@ -16,6 +16,9 @@ const CHECKED_AT_START = 64 * 1024 * 1024;
 
 const MAX_WARNINGS = 20;
 
+/** How long a connection waits for a lock of somebody else. */
+export const BUSY_MS = 5_000;
+
 /**
  * Opens the writer's connection: identity, durable settings, integrity, migrations, in this order. `warn` hears of
  * damage that leaves the rest usable.
@@ -23,26 +26,24 @@ const MAX_WARNINGS = 20;
 export function openWriter(path: string, warn: (problem: string) => void): DatabaseSync {
   const torn = checkWal(path);
   if (torn !== undefined) warn(torn);
-  const db = new (sqliteModule().DatabaseSync)(path, { timeout: 5_000 });
+  const db = new (sqliteModule().DatabaseSync)(path, { timeout: BUSY_MS });
   checkIdentity(db);
   db.exec(
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY',
   );
-  db.exec(
-    'PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -4096',
-  );
+  db.exec('PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -4096');
   const checked = statSync(path).size <= CHECKED_AT_START;
   if (checked) checkIntegrity(db);
   migrate(db);
   if (checked) for (const problem of checkRows(db).slice(0, MAX_WARNINGS)) warn(problem);
-  settleWal(db, path);
+  settleWal(db, path, warn);
   assertDurable(db);
   return db;
 }
 
 /** Opens a connection that can only look, for readers beside the one writer. */
 export function openReader(path: string): DatabaseSync {
-  const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 5_000 });
+  const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: BUSY_MS });
   db.exec('PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192');
   return db;
 }
@@ -96,14 +97,20 @@ function migrate(db: DatabaseSync): void {
  * A crash may leave transactions in the WAL that no fsync has covered, and SQLite takes them for committed: before
  * anyone is told of them they are made durable, once in the WAL and once more, by new writes, in the database.
  */
-function settleWal(db: DatabaseSync, path: string): void {
+function settleWal(db: DatabaseSync, path: string, warn: (problem: string) => void): void {
   const wal = openSync(`${path}-wal`, 'r+');
   try {
     fsyncSync(wal);
   } finally {
     closeSync(wal);
   }
-  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  try {
+    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  } catch (error) {
+    // On a full disk there is still all of it to be read.
+    if (sqliteCode(error) !== SQLITE_FULL) throw error;
+    warn('the disk is full: the write-ahead log could not be folded into the database');
+  }
 }
 
 /** The WAL default of some builds falls back to NORMAL at the first write; an acknowledgement must mean fsync. */

@@ -18,7 +18,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const faults: string[] = [];
 const open = (folder: string): Promise<Store> =>
-  openSqliteStore({ folder, idempotencyWindowMs: 1e15, onFault: (message) => faults.push(message) });
+  openSqliteStore({ folder, onFault: (message) => faults.push(message) });
 const freshFolder = (): string => mkdtempSync(join(root, 'data-'));
 const alice = callerOf('alice', 'w1');
 

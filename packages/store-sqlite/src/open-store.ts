@@ -3,36 +3,47 @@ import { join } from 'node:path';
 import type { Store, StoreHealth } from '@parley/core';
 
 import { ThreadPort } from './thread-port.ts';
+import type { Severity } from './thread-protocol.ts';
 
 export const DATABASE_FILE = 'parley.db';
 
 export interface SqliteOptions {
   folder: string;
-  idempotencyWindowMs: number;
   maxBatch?: number;
   maxQueue?: number;
   /** Hears of every storage fault once, for the operator's log. */
   onFault: (message: string) => void;
+  /** Writes are taken again after a fault that has passed. */
+  onRecovery?: () => void;
 }
 
 /** The embedded store: one writer thread that commits in groups, one reader thread, no disk wait on the event loop. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { folder, idempotencyWindowMs, maxBatch = 512, maxQueue = 4_096 } = options;
+  const { folder, maxBatch = 512, maxQueue = 4_096 } = options;
   const path = join(folder, DATABASE_FILE);
   let health: StoreHealth = { writable: true };
+  let isOver = false;
   let told: string | undefined;
-  const onFault = (message: string, fatal: boolean): void => {
-    if (fatal) health = { writable: false, reason: message };
+  const onFault = (message: string, severity?: Severity): void => {
+    isOver ||= severity === 'fatal';
+    if (severity !== undefined) health = { writable: false, reason: message };
     if (told !== message) options.onFault(message);
     told = message;
   };
+  const onRecovery = (): void => {
+    if (isOver) return;
+    health = { writable: true };
+    told = undefined;
+    options.onRecovery?.();
+  };
+  const limits = { maxQueue, maxPiece: maxBatch, onRecovery };
   const writer = await ThreadPort.open(
-    { role: 'writer', path, idempotencyWindowMs, maxBatch },
-    { maxQueue, maxPiece: maxBatch, onFault },
+    { role: 'writer', path, maxBatch },
+    { ...limits, onFault },
   );
   const reader = await ThreadPort.open(
-    { role: 'reader', path, idempotencyWindowMs, maxBatch },
-    { maxQueue, maxPiece: maxBatch, onFault: (message) => onFault(message, false) },
+    { role: 'reader', path, maxBatch },
+    { ...limits, onFault: (message) => onFault(message) },
   );
   return {
     transact: (command) => writer.call(command),
@@ -46,6 +57,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     position: () => reader.call(['position']),
     search: (query) => reader.call(['search', query]),
     readable: (query) => reader.call(['readable', query]),
+    searchLag: () => reader.call(['searchLag']),
+    forgetKeys: (before) => writer.say({ forget_before: before }),
     health: () => ({ ...health, waiting: writer.waiting }),
     async close() {
       // The writer goes last: the last connection folds the WAL into the one file, and a reader cannot.

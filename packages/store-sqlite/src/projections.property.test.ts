@@ -7,7 +7,7 @@ import { removeFolder, sampleFolder } from './sample-record.ts';
 
 test('[BRIDGE-15] an old snapshot and the events after it are what a fresh fetch gives, and the doctor agrees', async () => {
   const folder = sampleFolder();
-  const store = await openSqliteStore({ folder, idempotencyWindowMs: 1e15, onFault: () => {} });
+  const store = await openSqliteStore({ folder, onFault: () => {} });
   try {
     await testProjections(store, 30);
   } finally {

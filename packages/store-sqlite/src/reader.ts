@@ -10,6 +10,7 @@ import {
   type RecordKind,
   type RecordKinds,
   type RecordsQuery,
+  type SearchLag,
   type SearchQuery,
   type SearchResult,
   type ThreadRow,
@@ -184,6 +185,15 @@ export class Reader {
     return { hits, complete };
   }
 
+  searchLag(): SearchLag {
+    const indexed = followerPosition(this.#db) ?? 0;
+    const entries = Math.max(0, this.position() - indexed);
+    const row = entries === 0 ? undefined : this.#sql.next.get(indexed);
+    if (row === undefined) return { entries: 0 };
+    const { created_at } = JSON.parse((row as { json: string }).json) as Entry;
+    return { entries, since: created_at };
+  }
+
   readable({ workspace_id, participant }: { workspace_id: string; participant: string }): string[] {
     const rows = this.#sql.readable.all({ workspace: workspace_id, participant }) as { thread_id: string }[];
     return rows.map(({ thread_id }) => thread_id);
@@ -283,6 +293,7 @@ function prepareStatements(db: DatabaseSync) {
        AND ${OPEN_TO}
        ORDER BY s.rank, e.pos DESC LIMIT :limit`,
     ),
+    next: prepare('SELECT json FROM entries WHERE pos > ? ORDER BY pos LIMIT 1'),
     readable: prepare(`SELECT t.thread_id FROM threads t WHERE t.workspace_id = :workspace AND ${OPEN_TO}`),
   };
 }

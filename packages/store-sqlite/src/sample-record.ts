@@ -8,7 +8,7 @@ import { openWriter } from './open-database.ts';
 import { DATABASE_FILE } from './open-store.ts';
 import { SampleCommands } from './sample-commands.ts';
 import type { DatabaseSync } from './sqlite.ts';
-import { Writer } from './writer.ts';
+import { Batches } from './batches.ts';
 
 export const SAMPLE_THREADS = 3;
 export const SAMPLE_SIDES = 2;
@@ -44,7 +44,7 @@ export function openSample(folder: string): DatabaseSync {
 export function writeSampleRecord(messages: number): SampleRecord {
   const folder = sampleFolder();
   const db = openSample(folder);
-  const writer = new Writer(db);
+  const writer = new Batches(db);
   const sample = new SampleCommands();
   const retries: Command[] = [];
   const lengths: number[] = [];
@@ -87,6 +87,6 @@ export function writeSampleRecord(messages: number): SampleRecord {
     retries.push(command);
   }
   run(sample.answer('alice', 0));
-  while (writer.idle(0, 0).more);
+  while (writer.idle() !== undefined);
   return { folder, db, retries, lengths, quoted };
 }

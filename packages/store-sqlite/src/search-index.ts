@@ -3,7 +3,16 @@ import { CHAIN_START, type Entry, link } from '@parley/core';
 import { rowSum } from './row-sum.ts';
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
 
+/** How many entries one step takes. */
 const STEP = 100;
+/** How many characters of fresh entries are held; beyond it they are read again from the disk. */
+const HELD_CHARS = 4_000_000;
+/** So many bytes of text make FTS5 rewrite about one page of its index, over all the merges to come. */
+const BYTES_PER_PAGE = 1_000;
+/** How many pages are merged at once: FTS5 left to itself merges thousands within one commit. */
+const MERGED_AT_ONCE = 24;
+/** How many segments there may be on a level before FTS5 merges all of them whatever it costs; the most it allows. */
+const CRISIS = 1_999;
 
 interface Row {
   pos: number;
@@ -13,41 +22,147 @@ interface Row {
   json: string;
 }
 
-/** A durable follower of the log that keeps the full-text index; it works in small steps while nobody writes. */
+/** An entry that was just sealed. */
+interface Fresh {
+  pos: number;
+  /** Undefined for what is not to be found. */
+  body: string | undefined;
+}
+
+/** What one stretch of indexing came to. */
+interface Stretch {
+  more: boolean;
+  /** Positions of damaged entries, which are left out. */
+  damaged: number[];
+}
+
+/** A durable follower of the log that keeps the full-text index, in stretches as short as its owner wants them. */
 export class SearchIndex {
   readonly #db: DatabaseSync;
   readonly #next: StatementSync;
   readonly #add: StatementSync;
   readonly #move: StatementSync;
+  readonly #merge: StatementSync;
+  /** What was sealed and is not indexed yet, in order; there may be a gap before it. */
+  #fresh: Fresh[] = [];
+  #freshChars = 0;
+  /** Merging that the texts indexed so far have made necessary. */
+  #pagesToMerge = 0;
+  #isTuned = false;
   #position: number;
+  /** The position that is on disk. */
+  #kept: number;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#next = db.prepare(
       `SELECT e.pos, e.seq, e.hash, e.json,
        (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before
-       FROM entries e WHERE e.pos > ? ORDER BY e.pos LIMIT ?`,
+       FROM entries e WHERE e.pos > ? ORDER BY e.pos`,
     );
     this.#add = db.prepare('INSERT INTO search (rowid, body) VALUES (?, ?)');
     this.#move = db.prepare("INSERT OR REPLACE INTO followers (name, pos, sum) VALUES ('search', ?, ?)");
-    this.#position = followerPosition(db) ?? this.#startAnew();
+    this.#merge = db.prepare("INSERT INTO search (search, rank) VALUES ('merge', ?)");
+    this.#position = this.#kept = followerPosition(db) ?? this.#startAnew();
   }
 
-  /** Indexes a few more entries and says whether there are more; a damaged one is told of and left out. */
-  step(): { more: boolean; damaged: number[] } {
-    const rows = this.#next.all(this.#position, STEP) as unknown as Row[];
-    const last = rows.at(-1);
-    if (last === undefined) return { more: false, damaged: [] };
-    const damaged: number[] = [];
+  /** How far the index has come. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** How much merging is left to do: none, some that can wait, or enough for one time. */
+  get ragged(): 'no' | 'little' | 'much' {
+    if (this.#pagesToMerge < 1) return 'no';
+    return this.#pagesToMerge < MERGED_AT_ONCE ? 'little' : 'much';
+  }
+
+  /** Indexes a few more entries in a transaction of its own. */
+  step(): Stretch {
     this.#db.exec('BEGIN IMMEDIATE');
-    for (const { pos, seq, before, hash, json } of rows) {
-      if (link(before ?? CHAIN_START, json) !== hash) damaged.push(pos);
-      else if (seq > 0) this.#add.run(pos, (JSON.parse(json) as Entry).body);
-    }
-    this.#move.run(last.pos, sumOfFollower(last.pos));
+    let taken = 0;
+    const stretch = this.take(() => ++taken < STEP);
+    this.merge();
     this.#db.exec('COMMIT');
-    this.#position = last.pos;
-    return { more: rows.length === STEP, damaged };
+    this.keep();
+    return stretch;
+  }
+
+  /** Hands over an entry that was just sealed: it need not be read and checked again. */
+  offer(pos: number, { seq, body }: Pick<Entry, 'seq' | 'body'>): void {
+    if (this.#freshChars > HELD_CHARS) return;
+    this.#fresh.push({ pos, body: seq > 0 ? body : undefined });
+    this.#freshChars += body.length;
+  }
+
+  /** Indexes entries inside the open transaction: one, and further ones as long as it may. */
+  take(mayGoOn: () => boolean): Stretch {
+    const damaged: number[] = [];
+    const from = this.#position;
+    let isOver = false;
+    const index = (pos: number, body: string | undefined): void => {
+      if (body !== undefined) this.#add.get(pos, body);
+      this.#pagesToMerge += (body?.length ?? 0) / BYTES_PER_PAGE;
+      this.#position = pos;
+      isOver = !mayGoOn();
+    };
+    this.#tune();
+    if (this.#fresh[0]?.pos !== from + 1) {
+      for (const row of this.#next.iterate(from) as unknown as Iterable<Row>) {
+        const { pos, seq, before, hash, json } = row;
+        if (pos === this.#fresh[0]?.pos) break;
+        const isSound = link(before ?? CHAIN_START, json) === hash;
+        if (!isSound) damaged.push(pos);
+        index(pos, isSound && seq > 0 ? (JSON.parse(json) as Entry).body : undefined);
+        if (isOver) break;
+      }
+    }
+    let taken = 0;
+    for (const { pos, body } of this.#fresh) {
+      if (isOver) break;
+      taken++;
+      this.#freshChars -= body?.length ?? 0;
+      index(pos, body);
+    }
+    this.#fresh.splice(0, taken);
+    if (this.#position > from) this.place();
+    return { more: isOver, damaged };
+  }
+
+  /** Merges a little of what was indexed, inside the open transaction. */
+  merge(): void {
+    const pages = Math.min(MERGED_AT_ONCE, Math.ceil(this.#pagesToMerge));
+    if (pages > 0) this.#merge.run(pages);
+    this.#pagesToMerge = Math.max(0, this.#pagesToMerge - pages);
+  }
+
+  /** Writes the index's place anew, inside the open transaction. */
+  place(): void {
+    this.#move.run(this.#position, sumOfFollower(this.#position));
+  }
+
+  /** What was indexed is on disk. */
+  keep(): void {
+    this.#kept = this.#position;
+  }
+
+  /** What was indexed was rolled back. */
+  drop(): void {
+    this.#position = this.#kept;
+    this.#fresh = [];
+    this.#freshChars = 0;
+    this.#isTuned = false;
+  }
+
+  /** Merging is done in stretches like indexing, and not by FTS5 in the midst of somebody's commit. */
+  #tune(): void {
+    if (this.#isTuned) return;
+    const row = this.#db.prepare("SELECT v FROM search_config WHERE k = 'automerge'").get();
+    if ((row as { v: unknown } | undefined)?.v !== 0)
+      this.#db.exec(
+        `INSERT INTO search (search, rank) VALUES ('automerge', 0), ('crisismerge', ${CRISIS})`,
+      );
+    this.#isTuned = true;
   }
 
   /** An index that no longer knows how far it has come is made again from the log. */

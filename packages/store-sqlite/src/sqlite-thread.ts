@@ -3,12 +3,12 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import type { Command } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 
+import { Batches } from './batches.ts';
 import { openReader, openWriter } from './open-database.ts';
 import { Reader } from './reader.ts';
-import type { Opening, Reply, ThreadStart } from './thread-protocol.ts';
-import { Writer } from './writer.ts';
+import type { Forgetting, Notice, Opening, Reply, ThreadStart } from './thread-protocol.ts';
 
-/** How long nobody must have written before the writer does what can wait. */
+/** How long nobody must have written before the writer does what can wait in transactions of its own. */
 const QUIET_MS = 200;
 
 const start = workerData as ThreadStart;
@@ -28,36 +28,45 @@ function say(opening: Opening): void {
 
 function serveWriter(): string[] {
   const warnings: string[] = [];
-  const writer = new Writer(openWriter(start.path, (problem) => warnings.push(problem)));
+  const tell = (notice: Notice): void => port.postMessage(JSON.stringify(notice));
+  const batches = new Batches(openWriter(start.path, (problem) => warnings.push(problem)), tell);
   let quiet: NodeJS.Timeout | undefined;
   const rest = (delay: number): void => {
     clearTimeout(quiet);
     quiet = setTimeout(() => {
-      const { more, notice } = writer.idle(Date.now(), start.idempotencyWindowMs);
-      if (notice !== undefined) port.postMessage(JSON.stringify(notice));
-      if (more) rest(1);
+      const again = batches.idle();
+      if (again !== undefined) rest(again);
     }, delay);
   };
   rest(QUIET_MS);
+  const take = (piece: string, commands: Command[]): void => {
+    const said = JSON.parse(piece) as Command[] | Forgetting;
+    if (Array.isArray(said)) commands.push(...said);
+    else batches.forgetKeys(said.forget_before);
+  };
   /** One commit is for all that came while the last one was made; what comes from now on is for the next. */
   const withArrived = (piece: string): Command[] => {
-    const commands = JSON.parse(piece) as Command[];
-    while (commands.length < start.maxBatch) {
+    const commands: Command[] = [];
+    take(piece, commands);
+    // A word that is no command wants no answer, and the end may stand behind it.
+    while (commands.length > 0 && commands.length < start.maxBatch) {
       const next = receiveMessageOnPort(port);
       if (next === undefined) break;
-      commands.push(...(JSON.parse(next.message as string) as Command[]));
+      take(next.message as string, commands);
     }
     return commands;
   };
   port.on('message', (batch: string) => {
     if (batch === 'close') {
       clearTimeout(quiet);
-      writer.close();
+      batches.close();
       port.postMessage('closed');
       port.close();
       return;
     }
-    port.postMessage(JSON.stringify(writer.run(withArrived(batch))));
+    const commands = withArrived(batch);
+    if (commands.length > 0) port.postMessage(JSON.stringify(batches.run(commands)));
+    batches.fold();
     rest(QUIET_MS);
   });
   return warnings;
@@ -96,7 +105,8 @@ function serveReader(): string[] {
     // One read transaction: every answer of a batch is of the same moment.
     db.exec('BEGIN');
     const replies = (JSON.parse(batch) as Question[]).map(ask);
-    db.exec('COMMIT');
+    // An error of the disk ends it by itself.
+    if (db.isTransaction) db.exec('COMMIT');
     port.postMessage(JSON.stringify(replies));
   });
   return [];

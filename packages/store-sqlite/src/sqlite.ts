@@ -1,6 +1,9 @@
 export {
   type DatabaseSync,
+  SQLITE_BUSY,
   SQLITE_FULL,
+  SQLITE_IOERR,
+  SQLITE_PROTOCOL,
   sqliteCode,
   sqliteModule,
   sqliteVersion,

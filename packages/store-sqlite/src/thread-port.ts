@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 import { ParleyError } from '@parley/protocol';
 
-import type { Notice, Opening, Reply, ThreadStart } from './thread-protocol.ts';
+import type { Forgetting, Notice, Opening, Reply, Severity, ThreadStart } from './thread-protocol.ts';
 
 interface Waiting {
   resolve: (value: never) => void;
@@ -14,7 +14,9 @@ export interface PortOptions {
   maxQueue: number;
   /** How many calls cross at once at most. */
   maxPiece: number;
-  onFault: (message: string, fatal: boolean) => void;
+  onFault: (message: string, severity?: Severity) => void;
+  /** What stood in the way of writing has passed. */
+  onRecovery: () => void;
 }
 
 /** So many calls leave at once, while their turn of the event loop goes on: the thread works on them meanwhile. */
@@ -57,7 +59,7 @@ export class ThreadPort {
       worker.once('message', (message: string) => {
         const opening = JSON.parse(message) as Opening;
         if (opening.ready) {
-          for (const warning of opening.warnings) options.onFault(warning, false);
+          for (const warning of opening.warnings) options.onFault(warning);
           resolve();
           return;
         }
@@ -98,6 +100,11 @@ export class ThreadPort {
     });
   }
 
+  /** Says something that has no answer. */
+  say(forgetting: Forgetting): void {
+    if (this.#gone === undefined) this.#worker.postMessage(JSON.stringify(forgetting));
+  }
+
   /** Lets what is queued finish, then ends the thread. */
   async close(): Promise<void> {
     while (this.#gone === undefined && this.#waiting.length > 0) {
@@ -126,12 +133,13 @@ export class ThreadPort {
     }
     const said = JSON.parse(message) as Reply[] | Notice;
     if (!Array.isArray(said)) {
-      this.#options.onFault(said.fault, said.fatal);
+      if ('recovered' in said) this.#options.onRecovery();
+      else this.#options.onFault(said.fault, said.severity);
       return;
     }
     const waiting = this.#waiting.splice(0, said.length);
-    for (const [i, { ok, error, fault, fatal }] of said.entries()) {
-      if (fault !== undefined) this.#options.onFault(fault, fatal === true);
+    for (const [i, { ok, error, fault, severity }] of said.entries()) {
+      if (fault !== undefined) this.#options.onFault(fault, severity);
       if (error === undefined) waiting[i]?.resolve(ok as never);
       else waiting[i]?.reject(new ParleyError(error.code, error.message, error.details));
     }
@@ -142,7 +150,7 @@ export class ThreadPort {
     this.#gone = reason;
     for (const { reject } of this.#waiting) reject(unavailable(reason));
     this.#waiting = [];
-    this.#options.onFault(reason, true);
+    this.#options.onFault(reason, 'fatal');
   }
 }
 

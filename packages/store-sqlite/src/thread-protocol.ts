@@ -4,7 +4,6 @@ import type { ErrorCode, ErrorDetails } from '@parley/protocol';
 export interface ThreadStart {
   role: 'writer' | 'reader';
   path: string;
-  idempotencyWindowMs: number;
   /** How many commands may share one commit. */
   maxBatch: number;
 }
@@ -20,12 +19,16 @@ export interface Reply {
   error?: { code: ErrorCode; message: string; details?: ErrorDetails };
   /** What went wrong below the rules, for the operator's log. */
   fault?: string;
-  /** The store takes no more writes. */
-  fatal?: boolean;
+  severity?: Severity;
 }
 
-/** What a store thread says unasked: a fault it met by itself. Batches are JSON arrays, this is an object. */
-export interface Notice {
-  fault: string;
-  fatal: boolean;
+/** What a fault means for writing: none is taken until it has passed, or until a restart. */
+export type Severity = 'passing' | 'fatal';
+
+/** What a store thread says unasked: a fault it met by itself, or that one has passed. Batches are arrays, this is an object. */
+export type Notice = { fault: string; severity?: Severity } | { recovered: true };
+
+/** What the writer is told beside commands: to forget the idempotency keys from before a moment. Commands come in arrays. */
+export interface Forgetting {
+  forget_before: number;
 }

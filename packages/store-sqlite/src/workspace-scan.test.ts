@@ -7,11 +7,11 @@ import { DATABASE_FILE } from './open-store.ts';
 import { Reader } from './reader.ts';
 import { SampleCommands } from './sample-commands.ts';
 import { openSample, removeFolder, sampleFolder } from './sample-record.ts';
-import { Writer } from './writer.ts';
+import { Batches } from './batches.ts';
 
 test('[R4] [R10] a page of the workspace looks through a part of a long log only, and pages still chain', () => {
   const folder = sampleFolder();
-  const writer = new Writer(openSample(folder));
+  const writer = new Batches(openSample(folder));
   const sample = new SampleCommands();
   writer.run([sample.create(0, ['bob']), sample.create(1, [])]);
   for (let i = 0; i < 24; i++)

@@ -48,7 +48,5 @@ export function prepareWriterStatements(db: DatabaseSync) {
     putKey: prepare(
       'INSERT OR REPLACE INTO idempotency (name, fingerprint, at, result, sum) VALUES (?, ?, ?, ?, ?)',
     ),
-    someKeys: prepare('SELECT name, at FROM idempotency WHERE name > ? ORDER BY name LIMIT 500'),
-    dropKey: prepare('DELETE FROM idempotency WHERE name = ?'),
   };
 }

@@ -20,7 +20,6 @@ import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
 import { listRecords } from './list-records.ts';
 import { number } from './number.ts';
-import { assertDurable } from './open-database.ts';
 import {
   type CursorColumns,
   damaged,
@@ -32,11 +31,10 @@ import {
   sumOfRecord,
   sumOfThread,
 } from './row-sum.ts';
-import { SearchIndex } from './search-index.ts';
 import { packAnswer, unpackAnswer } from './stored-answer.ts';
 import { readThread, type ThreadRecord } from './thread-record.ts';
-import { type DatabaseSync, sqliteCode, SQLITE_FULL } from './sqlite.ts';
-import type { Notice, Reply } from './thread-protocol.ts';
+import type { DatabaseSync } from './sqlite.ts';
+import type { Reply } from './thread-protocol.ts';
 import { prepareWriterStatements, type WriterStatements } from './writer-statements.ts';
 
 interface CachedThread {
@@ -51,89 +49,34 @@ interface CachedThread {
 
 const CACHED_THREADS = 2_000;
 
-/** Runs batches of commands, one transaction each, by the rules of the core; lives in the writer's thread. */
+/** Carries out commands by the rules of the core, inside the transaction that its owner has opened. */
 export class Writer {
   readonly #db: DatabaseSync;
   readonly #sql: WriterStatements;
-  readonly #search: SearchIndex;
+  readonly #onEntry: (pos: number, entry: Entry) => void;
   readonly #threads = new Map<string, CachedThread>();
   readonly #touched = new Set<CachedThread>();
   readonly #workspaces = new Set<string>();
   readonly #tagsByScope = new Map<string, string>();
-  /** Where the sweep of old idempotency keys goes on. */
-  #swept = '';
   #position: number;
-  #asserted = false;
-  #failure: string | undefined;
+  /** How far the log on disk has come. */
+  #durable: number;
 
-  constructor(db: DatabaseSync) {
+  /** `onEntry` hears of every entry as it is sealed. */
+  constructor(db: DatabaseSync, onEntry: (pos: number, entry: Entry) => void = () => {}) {
     this.#db = db;
+    this.#onEntry = onEntry;
     this.#sql = prepareWriterStatements(db);
-    this.#search = new SearchIndex(db);
-    this.#position = number(db, 'SELECT max(pos) FROM entries');
+    this.#position = this.#durable = number(db, 'SELECT max(pos) FROM entries');
   }
 
-  /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
-  run(commands: readonly Command[]): Reply[] {
-    if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
-    try {
-      this.#db.exec('BEGIN IMMEDIATE');
-      const replies = commands.map((command) => this.#attempt(command));
-      this.#flushThreads();
-      this.#db.exec('COMMIT');
-      if (!this.#asserted) this.#assertOnce();
-      return replies;
-    } catch (error) {
-      const reply = this.#abandon(error);
-      return commands.map(() => reply);
-    }
+  /** How far the log has come, what is not committed yet included. */
+  get position(): number {
+    return this.#position;
   }
 
-  /** Does a little of what can wait; says whether there is more of it, or what went wrong. */
-  idle(now: number, windowMs: number): { more: boolean; notice?: Notice } {
-    if (this.#failure !== undefined) return { more: false };
-    try {
-      this.#purgeKeys(now - windowMs);
-      const { more, damaged: positions } = this.#search.step();
-      if (positions.length === 0) return { more };
-      return {
-        more,
-        notice: { fault: `damaged entries at positions ${positions.join(', ')}`, fatal: false },
-      };
-    } catch (error) {
-      const { fault, fatal } = this.#abandon(error);
-      return { more: false, notice: { fault: fault ?? '', fatal: fatal === true } };
-    }
-  }
-
-  /** Folds the WAL into the one file, where nobody reads it and no fault forbids it, and lets go of both. */
-  close(): void {
-    try {
-      if (this.#failure === undefined)
-        this.#db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
-    } finally {
-      this.#db.close();
-    }
-  }
-
-  /** Forgets a few keys that no longer bind; the sweep walks round the table. */
-  #purgeKeys(before: number): void {
-    const rows = this.#sql.someKeys.all(this.#swept) as { name: string; at: number }[];
-    const expired = rows.filter(({ at }) => at < before);
-    if (expired.length > 0) {
-      this.#db.exec('BEGIN IMMEDIATE');
-      for (const { name } of expired) this.#sql.dropKey.run(name);
-      this.#db.exec('COMMIT');
-    }
-    this.#swept = rows.at(-1)?.name ?? '';
-  }
-
-  #assertOnce(): void {
-    assertDurable(this.#db);
-    this.#asserted = true;
-  }
-
-  #attempt(command: Command): Reply {
+  /** Carries out one command; a refused one leaves no trace. */
+  attempt(command: Command): Reply {
     try {
       return { ok: this.#transact(command) };
     } catch (error) {
@@ -146,6 +89,18 @@ export class Writer {
         },
       };
     }
+  }
+
+  /** The transaction is on disk. */
+  keep(): void {
+    this.#durable = this.#position;
+  }
+
+  /** The transaction was rolled back: nothing of it is remembered. */
+  drop(): void {
+    this.#threads.clear();
+    this.#touched.clear();
+    this.#position = this.#durable;
   }
 
   #transact(command: Command): Committed {
@@ -293,6 +248,7 @@ export class Writer {
       const sealed = seal(thread.head, entry);
       const replyTo = entry.in_reply_to === undefined ? null : (seqOfMessageId(entry.in_reply_to) ?? null);
       this.#sql.addEntry.get(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
+      this.#onEntry(this.#position, entry);
       thread.head = sealed.hash;
     }
     thread.state = state;
@@ -314,7 +270,7 @@ export class Writer {
   }
 
   /** A thread's head is written once per batch, however many entries the batch gave it; its state when it changed. */
-  #flushThreads(): void {
+  flush(): void {
     for (const thread of this.#touched) {
       const { id, state, stored, head } = thread;
       const { last_seq, updated_at } = state;
@@ -339,43 +295,6 @@ export class Writer {
       if (!state.participants.includes(agent)) this.#sql.dropParticipant.run(state.workspace_id, agent, id);
     }
   }
-
-  /** A full disk is waited out; after any other storage error nothing is acknowledged until a restart. */
-  #abandon(error: unknown): Reply {
-    this.#threads.clear();
-    this.#touched.clear();
-    try {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      this.#position = number(this.#db, 'SELECT max(pos) FROM entries');
-    } catch (second) {
-      this.#failure = String(second);
-    }
-    const message = error instanceof Error ? error.message : String(error);
-    const full = sqliteCode(error) === SQLITE_FULL;
-    if (!full) this.#failure ??= message;
-    return full
-      ? {
-          error: {
-            code: 'UNAVAILABLE',
-            message: 'the disk is full; nothing was written',
-            details: { retry_after_ms: 1_000 },
-          },
-          fault: message,
-        }
-      : failed(message);
-  }
-}
-
-function failed(message: string): Reply {
-  return {
-    error: {
-      code: 'UNAVAILABLE',
-      message:
-        'the store has failed and takes no more writes; restart the hub, then retry with the same idempotency_key',
-    },
-    fault: message,
-    fatal: true,
-  };
 }
 
 /** What an entry may change beside the head. */

@@ -6,7 +6,7 @@ import { openMemoryStore } from '../store-memory.ts';
 import { createOffers } from './offers.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
-const clock = { now: () => NOW, monotonic: () => 0 };
+const clock = { now: () => NOW, monotonic: () => 0, trusted: () => NOW };
 const chance = { bytes: () => new Uint8Array(16), below: () => 0 };
 const caller: Caller = { agent_id: 'bob', workspace_id: 'w', role: 'worker', session_id: 's' };
 const open = (store = openMemoryStore()) => {

@@ -45,7 +45,7 @@ export function createTreeKeeper({ store, log, clock, chance, everyMs, onFault }
       limit: LOOKED_AT,
     });
     for (const { document_id, workspace_id, ...root } of roots) {
-      if (!isForgotten(root, clock.now())) continue;
+      if (!isForgotten(root, clock.trusted())) continue;
       for (let more = true; more && !ending.signal.aborted;) {
         const thread_id = treeId(workspace_id);
         const command = { type: 'purge_document', ...head(workspace_id), thread_id } as const;
@@ -62,7 +62,7 @@ export function createTreeKeeper({ store, log, clock, chance, everyMs, onFault }
       marks: ['used'],
       limit: LOOKED_AT,
     });
-    const over = used.filter(({ until }) => until <= clock.now());
+    const over = used.filter(({ until }) => until <= clock.trusted());
     for (const workspace_id of new Set(over.map((one) => one.workspace_id))) {
       const keys = over.filter((one) => one.workspace_id === workspace_id).map(({ key }) => key);
       await log.append({ type: 'forget_nonces', ...head(workspace_id), input: { keys } });

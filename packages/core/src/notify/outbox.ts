@@ -134,7 +134,7 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
 
   /** Forgets what was told long ago. */
   async function sweep(): Promise<void> {
-    const old = new Date(clock.now() - KEPT_MS).toISOString();
+    const old = new Date(clock.trusted() - KEPT_MS).toISOString();
     const marks = ['sent', 'dropped', 'failed'];
     const query = { kind: 'notice', workspace_id: undefined, marks, limit: LIMITS.records } as const;
     const over = (await store.records(query)).filter(({ created_at }) => created_at < old);

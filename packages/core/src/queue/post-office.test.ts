@@ -41,7 +41,7 @@ async function open(handler: Handler, more: { store?: Store; settings?: Partial<
   const office = createPostOffice({
     store,
     log,
-    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+    clock: { now: () => Date.now(), monotonic: () => performance.now(), trusted: () => Date.now() },
     chance: { bytes: (count) => new Uint8Array(count), below: (bound) => (drawn += 7_919) % bound },
     carrier: createLanes({ perWorkspace: 4, atOnce: 16 }),
     hub: () => ({

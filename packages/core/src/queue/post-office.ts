@@ -189,7 +189,7 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
   }
 
   async function forget(mark: 'done' | 'dead', keepMs: number): Promise<void> {
-    const finished_before = new Date(clock.now() - keepMs).toISOString();
+    const finished_before = new Date(clock.trusted() - keepMs).toISOString();
     const ended = await store.records({
       kind: 'delivery',
       workspace_id: undefined,
@@ -225,7 +225,7 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
         idempotency: {
           scope: `${workspace_id} queue ${action}`,
           key: idempotency_key,
-          fresh_after: start.now - settings.idempotencyWindowMs,
+          fresh_after: clock.trusted() - settings.idempotencyWindowMs,
         },
         order,
         delivery: { delivery_id, expires_at, idempotency_key },
@@ -240,7 +240,7 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
     async redrive(caller, delivery, key) {
       const { delivery_id, workspace_id, from } = delivery;
       const start = head(caller);
-      const fresh_after = start.now - settings.idempotencyWindowMs;
+      const fresh_after = clock.trusted() - settings.idempotencyWindowMs;
       const scope = `${workspace_id} redrive ${delivery_id}`;
       const { result, replayed } = await log.append({
         type: 'redrive_delivery',

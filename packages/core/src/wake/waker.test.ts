@@ -58,7 +58,7 @@ async function openScene(doors: Door[], settings: Partial<WakeSettings> = {}, st
   const time = { now: Date.parse('2030-01-01T00:00:00Z') };
   const feed = createFeed();
   const { deps, call } = openDesk(store, time, feed);
-  const clock = { now: () => time.now, monotonic: () => performance.now() };
+  const clock = { now: () => time.now, monotonic: () => performance.now(), trusted: () => time.now };
   const open = (some: Door[] = doors) =>
     createWaker({
       ...deps,

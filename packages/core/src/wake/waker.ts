@@ -129,7 +129,7 @@ export function createWaker(deps: WakerDeps): Waker {
     const { idempotency_key: key } = request;
     if (key === undefined) return head;
     const scope = `${workspace_id} wake:${wake.thread_id} ${wake.target_agent_id} ${agent_id}`;
-    return { ...head, idempotency: { scope, key, fresh_after: clock.now() - deps.idempotencyWindowMs } };
+    return { ...head, idempotency: { scope, key, fresh_after: clock.trusted() - deps.idempotencyWindowMs } };
   }
 
   /** The same key again: what became of the first. */

@@ -76,8 +76,9 @@ let settling: ReturnType<typeof setTimeout> | undefined;
 // Whatever happens to a document, the levels in sight are asked for again: who hangs where can change on several.
 effect(() => {
   if (treeEvents.value.length === 0) return;
-  clearTimeout(settling);
-  settling = setTimeout(() => {
+  // Not put off by what comes meanwhile: where much happens it would never come.
+  settling ??= setTimeout(() => {
+    settling = undefined;
     for (const parent of levels.peek().keys()) void loadLevel(parent);
   }, SETTLE_MS);
 });

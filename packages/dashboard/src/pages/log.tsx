@@ -1,5 +1,5 @@
 import type { ThreadEvent } from '@parley/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { read, wordsOf } from '../data/api.ts';
 import { me, threads } from '../data/state.ts';
@@ -9,6 +9,7 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { describe } from '../parts/system-words.ts';
+import { useSoon } from '../parts/use-soon.ts';
 import { place } from '../router.ts';
 import { clockTime, fullTime } from '../time.ts';
 import { reportedAs } from '../words.ts';
@@ -69,10 +70,7 @@ function Entries({ filter }: { filter: string }) {
     0,
     ...[...(threads.value?.values() ?? [])].map(({ updated_at }) => Date.parse(updated_at)),
   );
-  useEffect(() => {
-    const timer = setTimeout(() => void load(), 300);
-    return () => clearTimeout(timer);
-  }, [newest]);
+  useSoon(() => void load(), 300, 'log', newest);
   const shown = rows.filter(({ event }) => FILTERS[filter]?.(event) ?? true);
   return (
     <>

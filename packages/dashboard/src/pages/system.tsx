@@ -13,7 +13,8 @@ import { Page, Section } from '../parts/page.tsx';
 import { PairSheet } from '../parts/pair-sheet.tsx';
 import { Sheet } from '../parts/sheet.tsx';
 import { setTheme, theme, type Theme } from '../theme.ts';
-import { ago, fullTime } from '../time.ts';
+import { ago, fullTime, span } from '../time.ts';
+import { plural } from '../words.ts';
 
 type Hub = OutputOf<'describe_hub'>;
 type Device = OutputOf<'list_devices'>['devices'][number];
@@ -61,6 +62,14 @@ export function SystemPage() {
               </span>
             )}
           </Fact>
+          {hub?.trouble === undefined ? null : <Fact name="Trouble">{hub.trouble}</Fact>}
+          <Fact name="Search index">{hub === undefined ? '' : lagOf(hub)}</Fact>
+          {hub === undefined || hub.clock.ahead_ms === 0 ? null : (
+            <Fact name="Clock">
+              <span class="chip chip-stuck">Jumped ahead by {span(hub.clock.ahead_ms)}</span> Nothing is
+              forgotten by it before {fullTime(hub.clock.believed_at ?? '')}.
+            </Fact>
+          )}
           <Fact name="Version">{hub?.version ?? ''}</Fact>
           <Fact name="Running for">{hub === undefined ? '' : ago(hub.started_at)}</Fact>
           <Fact name="Entries in the log">{hub?.position.toLocaleString() ?? ''}</Fact>
@@ -188,6 +197,11 @@ export function SystemPage() {
       ) : null}
     </Page>
   );
+}
+
+/** How far the index of words is behind the log. */
+function lagOf({ search: { behind, lag_ms } }: Hub): string {
+  return behind === 0 ? 'Up to date' : `${plural(behind, 'entry', 'entries')} behind, ${(lag_ms / 1_000).toFixed(1)} s`;
 }
 
 function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {

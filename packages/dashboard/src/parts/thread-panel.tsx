@@ -1,5 +1,5 @@
 import type { OutputOf } from '@parley/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { maySteer } from '../data/actions.ts';
 import { call, wordsOf } from '../data/api.ts';
@@ -8,26 +8,20 @@ import { plainTimes } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { Invite, Participants } from './participants.tsx';
+import { useSoon } from './use-soon.ts';
 
 type Summary = OutputOf<'summarize_thread'>;
 
 /** What stands beside a thread: its people, what is open, its side channels. */
 export function ThreadPanel({ thread, onSide }: { thread: ThreadRow; onSide: () => void }) {
   const { thread_id, side_channels = [], side_of, last_seq } = thread;
-  const [summary, set] = useState<Summary | string | undefined>();
-  useEffect(() => {
-    let gone = false;
-    const timer = setTimeout(() => {
-      call('summarize_thread', { thread_id }).then(
-        (answer) => (gone ? undefined : set(answer)),
-        (error: unknown) => (gone ? undefined : set(wordsOf(error))),
-      );
-    }, 400);
-    return () => {
-      gone = true;
-      clearTimeout(timer);
-    };
-  }, [thread_id, last_seq]);
+  const [told, set] = useState<{ of: string; summary: Summary | string } | undefined>();
+  const load = (): void => {
+    const tell = (summary: Summary | string): void => set({ of: thread_id, summary });
+    call('summarize_thread', { thread_id }).then(tell, (error: unknown) => tell(wordsOf(error)));
+  };
+  useSoon(load, 400, thread_id, last_seq);
+  const summary = told?.of === thread_id ? told.summary : undefined;
   const known = typeof summary === 'object' ? summary : undefined;
   return (
     <div class="panel">

@@ -179,9 +179,13 @@ export function retireKey(file: KeyFile, kid: string, now: number): KeyRecord {
   return key;
 }
 
-/** Takes one token out of use at once, and forgets it when it would have expired anyway. */
+/** So many revocations are kept whatever the clock says: one that is wrong must not give a token back. */
+const KEPT_REVOCATIONS = 1_000;
+
+/** Takes one token out of use at once; of very many, those are forgotten that would have expired anyway. */
 export function revokeToken(file: KeyFile, jti: string, now: number): void {
-  file.revoked = file.revoked.filter(({ until }) => Date.parse(until) > now);
+  if (file.revoked.length >= KEPT_REVOCATIONS)
+    file.revoked = file.revoked.filter(({ until }) => Date.parse(until) > now);
   if (file.revoked.some((revoked) => revoked.jti === jti)) return;
   file.revoked.push({
     jti,

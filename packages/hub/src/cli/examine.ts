@@ -3,6 +3,7 @@ import { checkRecord, type RecordReport, sqliteVersion } from '@parley/store-sql
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../version.ts';
 import { checkArtifacts } from './examine-artifacts.ts';
+import { checkClock } from './examine-clock.ts';
 import { checkDisk, checkFiles } from './examine-folder.ts';
 import { checkHub } from './examine-hub.ts';
 import { checkKeys } from './examine-keys.ts';
@@ -44,6 +45,7 @@ export async function examine(config: Config): Promise<DoctorReport> {
     ...checkKeys(config.data, Date.now()),
     ...recordChecks(record),
     checkArtifacts(config),
+    checkClock(config.data),
     await checkHub(config),
     ...(await checkSearch(config)),
     ...programChecks(programs),

@@ -1,10 +1,11 @@
 import type { Client } from '@parley/client';
-import { AGENT_STATES, type AgentView, LIMITS } from '@parley/protocol';
+import { AGENT_STATES, type AgentView, LIMITS, type OutputOf, ParleyError } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import { addConnectOptions, connect } from './connect.ts';
 import { findHub } from './find-hub.ts';
 import { print } from './output.ts';
+import { span } from './span.ts';
 import { type Paint, painter } from './style.ts';
 import { table } from './table.ts';
 
@@ -21,12 +22,13 @@ export function addStatusCommand(program: Command): void {
       const { config } = loaded;
       // The first call finds out whether the hub is there.
       const { sessions } = await client.list_sessions();
-      const [threads, asks, { agents }, store, version] = await Promise.all([
+      const [threads, asks, { agents }, store, version, hub] = await Promise.all([
         countThreads(client),
         client.list_asks({ limit: LIMITS.page_max }),
         client.list_agents(),
         readHealth(url),
         readVersion(url),
+        describeHub(client),
       ]);
       const local = findHub(config.data);
       const data = {
@@ -35,7 +37,8 @@ export function addStatusCommand(program: Command): void {
         version,
         ...(local?.url === url ? { pid: local.pid, data: config.data } : {}),
         ...(minted ? { workspace: config.workspace } : {}),
-        store,
+        store: hub?.trouble === undefined ? store : { ...store, trouble: hub.trouble },
+        ...(hub === undefined ? {} : { search: hub.search, clock: hub.clock }),
         threads: threads.counts,
         threads_complete: threads.complete,
         sessions: countBy(sessions.map((session) => session.status)),
@@ -45,7 +48,11 @@ export function addStatusCommand(program: Command): void {
       print({ json }, data, () =>
         table([
           ['hub', `${paint('green', 'up')} at ${url}, version ${version}`],
-          ['store', store.writable ? 'takes writes' : paint('red', 'takes no writes: run parley doctor')],
+          ['store', store.writable ? 'takes writes' : paint('red', whyNoWrites(hub))],
+          ...(hub === undefined ? [] : [['search', describeLag(hub.search)]]),
+          ...(hub === undefined || hub.clock.ahead_ms === 0
+            ? []
+            : [['clock', paint('yellow', describeClock(hub.clock))]]),
           ['threads', describe(threads.counts) + (threads.complete ? '' : ' among the newest')],
           ['sessions', describe(data.sessions)],
           ['agents', describe(spoken(data.agents))],
@@ -54,6 +61,30 @@ export function addStatusCommand(program: Command): void {
         ]),
       );
     });
+}
+
+type Hub = OutputOf<'describe_hub'>;
+
+/** What only a person may ask; undefined for others. */
+async function describeHub(client: Client): Promise<Hub | undefined> {
+  try {
+    return await client.describe_hub({});
+  } catch (error) {
+    if (error instanceof ParleyError && error.code === 'INSUFFICIENT_AUTHORITY') return undefined;
+    throw error;
+  }
+}
+
+function whyNoWrites(hub: Hub | undefined): string {
+  return `takes no writes${hub?.trouble === undefined ? '' : ` (${hub.trouble})`}: run parley doctor`;
+}
+
+function describeLag({ behind, lag_ms }: Hub['search']): string {
+  return behind === 0 ? 'up to date' : `${behind} entries behind, for ${(lag_ms / 1_000).toFixed(1)} s`;
+}
+
+function describeClock({ ahead_ms, believed_at = '' }: Hub['clock']): string {
+  return `jumped ahead by ${span(ahead_ms)}; nothing is forgotten by it before ${believed_at}`;
 }
 
 interface ThreadCounts {

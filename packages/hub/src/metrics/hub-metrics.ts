@@ -1,4 +1,4 @@
-import type { CallRecord } from '@parley/core';
+import type { CallRecord, SearchLag } from '@parley/core';
 import type { OperationName } from '@parley/protocol';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
@@ -9,6 +9,9 @@ export interface HubGauges {
   waiting: () => number;
   connections: () => number;
   agents: () => number;
+  searchLag: () => Promise<SearchLag>;
+  clockAheadMs: () => number;
+  now: () => number;
 }
 
 const CALL_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60];
@@ -52,6 +55,20 @@ export function createCallMeter(registry: Registry, gauges: HubGauges): CallMete
   gauge('parley_store_queue', 'Writes that wait for the disk.', gauges.waiting);
   gauge('parley_live_connections', 'Connections on /ws and its HTTP fallback.', gauges.connections);
   gauge('parley_agents_connected', 'Agents that are connected.', gauges.agents);
+  gauge(
+    'parley_search_lag_entries',
+    'Entries that the index of words lacks.',
+    async () => (await gauges.searchLag()).entries,
+  );
+  gauge('parley_search_lag_seconds', 'Age of the oldest entry that the index of words lacks.', async () => {
+    const { since } = await gauges.searchLag();
+    return since === undefined ? 0 : Math.max(0, gauges.now() - Date.parse(since)) / 1_000;
+  });
+  gauge(
+    'parley_clock_ahead_seconds',
+    'How far the clock is ahead of the time that has surely passed; 0 while it is trusted.',
+    () => gauges.clockAheadMs() / 1_000,
+  );
 
   const seriesByOperation = new Map<OperationName, Histogram.Internal<'operation'>>();
   let watched = false;

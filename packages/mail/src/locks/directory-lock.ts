@@ -18,7 +18,7 @@ const privately = { ...fs, mkdirSync: (path: string) => fs.mkdirSync(path, { mod
  * Claude Code drops what it wanted to write when it finds the lock held for two thirds of a second.
  */
 export async function takeDirectoryLock(path: string, waitMs: number): Promise<Held> {
-  for (const end = Date.now() + waitMs; ; await sleep(5 + Math.random() * 20)) {
+  for (const end = performance.now() + waitMs; ; await sleep(5 + Math.random() * 20)) {
     try {
       // What happens to the lock later is seen by looking at the file itself before it is replaced.
       const options = { realpath: false, stale: STALE_MS, fs: privately, onCompromised: () => {} };
@@ -26,7 +26,7 @@ export async function takeDirectoryLock(path: string, waitMs: number): Promise<H
       return { release: () => letGo(release) };
     } catch (error) {
       if ((error as { code?: string }).code !== 'ELOCKED') throw error;
-      if (Date.now() > end)
+      if (performance.now() > end)
         throw new ParleyError('UNAVAILABLE', `${path}.lock is held by another program; try again`, { path });
     }
   }

@@ -38,13 +38,13 @@ async function createPlain(path: string): Promise<void> {
 
 async function takeByOpen(path: string, waitMs: number): Promise<Held> {
   const { O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants;
-  for (const end = Date.now() + waitMs; ; await sleep(AGAIN_MS)) {
+  for (const end = performance.now() + waitMs; ; await sleep(AGAIN_MS)) {
     try {
       const file = await open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_EXLOCK);
       return { release: () => void file.close() };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      if (Date.now() > end) throw busy(path);
+      if (performance.now() > end) throw busy(path);
     }
   }
 }

@@ -1,0 +1,105 @@
+import { ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
+
+import type { Chance, Clock } from './clock.ts';
+import { hubCaller, OWN_WORKSPACE } from './hub-caller.ts';
+import type { Store } from './store.ts';
+import { type Jump, type KnownTime, lookAtClock, STEP_MS } from './trusted-time.ts';
+
+/** Looks at the wall clock with doubt, and remembers over restarts what it saw. */
+export interface TimeKeeper {
+  /** How far time has surely come; what cannot be undone goes by it. */
+  trusted(): number;
+  known(): KnownTime;
+  close(): Promise<void>;
+}
+
+export interface TimeKeeperDeps {
+  store: Store;
+  clock: Pick<Clock, 'now' | 'monotonic'>;
+  chance: Chance;
+  /** Milliseconds since the machine was started, its sleep included. */
+  uptime: () => number;
+  onJump: (jump: Jump) => void;
+  onFault: (error: unknown) => void;
+}
+
+const LOOK_MS = 1_000;
+const SAVE_MS = 3_600_000;
+/** How soon it is written again what the disk did not take. */
+const AGAIN_MS = 60_000;
+
+/** Takes up what is on record, or else the time of the newest entry, and looks at the clock from now on. */
+export async function openTimeKeeper(deps: TimeKeeperDeps): Promise<TimeKeeper> {
+  const { store, clock, chance, uptime } = deps;
+  let lookedAt = clock.monotonic();
+  let slept = { uptime: uptime(), at: lookedAt };
+  let known: KnownTime;
+  let saved: KnownTime | undefined;
+  let savedAt = -Infinity;
+  let saving: Promise<void> = Promise.resolve();
+
+  function look(isFirst = false): KnownTime {
+    const shown = clock.now();
+    const at = clock.monotonic();
+    let elapsed = at - lookedAt;
+    lookedAt = at;
+    if (shown - known.seen - elapsed > STEP_MS) elapsed += sleep(at);
+    const next = lookAtClock(known, shown, isFirst ? undefined : elapsed);
+    const isNews = next.jumps !== known.jumps || next.doubted_from !== known.doubted_from;
+    const jump = next.jumps === known.jumps ? undefined : next.jumps.at(-1);
+    known = next;
+    if (jump !== undefined) deps.onJump(jump);
+    if (isNews || at - savedAt >= SAVE_MS) save(at);
+    return known;
+  }
+
+  /** How long the machine has slept since this was asked last: the monotonic clock stood still meanwhile. */
+  function sleep(at: number): number {
+    const before = slept;
+    slept = { uptime: uptime(), at };
+    return Math.max(0, slept.uptime - before.uptime - (at - before.at));
+  }
+
+  function save(at: number): void {
+    savedAt = at;
+    saving = saving.then(write).catch((error: unknown) => {
+      savedAt = at - SAVE_MS + AGAIN_MS;
+      deps.onFault(error);
+    });
+  }
+
+  async function write(): Promise<void> {
+    if (known === saved) return;
+    const input = known;
+    const head = { caller: hubCaller(OWN_WORKSPACE), salt: chance.below(ENTRY_SALT_BOUND) };
+    await store.transact({ type: 'note_clock', ...head, now: clock.now(), input });
+    saved = input;
+  }
+
+  const [kept] = await store.records({ kind: 'clock', workspace_id: OWN_WORKSPACE, limit: 1 });
+  known = kept ?? (await beginning(store, clock.now()));
+  look(true);
+  const timer = setInterval(() => {
+    look();
+    sleep(lookedAt);
+  }, LOOK_MS).unref();
+  return {
+    trusted: () => look().trusted,
+    known: () => look(),
+    async close() {
+      clearInterval(timer);
+      look();
+      save(lookedAt);
+      await saving;
+    },
+  };
+}
+
+/** Where nothing is on record: the newest entry tells when somebody last looked at the clock. */
+async function beginning(store: Store, now: number): Promise<KnownTime> {
+  const query = { workspace_id: undefined, participant: undefined, max_bytes: LIMITS.page_bytes };
+  const after = (await store.position()) - 1;
+  const { rows } = await store.workspace({ ...query, after: Math.max(0, after), limit: 1 });
+  const written = rows[0] === undefined ? now : Date.parse(rows[0].entry.created_at);
+  return { trusted: written, seen: written, jumps: [] };
+}

@@ -1,0 +1,143 @@
+import type { Command } from '@parley/core';
+
+import { Checkpoints } from './checkpoints.ts';
+import { assertDurable, BUSY_MS } from './open-database.ts';
+import type { DatabaseSync } from './sqlite.ts';
+import { failed, isBusy, refusal } from './storage-fault.ts';
+import type { Notice, Reply } from './thread-protocol.ts';
+import { Upkeep } from './upkeep.ts';
+import { Writer } from './writer.ts';
+
+/** How soon it is tried again what did not work, when nobody writes meanwhile. */
+const AGAIN_MS = 1_000;
+
+/** Makes batches of commands durable, one transaction each, with the upkeep in between; lives in the writer's thread. */
+export class Batches {
+  readonly #db: DatabaseSync;
+  readonly #writer: Writer;
+  readonly #upkeep: Upkeep;
+  readonly #checkpoints: Checkpoints;
+  readonly #tell: (notice: Notice) => void;
+  #isAsserted = false;
+  #failure: string | undefined;
+  /** What does not work now and may work again by itself. */
+  #stuck: 'writing' | 'folding' | undefined;
+
+  /** `tell` hears of what nobody has asked for. */
+  constructor(db: DatabaseSync, tell: (notice: Notice) => void = () => {}) {
+    this.#db = db;
+    this.#tell = tell;
+    this.#writer = new Writer(db, (pos, entry) => this.#upkeep.offer(pos, entry));
+    this.#upkeep = new Upkeep(db, (positions) =>
+      tell({ fault: `damaged entries at positions ${positions.join(', ')}` }),
+    );
+    this.#checkpoints = new Checkpoints(db, (pages) =>
+      tell({ fault: `the write-ahead log has grown to ${pages} pages: somebody reads the database for long` }),
+    );
+  }
+
+  /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
+  run(commands: readonly Command[]): Reply[] {
+    if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
+    try {
+      if (this.#stuck === 'folding') this.#checkpoints.fold();
+      this.#db.exec('BEGIN IMMEDIATE');
+      const replies = commands.map((command) => this.#writer.attempt(command));
+      this.#writer.flush();
+      if (this.#upkeep.isDue(this.#writer.position)) this.#upkeep.slice();
+      this.#commit();
+      return replies;
+    } catch (error) {
+      const reply = this.#abandon(error);
+      this.#stuck ??= 'writing';
+      return commands.map(() => reply);
+    }
+  }
+
+  /** Looks after the write-ahead log, when those who wrote have their answers. */
+  fold(): void {
+    if (this.#failure !== undefined || this.#stuck !== undefined) return;
+    try {
+      this.#checkpoints.look();
+    } catch (error) {
+      this.#report(this.#abandon(error));
+      this.#stuck = 'folding';
+    }
+  }
+
+  /** Begins to forget the idempotency keys from before a moment. */
+  forgetKeys(before: number): void {
+    this.#upkeep.forgetKeys(before);
+  }
+
+  /** Does a little of what can wait, while nobody writes; says how soon it wants to go on, if at all. */
+  idle(): number | undefined {
+    const isStuck = this.#stuck !== undefined;
+    if (this.#failure !== undefined) return undefined;
+    if (!isStuck && !this.#upkeep.isBehind(this.#writer.position)) return undefined;
+    try {
+      // Whoever comes to write must not wait for us to wait for somebody else.
+      this.#db.exec('PRAGMA busy_timeout = 0');
+      if (this.#stuck === 'folding') this.#checkpoints.fold();
+      this.#db.exec('BEGIN IMMEDIATE');
+      if (isStuck) this.#upkeep.probe();
+      else this.#upkeep.slice();
+      this.#commit();
+    } catch (error) {
+      const reply = this.#abandon(error);
+      // Somebody who writes would have waited for the lock: it is no trouble yet.
+      const isNews = !isStuck && !isBusy(error);
+      if (isNews || reply.severity === 'fatal') this.#report(reply);
+      if (isNews) this.#stuck = 'writing';
+      return reply.severity === 'fatal' ? undefined : AGAIN_MS;
+    } finally {
+      this.#db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    }
+    return this.#upkeep.isBehind(this.#writer.position) ? 1 : undefined;
+  }
+
+  /** Folds the WAL into the one file, where nobody reads it and no fault forbids it, and lets go of both. */
+  close(): void {
+    try {
+      if (this.#failure === undefined)
+        this.#db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      this.#tell({ fault: `the write-ahead log stays for the next start: ${textOf(error)}` });
+    } finally {
+      this.#db.close();
+    }
+  }
+
+  #commit(): void {
+    this.#db.exec('COMMIT');
+    this.#writer.keep();
+    this.#upkeep.keep();
+    if (!this.#isAsserted) assertDurable(this.#db);
+    this.#isAsserted = true;
+    if (this.#stuck !== undefined) this.#tell({ recovered: true });
+    this.#stuck = undefined;
+  }
+
+  /** A full disk and a foreign lock are waited out; after any other storage error nothing is acknowledged until a restart. */
+  #abandon(error: unknown): Reply {
+    const reply = refusal(error);
+    this.#writer.drop();
+    this.#upkeep.drop();
+    if (reply.severity === 'fatal') this.#failure = reply.fault;
+    try {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      return reply;
+    } catch (second) {
+      this.#failure ??= textOf(second);
+      return failed(this.#failure);
+    }
+  }
+
+  #report({ fault = '', severity }: Reply): void {
+    this.#tell(severity === undefined ? { fault } : { fault, severity });
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
