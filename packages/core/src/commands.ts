@@ -43,8 +43,10 @@ export interface Idempotency {
 interface Base<T extends string, I> {
   type: T;
   caller: Caller;
-  /** Wall-clock milliseconds at the gate. */
+  /** Wall-clock milliseconds: at the gate, and once the store decides the time of that, if it is later. */
   now: number;
+  /** Nothing comes of it after this moment, however long it waited for its turn. */
+  deadline?: number;
   /** Randomness for ids, drawn outside the rules. */
   salt: number;
   idempotency?: Idempotency;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { testCommands } from './store-contract/commands-contract.ts';
 import { testConversation } from './store-contract/conversation-contract.ts';
+import { testDeadlines } from './store-contract/deadlines-contract.ts';
 import { testPages } from './store-contract/pages-contract.ts';
 import { testReading } from './store-contract/reading-contract.ts';
 import { testRecords } from './store-contract/records-contract.ts';
@@ -55,6 +56,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
   });
 
   testCommands(check);
+  testDeadlines(check);
   testPages(check);
   testReading(check);
   testRecords(check);

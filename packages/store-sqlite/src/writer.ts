@@ -15,7 +15,7 @@ import {
   seal,
   type ThreadState,
 } from '@parley/core';
-import { decide, fingerprint, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
+import { decide, fingerprint, type IdempotencyRecord, needs, replay, takeTurn } from '@parley/core/rules';
 import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
 import { listRecords } from './list-records.ts';
@@ -78,7 +78,9 @@ export class Writer {
     if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
     try {
       this.#db.exec('BEGIN IMMEDIATE');
-      const replies = commands.map((command) => this.#attempt(command));
+      // Only now is it known when: the lock may have been another's for seconds.
+      const at = Date.now();
+      const replies = commands.map((command) => this.#attempt(command, at));
       this.#flushThreads();
       this.#db.exec('COMMIT');
       if (!this.#asserted) this.#assertOnce();
@@ -133,8 +135,9 @@ export class Writer {
     this.#asserted = true;
   }
 
-  #attempt(command: Command): Reply {
+  #attempt(command: Command, at: number): Reply {
     try {
+      takeTurn(command, at);
       return { ok: this.#transact(command) };
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
