@@ -103,6 +103,24 @@ describe.each(faces)('over $name', (face) => {
     expect((await alice.ok('get_thread', { thread_id })).status).toBe('resolved');
   });
 
+  test('who fixed a finding does not settle it, and so does not close the thread', async () => {
+    const [alice, bob, carol] = [as('alice'), as('bob'), as('carol')];
+    const thread_id = await alice.thread('bob', 'carol');
+    await report(bob, thread_id, 'null is lost', { event_type: 'finding_reported', finding_id: 'F-1' });
+    const verdict = { event_type: 'finding_verified', finding_id: 'F-1' };
+    const input = { thread_id, schema_version: 1, kind: 'event', body: 'verified', metadata: verdict };
+    const closing = { thread_id, status: 'closed', reason: 'all verified' };
+    await alice.refused('update_thread_status', closing, 'INSUFFICIENT_AUTHORITY');
+    await scene.unchanged(() => alice.refused('post_message', input, 'INSUFFICIENT_AUTHORITY'));
+    const asked = { event_type: 're_review_requested', reviewer: 'alice' };
+    await report(alice, thread_id, 'again please', asked);
+    const { details } = await alice.refused('post_message', input, 'INSUFFICIENT_AUTHORITY');
+    expect(details).toMatchObject({ reported_by: 'bob' });
+    await report(alice, thread_id, 'again please', { ...asked, reviewer: 'carol' });
+    await report(carol, thread_id, 'verified', verdict);
+    await alice.ok('update_thread_status', { ...closing, status: 'closed' });
+  });
+
   test('[HUB-R2] an observer has no authority: its event is refused and moves nothing', async () => {
     const thread_id = await as('alice').thread('watcher');
     const input = {

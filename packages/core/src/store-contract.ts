@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { testAuthority } from './store-contract/authority-contract.ts';
 import { testCommands } from './store-contract/commands-contract.ts';
 import { testConversation } from './store-contract/conversation-contract.ts';
 import { testDeadlines } from './store-contract/deadlines-contract.ts';
@@ -57,6 +58,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
 
   testCommands(check);
   testDeadlines(check);
+  testAuthority(check);
   testPages(check);
   testReading(check);
   testRecords(check);
