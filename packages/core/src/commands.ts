@@ -12,7 +12,7 @@ import type {
   DocumentMetadata,
   EnvelopeAction,
   ManagementMode,
-  MessageKind,
+  PostedKind,
   Quiet,
   Session,
   ThreadStatus,
@@ -71,7 +71,7 @@ export type CreateThread = InThread<
 >;
 export type PostMessage = InThread<
   'post_message',
-  Content & { schema_version: number; kind: MessageKind; in_reply_to?: string; to?: string }
+  Content & { schema_version: number; kind: PostedKind; in_reply_to?: string; to?: string }
 >;
 export type UpdateStatus = InThread<'update_status', { status: ThreadStatus; reason: string }>;
 export type RenameThread = InThread<'rename_thread', { title: string }>;

@@ -5,6 +5,7 @@ import {
   LIMITS,
   ParleyError,
   type Profile,
+  RESERVED_NAMES,
   seqOfMessageId,
 } from '@parley/protocol';
 
@@ -240,7 +241,7 @@ export function checkNickname(
     Object.entries(profiles).some(
       ([name, profile]) => name !== agent && profile.nickname?.toLowerCase() === wanted,
     );
-  if (taken || wanted === 'all')
+  if (taken || RESERVED_NAMES.includes(wanted))
     throw invalid(field, `${field}: ${nickname} already means somebody else here`);
 }
 

@@ -36,6 +36,11 @@ export function testAuthority(check: Check): void {
         expect(doing).rejects.toMatchObject({ code: 'INSUFFICIENT_AUTHORITY' });
       await refused(close(scene, alice));
       await refused(verify(scene, alice, { finding_id: 'F1' }));
+      const first = (await store.page({ workspace_id, thread_id: t, after: 1, ...ALL })).entries[0]
+        ?.message_id;
+      await refused(
+        report(scene, alice, { event_type: 'finding_verified', finding_id: '?' }, { in_reply_to: first }),
+      );
       // Nobody makes themselves the reviewer, nor is one named for another finding.
       await report(scene, alice, { event_type: 're_review_requested', reviewer: 'alice' });
       await report(scene, alice, { event_type: 're_review_requested', reviewer: 'dora', finding_id: 'F2' });

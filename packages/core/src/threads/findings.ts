@@ -65,9 +65,16 @@ export function checkSettling(
   caller: Caller,
 ): void {
   if (event !== 'finding_verified' || mayOverride(caller)) return;
-  const target = findTarget(findings, verdict);
-  if (target === undefined || target.by === caller.agent_id) return;
-  if (target.reviewers?.includes(caller.agent_id) === true) return;
+  const { agent_id } = caller;
+  // One that answers a finding and names another would look like a verdict on the first.
+  const named = findTarget(findings, verdict);
+  const target = findings.find(
+    (finding) =>
+      (finding === named || finding.message_id === verdict.in_reply_to) &&
+      finding.by !== agent_id &&
+      finding.reviewers?.includes(agent_id) !== true,
+  );
+  if (target === undefined) return;
   throw new ParleyError(
     'INSUFFICIENT_AUTHORITY',
     `only ${target.by}, who reported it, a reviewer whom somebody else named, an operator or an orchestrator may settle this finding`,
