@@ -18,7 +18,7 @@ const postMessage: Rule<PostMessage> = {
   decide(loaded, command) {
     const state = admit(loaded.located, command.caller);
     refuseObserver(command.caller.role, 'post to');
-    checkSpeaking(state, command.caller);
+    checkSpeaking(loaded.located, command.caller);
     const { input } = command;
     const { to } = input;
     checkReply(loaded, input.in_reply_to);

@@ -1,7 +1,9 @@
-import type { Caller } from '@parley/protocol';
+import { type Caller, type Control, NO_LONGER_NEEDED, type ParleyError } from '@parley/protocol';
 import { expect } from 'vitest';
 
-import { ALL, callerOf, type Check, head, posting, type Scene } from './scene.ts';
+import type { Command } from '../commands.ts';
+import { journalId } from '../threads/access.ts';
+import { acking, ALL, callerOf, type Check, head, posting, type Scene } from './scene.ts';
 
 type Event = Record<string, unknown> & { event_type: string };
 
@@ -18,7 +20,7 @@ export function testAuthority(check: Check): void {
       thread_id: t,
       input: { status: 'closed', reason: 'over' },
     });
-  const open = async ({ store, workspace_id, t }: Scene) => {
+  const unsettled = async ({ store, workspace_id, t }: Scene) => {
     const { located } = await store.page({ workspace_id, thread_id: t, after: 0, ...ALL });
     return located.thread?.findings.map(({ finding_id }) => finding_id);
   };
@@ -46,12 +48,12 @@ export function testAuthority(check: Check): void {
       await report(scene, alice, { event_type: 're_review_requested', reviewer: 'dora', finding_id: 'F2' });
       await refused(verify(scene, alice, { finding_id: 'F1' }));
       await refused(verify(scene, dora, { finding_id: 'F1' }));
-      expect(await open(scene)).toEqual(['F1', 'F2', 'F3', 'F4', 'F5']);
+      expect(await unsettled(scene)).toEqual(['F1', 'F2', 'F3', 'F4', 'F5']);
       await verify(scene, bob, { finding_id: 'F1' });
       await verify(scene, dora, { finding_id: 'F2' });
       await verify(scene, boss, { finding_id: 'F3' });
       await verify(scene, chief, { finding_id: 'F4' });
-      expect(await open(scene)).toEqual(['F5']);
+      expect(await unsettled(scene)).toEqual(['F5']);
       // The only one left is meant without its name, too.
       await refused(verify(scene, alice));
       await refused(close(scene, alice));
@@ -65,6 +67,68 @@ export function testAuthority(check: Check): void {
     const { alice, bob } = scene;
     await report(scene, bob, { event_type: 'finding_reported', finding_id: 'F1', reviewer: 'alice' });
     await verify(scene, alice, { finding_id: 'F1' });
-    expect(await open(scene)).toEqual([]);
+    expect(await unsettled(scene)).toEqual([]);
   });
+
+  check(
+    'mute and pause hold for every way to put words into a thread, and in its side channels',
+    async (scene) => {
+      const { store, alice, bob, chief, workspace_id, t } = scene;
+      const boss = callerOf('boss', workspace_id, 'orchestrator');
+      const [side, journal] = [`${t}-side`, journalId(workspace_id, 'alice')];
+      const into = <T extends string, const I>(who: Caller, type: T, input: I, thread_id = t) => ({
+        type,
+        ...head(who),
+        thread_id,
+        input,
+      });
+      const control = (who: Caller, given: Control, thread_id = t) =>
+        into(who, 'control_thread', { control: given }, thread_id);
+      const aside = { title: 'aside', purpose: 'detail', participants: ['alice'] };
+      await store.transact({ ...into(alice, 'open_side', aside), side_id: side });
+      const task = await store.transact(into(bob, 'assign_task', { to: 'alice', body: 'do it' }));
+      const content = { kind: 'question', prompt: 'may I?', risk: 'low', expires_in_ms: 1e9 } as const;
+      const ask_id = `ask_${t}`;
+      await store.transact({ ...into(alice, 'raise_ask', content), ask_id });
+      const speaking = (who: Caller): Command[] => [
+        posting(t, 'words', who),
+        posting(side, 'words', who),
+        into(who, 'update_status', { status: 'blocked', reason: 'words' }),
+        into(who, 'rename_thread', { title: 'words' }),
+        into(who, 'assign_task', { to: 'bob', body: 'words' }),
+        into(who, 'report_result', { task: task.result['message_id'] as string, body: 'words' }),
+        into(who, 'report_event', { event_type: 'info', data: { message: 'words' } }),
+        control(who, { prod: ['bob'] }),
+        control(who, { profile: { client: 'words', model: 'words' } }),
+        control(who, { profile: { client: 'words', model: 'words' } }, side),
+        { ...into(who, 'open_side', aside), side_id: `${t}-other` },
+        { ...into(who, 'close_side', { summary: 'words' }, side), main_id: t },
+        { ...into(who, 'raise_ask', content), ask_id: `${ask_id}2` },
+        { ...into(who, 'withdraw_ask', { reason: 'words' }), ask_id },
+      ];
+      const refused = async (commands: readonly Command[], reason: string) => {
+        for (const command of commands) {
+          const said = await store.transact(structuredClone(command)).then(
+            () => 'it was taken',
+            (error: ParleyError) => error.details?.['reason'] ?? error.message,
+          );
+          expect([command.type, said]).toEqual([command.type, reason]);
+        }
+      };
+      await store.transact(control(chief, { mute: { targets: ['alice'], mode: 'hard' } }));
+      await refused(speaking(alice), 'muted');
+      await store.transact(control(chief, { unmute: { targets: ['alice'] } }));
+      await store.transact(control(chief, { pause: { on: true } }));
+      await refused(speaking(alice), 'paused');
+      // Who steers goes on to steer, and says nothing else; who is silent still shows itself, reads and asks a person.
+      await refused([posting(t, 'words', boss), control(boss, { prod: ['bob'] })], 'paused');
+      await store.transact(into(boss, 'update_status', { status: 'blocked', reason: 'stop' }));
+      await store.transact(control(boss, { invite: { participant_id: 'dora' } }));
+      await store.transact(into(alice, 'note_presence', { transition: 'thinking.start', state: 'thinking' }));
+      await store.transact(acking(t, 1, alice));
+      await store.transact({ ...into(alice, 'raise_ask', content, journal), ask_id: `${ask_id}3` });
+      await store.transact({ ...into(alice, 'withdraw_ask', { reason: NO_LONGER_NEEDED }), ask_id });
+      await store.transact(posting(side, 'a person', chief));
+    },
+  );
 }
