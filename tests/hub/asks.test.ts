@@ -260,13 +260,16 @@ test('two devices that answer at once: one verdict, and both are told it', async
   expect(verdicts.length).toBeGreaterThanOrEqual(20);
 });
 
-test('asks in a thread: participants alone, not in a closed one, also when muted or paused', async () => {
+test('asks in a thread: participants alone, not in a closed one, nor of one who may not speak there', async () => {
   const { agent, boss, stranger } = room();
   const thread_id = await boss.thread('builder');
   await stranger.refused('raise_ask', { thread_id, prompt: 'May I?' }, 'FORBIDDEN');
-  await boss.ok('control_thread', { thread_id, control: { pause: { on: true } } });
   const { ask } = await agent.ok('raise_ask', { thread_id, prompt: 'May I?' });
   expect(ask.thread_id).toBe(thread_id);
+  await boss.ok('control_thread', { thread_id, control: { pause: { on: true } } });
+  const { message } = await agent.refused('raise_ask', { thread_id, prompt: 'May I?' }, 'FORBIDDEN');
+  expect(message).toContain('leave thread_id out');
+  expect((await agent.ok('raise_ask', { prompt: 'May I?' })).ask.status).toBe('open');
   await boss.ok('update_thread_status', { thread_id, status: 'closed', reason: 'over' });
   await agent.refused('raise_ask', { thread_id, prompt: 'May I?' }, 'CONFLICT');
   // What was asked before can still be settled.

@@ -186,6 +186,7 @@ test('[HUB-R4] the codes and their statuses do not drift', () => {
     ['CLAIM_MISMATCH', 403],
     ['INSUFFICIENT_AUTHORITY', 403],
     ['IDEMPOTENCY_CONFLICT', 409],
+    ['EXPIRED', 440],
     ['UNAVAILABLE', 503],
     ['INTERNAL', 500],
   ]);

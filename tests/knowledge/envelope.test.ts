@@ -368,6 +368,7 @@ test('[KNOW-11] the ten codes and their numbers', () => {
     UNAVAILABLE: 'UNAVAILABLE',
     INTERNAL: 'INTERNAL',
     IDEMPOTENCY_CONFLICT: 'CONFLICT',
+    EXPIRED: 'EXPIRED',
   });
 });
 

@@ -12,7 +12,7 @@ import type {
   DocumentMetadata,
   EnvelopeAction,
   ManagementMode,
-  MessageKind,
+  PostedKind,
   Quiet,
   Session,
   ThreadStatus,
@@ -44,8 +44,10 @@ export interface Idempotency {
 interface Base<T extends string, I> {
   type: T;
   caller: Caller;
-  /** Wall-clock milliseconds at the gate. */
+  /** Wall-clock milliseconds: at the gate, and once the store decides the time of that, if it is later. */
   now: number;
+  /** Nothing comes of it after this moment, however long it waited for its turn. */
+  deadline?: number;
   /** Randomness for ids, drawn outside the rules. */
   salt: number;
   idempotency?: Idempotency;
@@ -70,7 +72,7 @@ export type CreateThread = InThread<
 >;
 export type PostMessage = InThread<
   'post_message',
-  Content & { schema_version: number; kind: MessageKind; in_reply_to?: string; to?: string }
+  Content & { schema_version: number; kind: PostedKind; in_reply_to?: string; to?: string }
 >;
 export type UpdateStatus = InThread<'update_status', { status: ThreadStatus; reason: string }>;
 export type RenameThread = InThread<'rename_thread', { title: string }>;

@@ -2,39 +2,41 @@ import { hash } from 'node:crypto';
 
 import type { Message } from '@parley/protocol';
 
-/** What an entry is to the rules; only entries the hub itself makes may change a thread's state. */
-export type EntryType =
-  | 'message'
-  | 'task'
-  | 'result'
-  | 'control'
-  | 'presence'
-  | 'thread.created'
-  | 'thread.status'
-  | 'thread.renamed'
-  | 'side.opened'
-  | 'side.closed'
-  | 'agent.registered'
-  | 'agent.command'
-  | 'agent.response'
-  | 'agent.wake'
-  | 'agent.quiet'
-  | 'agent.leave'
-  | 'ask.raised'
-  | 'ask.answered'
-  | 'ask.resolved'
-  | 'document.created'
-  | 'document.updated'
-  | 'document.moved'
-  | 'document.deleted'
-  | 'document.restored'
-  | 'document.reverted'
-  | 'tree.ordered'
-  | 'tree.purged'
-  | 'deprecation'
-  | 'delivery.dead'
-  | 'delivery.redriven'
-  | 'artifact.created';
+/** What an entry can be to the rules; only entries the hub itself makes may change a thread's state. */
+export const ENTRY_TYPES = [
+  'message',
+  'task',
+  'result',
+  'control',
+  'presence',
+  'thread.created',
+  'thread.status',
+  'thread.renamed',
+  'side.opened',
+  'side.closed',
+  'agent.registered',
+  'agent.command',
+  'agent.response',
+  'agent.wake',
+  'agent.quiet',
+  'agent.leave',
+  'ask.raised',
+  'ask.answered',
+  'ask.resolved',
+  'document.created',
+  'document.updated',
+  'document.moved',
+  'document.deleted',
+  'document.restored',
+  'document.reverted',
+  'tree.ordered',
+  'tree.purged',
+  'deprecation',
+  'delivery.dead',
+  'delivery.redriven',
+  'artifact.created',
+] as const;
+export type EntryType = (typeof ENTRY_TYPES)[number];
 
 /** One item of a thread's log, as it is stored and hashed for ever. Seq 0 is the thread's own creation. */
 export interface Entry extends Message {

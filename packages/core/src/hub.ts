@@ -2,11 +2,13 @@ import {
   CALLER_FIELDS,
   type Caller,
   CONTRACTS,
+  HUB_NAME,
   type OperationName,
   ParleyError,
   type Trace,
 } from '@parley/protocol';
 
+import type { Log } from './log.ts';
 import { type CallContext, type Deps, type Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { outOfScope } from './threads/access.ts';
@@ -43,7 +45,7 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
       let cause: unknown;
       try {
         const { operation, parsed } = admitCall(caller, name, input);
-        return await operation.run(deps, caller, parsed, context);
+        return await operation.run(within(deps, context.deadline), caller, parsed, context);
       } catch (thrown) {
         if (thrown instanceof ParleyError) error = thrown;
         else {
@@ -68,6 +70,15 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
       }
     },
   };
+}
+
+/** What the caller writes carries its deadline to where it is decided; what the hub does of itself afterwards has none. */
+function within(deps: Deps, deadline: number | undefined): Deps {
+  if (deadline === undefined) return deps;
+  const { log } = deps;
+  const append: Log['append'] = (command) =>
+    log.append(command.caller.agent_id === HUB_NAME ? command : { ...command, deadline });
+  return { ...deps, log: { ...log, append } };
 }
 
 /** True for an error that the gate has put on record, so that a face does not record it twice. */

@@ -94,6 +94,8 @@ export interface CallContext {
   event_id?: string;
   /** The sender's own number for this call, where its wire has one. */
   order?: Order;
+  /** Nothing comes of the call after this moment, where its wire says so. */
+  deadline?: number;
   /** The bytes that come with the call, where they are too many to stand in its input. */
   body?: AsyncIterable<Uint8Array>;
   /** Tells a patient client that a long call is still alive. */

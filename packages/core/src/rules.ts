@@ -1,3 +1,5 @@
+import { ParleyError } from '@parley/protocol';
+
 import { agentRules } from './agents/rules.ts';
 import { artifactRules } from './artifacts/rules.ts';
 import { leaveRules } from './asks/leave-rules.ts';
@@ -43,7 +45,18 @@ export function needs(command: Command): Needs {
   return (RULES[command.type] as Rule<Command>).needs(command);
 }
 
+/**
+ * Its turn has come: whatever ends at a time is decided by the time of the decision, and never by that of a gate which
+ * the command has left long ago. A clock that was set back takes nothing back.
+ */
+export function takeTurn(command: Command, at: number): void {
+  if (at > command.now) command.now = at;
+}
+
 /** The one place where a change is allowed or refused: pure, synchronous, the same in every store. */
 export function decide(loaded: Loaded, command: Command): Decision {
+  const { deadline, now } = command;
+  if (deadline !== undefined && deadline < now)
+    throw new ParleyError('EXPIRED', `this was good until ${new Date(deadline).toISOString()}`);
   return (RULES[command.type] as Rule<Command>).decide(loaded, command);
 }

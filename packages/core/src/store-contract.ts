@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { testAuthority } from './store-contract/authority-contract.ts';
 import { testCommands } from './store-contract/commands-contract.ts';
 import { testConversation } from './store-contract/conversation-contract.ts';
+import { testDeadlines } from './store-contract/deadlines-contract.ts';
 import { testPages } from './store-contract/pages-contract.ts';
 import { testReading } from './store-contract/reading-contract.ts';
 import { testRecords } from './store-contract/records-contract.ts';
@@ -55,6 +57,8 @@ export function testStore(open: () => Promise<OpenedStore>): void {
   });
 
   testCommands(check);
+  testDeadlines(check);
+  testAuthority(check);
   testPages(check);
   testReading(check);
   testRecords(check);

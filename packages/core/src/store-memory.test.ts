@@ -5,7 +5,7 @@ import { openMemoryStore } from './store-memory.ts';
 
 describe('the memory store', { timeout: 60_000 }, () => {
   testStore(async () => {
-    const store = openMemoryStore();
+    const store = openMemoryStore(Date.now);
     return { store, reopen: undefined, close: () => store.close() };
   });
 });

@@ -5,7 +5,7 @@ import { CHAIN_START, type Entry, seal, type SealedEntry } from './entry.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type IdempotencyRecord, replay } from './idempotency.ts';
 import type { PutRecord, RecordKind, RecordKinds, RecordReader, RecordsQuery } from './records.ts';
-import { decide, needs } from './rules.ts';
+import { decide, needs, takeTurn } from './rules.ts';
 import type {
   Committed,
   Page,
@@ -26,8 +26,8 @@ interface ThreadData {
   sealed: SealedEntry[];
 }
 
-/** The store of tests and simulations: the same rules, the same answers, nothing on disk. */
-export function openMemoryStore(): Store {
+/** The store of tests and simulations: the same rules, the same answers, nothing on disk; without a clock nobody waits. */
+export function openMemoryStore(clock: () => number = () => 0): Store {
   const threads = new Map<string, ThreadData>();
   const cursors = new Map<string, Cursor>();
   const records = new Map<string, PutRecord>();
@@ -90,6 +90,7 @@ export function openMemoryStore(): Store {
   }
 
   function transact(command: Command): Committed {
+    takeTurn(command, clock());
     const { idempotency, caller } = command;
     const key =
       idempotency === undefined

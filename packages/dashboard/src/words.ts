@@ -73,6 +73,7 @@ export function plainTimes(text: string): string {
 
 /** The kind of event that a message reports; empty for what is just said. */
 export function reportedAs({ meta }: ThreadEvent): string {
-  const kind = meta.metadata?.['event_type'];
+  // The same words in what is just said are nobody's event.
+  const kind = meta.kind === 'event' ? meta.metadata?.['event_type'] : undefined;
   return typeof kind === 'string' ? kind : '';
 }

@@ -63,6 +63,9 @@ export const AskVerdict = z.object({
 });
 export type AskVerdict = z.infer<typeof AskVerdict>;
 
+/** Why an ask is withdrawn when its agent does not say. */
+export const NO_LONGER_NEEDED = 'no longer needed';
+
 export const AskId = z.string().min(1).max(64);
 
 export const Ask = AskContent.extend({

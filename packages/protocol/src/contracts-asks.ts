@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { Ask, AskAnswer, AskContent, AskId, AskStatus } from './asks.ts';
+import { Ask, AskAnswer, AskContent, AskId, AskStatus, NO_LONGER_NEEDED } from './asks.ts';
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, ThreadId } from './entities.ts';
 import { LIMITS } from './limits.ts';
@@ -125,7 +125,7 @@ export const withdrawAsk = contract({
   description: 'You no longer need the answer.',
   input: z.object({
     ask_id: AskId,
-    reason: storableText({ maxBytes: LIMITS.reason_bytes }).default('no longer needed'),
+    reason: storableText({ maxBytes: LIMITS.reason_bytes }).default(NO_LONGER_NEEDED),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ ask: Ask }),

@@ -5,8 +5,8 @@ import {
   IdempotencyKey,
   Message,
   MessageId,
-  MessageKind,
   Metadata,
+  PostedKind,
   SchemaVersion,
   Seq,
   ThreadId,
@@ -40,7 +40,7 @@ export const postMessage = contract({
   input: z.object({
     thread_id: ThreadId,
     schema_version: SchemaVersion,
-    kind: MessageKind.default('chat'),
+    kind: PostedKind.default('chat'),
     body: storableText({ maxBytes: LIMITS.body_bytes }),
     metadata: Metadata.optional(),
     in_reply_to: MessageId.optional().describe('message_id this answers'),

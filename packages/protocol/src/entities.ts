@@ -8,13 +8,17 @@ import { Name, storableObject, storableText } from './text.ts';
 export const ThreadType = z.enum(['conversation', 'workflow', 'incident']);
 export const ThreadStatus = z.enum(['active', 'blocked', 'resolved', 'closed']);
 export const MessageKind = z.enum(['chat', 'event', 'system']);
+/** The kinds that callers may send: what the hub itself puts on record is nobody else's to say. */
+export const PostedKind = z.enum(['chat', 'event'], {
+  error: 'must be chat or event; only the hub itself writes system',
+});
 export const Role = z.enum(['operator', 'orchestrator', 'worker', 'observer']);
 export const SessionStatus = z.enum(['active', 'idle', 'offline']);
 export const ManagementMode = z.enum(['managed', 'unmanaged']);
 
 export type ThreadType = z.infer<typeof ThreadType>;
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
-export type MessageKind = z.infer<typeof MessageKind>;
+export type PostedKind = z.infer<typeof PostedKind>;
 export type Role = z.infer<typeof Role>;
 export type ManagementMode = z.infer<typeof ManagementMode>;
 

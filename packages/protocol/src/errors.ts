@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   'CLAIM_MISMATCH',
   'INSUFFICIENT_AUTHORITY',
   'IDEMPOTENCY_CONFLICT',
+  'EXPIRED',
   'UNAVAILABLE',
   'INTERNAL',
 ] as const;
@@ -61,6 +62,7 @@ export const HTTP_STATUS = {
   CLAIM_MISMATCH: 403,
   INSUFFICIENT_AUTHORITY: 403,
   IDEMPOTENCY_CONFLICT: 409,
+  EXPIRED: 440,
   UNAVAILABLE: 503,
   INTERNAL: 500,
 } as const satisfies Record<ErrorCode, number>;

@@ -20,6 +20,7 @@ export const EVENT_METADATA = {
     severity: name.optional(),
     file: z.string().min(1).max(512).optional(),
     line: z.number().int().min(0).optional(),
+    reviewer: name.optional().describe('who may verify it beside you'),
   }),
   fix_pushed: z.looseObject({
     ...finding,

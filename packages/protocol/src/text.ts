@@ -47,10 +47,10 @@ export const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
   error: 'must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit',
 });
 
-/** Names that already mean something in a record: the hub itself, and everybody. */
-const RESERVED: readonly string[] = [HUB_NAME, 'all'];
+/** Names that already mean something in a record, in any case of their letters: the hub itself, and everybody. */
+export const RESERVED_NAMES: readonly string[] = [HUB_NAME, 'system', 'all'];
 
 /** A name that an agent may bear. */
-export const AgentName = Name.refine((name) => !RESERVED.includes(name.toLowerCase()), {
-  error: `must not be one of ${RESERVED.join(', ')}, which mean the hub and everybody`,
+export const AgentName = Name.refine((name) => !RESERVED_NAMES.includes(name.toLowerCase()), {
+  error: `must not be one of ${RESERVED_NAMES.join(', ')}, which mean the hub and everybody`,
 });

@@ -42,7 +42,9 @@ export class Batches {
     try {
       if (this.#stuck === 'folding') this.#checkpoints.fold();
       this.#db.exec('BEGIN IMMEDIATE');
-      const replies = commands.map((command) => this.#writer.attempt(command));
+      // Only now is it known when: the lock may have been another's for seconds.
+      const at = Date.now();
+      const replies = commands.map((command) => this.#writer.attempt(command, at));
       this.#writer.flush();
       if (this.#upkeep.isDue(this.#writer.position)) this.#upkeep.slice();
       this.#commit();

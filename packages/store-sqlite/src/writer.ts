@@ -15,7 +15,7 @@ import {
   seal,
   type ThreadState,
 } from '@parley/core';
-import { decide, fingerprint, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
+import { decide, fingerprint, type IdempotencyRecord, needs, replay, takeTurn } from '@parley/core/rules';
 import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
 
 import { listRecords } from './list-records.ts';
@@ -75,9 +75,10 @@ export class Writer {
     return this.#position;
   }
 
-  /** Carries out one command; a refused one leaves no trace. */
-  attempt(command: Command): Reply {
+  /** Carries out one command whose turn has come at a moment; a refused one leaves no trace. */
+  attempt(command: Command, at: number): Reply {
     try {
+      takeTurn(command, at);
       return { ok: this.#transact(command) };
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
@@ -149,13 +150,13 @@ export class Writer {
     const { workspace_id, agent_id } = command.caller;
     const cached = thread === undefined ? undefined : this.#thread(thread);
     const loaded: Loaded = {
-      located: cached === undefined ? this.#missing(workspace_id, thread) : { thread: cached.state },
+      located: cached === undefined ? this.#missing(workspace_id, thread) : this.#located(cached),
       entry: cached === undefined || entry_seq === undefined ? undefined : this.#entry(cached, entry_seq),
       cursor: cached === undefined || cursor !== true ? undefined : this.#cursor(cached, agent_id),
     };
     if (other !== undefined) {
       const second = this.#thread(other);
-      loaded.other = second === undefined ? this.#missing(workspace_id, other) : { thread: second.state };
+      loaded.other = second === undefined ? this.#missing(workspace_id, other) : this.#located(second);
     }
     if (record !== undefined) {
       const row = this.#sql.getRecord.get(record.kind, workspace_id, record.key);
@@ -182,6 +183,12 @@ export class Writer {
     if (row === undefined) return undefined;
     const { state, head } = readThread(row);
     return this.#remember({ id: row.id, state, head, dirty: false, stored: state });
+  }
+
+  /** With a side channel its main thread: what holds there may hold here. */
+  #located({ state }: CachedThread): Located {
+    const main = state.side_of === undefined ? undefined : this.#thread(state.side_of);
+    return main === undefined ? { thread: state } : { thread: state, main: main.state };
   }
 
   #remember(thread: CachedThread): CachedThread {

@@ -78,7 +78,8 @@ const reportEvent: Rule<ReportEvent> = {
     const journal = command.thread_id === journalId(caller.workspace_id, caller.agent_id);
     if (!journal) {
       refuseObserver(caller.role, 'report to');
-      checkSpeaking(admit(located, caller), caller);
+      admit(located, caller);
+      checkSpeaking(located, caller);
     }
     const { entry, change } = journal
       ? journalEntry(located, caller.agent_id, command, content)

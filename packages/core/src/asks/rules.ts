@@ -4,6 +4,7 @@ import {
   type AskVerdict,
   canonicalJson,
   HUB_NAME,
+  NO_LONGER_NEEDED,
   ParleyError,
 } from '@parley/protocol';
 
@@ -23,6 +24,7 @@ import type {
 import { append, invalid } from '../draft.ts';
 import type { Entry } from '../entry.ts';
 import { hubCaller } from '../hub-caller.ts';
+import { checkMaySpeak } from '../participation/speaking.ts';
 import type { PutRecord } from '../records.ts';
 import { admit, journalId } from '../threads/access.ts';
 
@@ -46,9 +48,12 @@ const raiseAsk: Rule<RaiseAsk> = {
       metadata: { event_type: 'ask_raised', ask_id, expires_at, ask: input },
     } as const;
     const journal = command.thread_id === journalId(caller.workspace_id, caller.agent_id);
-    // Muted and paused agents may still need a person; a closed thread takes nothing more.
-    if (!journal && admit(located, caller).status === 'closed')
-      throw new ParleyError('CONFLICT', 'the thread is closed; reopen it, or leave thread_id out');
+    if (!journal) {
+      if (admit(located, caller).status === 'closed')
+        throw new ParleyError('CONFLICT', 'the thread is closed; reopen it, or leave thread_id out');
+      // What is asked is told to all of the thread; in its own journal one who must be silent still reaches a person.
+      checkMaySpeak(located, caller, 'leave thread_id out to ask a person all the same');
+    }
     const { entry, change } = journal
       ? journalEntry(located, caller.agent_id, command, content)
       : append(admit(located, caller), command, content);
@@ -123,6 +128,8 @@ const withdrawAsk: Rule<WithdrawAsk> = {
     if (ask.verdict?.decision === 'withdrawn') return { changes: [], result: { ask } };
     if (ask.status !== 'open') throw settled(ask);
     if (isOver(ask, now)) return expire(loaded, command, ask);
+    if (input.reason !== NO_LONGER_NEEDED)
+      checkMaySpeak(loaded.located, caller, 'leave reason out to withdraw it');
     const at = new Date(now).toISOString();
     const verdict: AskVerdict = {
       decision: 'withdrawn',

@@ -16,8 +16,9 @@ const touchDevice: Rule<TouchDevice> = {
   needs: ({ input }) => ({ record: { kind: 'device', key: input.device_id } }),
   decide(loaded, { now, input: { expires_at } }) {
     const known = requireDevice(loaded);
-    // One that was revoked meanwhile does not come back.
-    if (known.revoked_at !== undefined) return { changes: [], result: { device: known } };
+    // One that was revoked or fell out of use meanwhile does not come back.
+    if (known.revoked_at !== undefined || Date.parse(known.expires_at) <= now)
+      return { changes: [], result: { device: known } };
     const device: KeptDevice = { ...known, last_seen_at: new Date(now).toISOString(), expires_at };
     return { changes: [], records: [putDevice(device)], result: { device } };
   },

@@ -5,7 +5,7 @@ import { draft, invalid, refuseObserver } from '../draft.ts';
 import { checkSpeaking, checkTarget } from '../participation/speaking.ts';
 import { invokedBy } from '../participation/policy.ts';
 import { admit } from '../threads/access.ts';
-import { checkRoom } from '../threads/findings.ts';
+import { checkRoom, checkSettling } from '../threads/findings.ts';
 import { statusEntry } from '../threads/rules.ts';
 import { evolve } from '../threads/state.ts';
 import { TRANSITIONS } from '../threads/status.ts';
@@ -18,13 +18,14 @@ const postMessage: Rule<PostMessage> = {
   decide(loaded, command) {
     const state = admit(loaded.located, command.caller);
     refuseObserver(command.caller.role, 'post to');
-    checkSpeaking(state, command.caller);
+    checkSpeaking(loaded.located, command.caller);
     const { input } = command;
     const { to } = input;
     checkReply(loaded, input.in_reply_to);
     if (to !== undefined) checkTarget(state, to);
     const event = knownEvent(input.kind, input.metadata);
     checkRoom(state.findings, event);
+    checkSettling(state.findings, event, input, command.caller);
     const content = { ...input, type: 'message' as const, to: to === 'all' ? undefined : to };
     const entry = draft(state, state.thread_id, command, content);
     const entries = [entry];

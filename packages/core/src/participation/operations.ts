@@ -9,11 +9,12 @@ import {
 
 import { type CallContext, type Deps, operation, stamp } from '../operation.ts';
 import { admitReader, checkThreadScope, workspaceTag } from '../threads/access.ts';
-import { findThread } from '../threads/find-thread.ts';
+import { findThread, locateThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
 import { PLAIN, profileOf } from './conversation.ts';
 import { advise, POLICY_RULES } from './policy.ts';
 import { checkNickname } from './rules.ts';
+import { checkMaySpeak } from './speaking.ts';
 
 export const controlThread = operation('control_thread', {
   authority: 'act',
@@ -61,9 +62,10 @@ export const setPresence = operation('set_presence', {
   async run(deps, caller, input, { event_id }) {
     const { thread_id, state, profile, ttl_ms = deps.presenceTtlMs, persist } = input;
     const { workspace_id, agent_id } = caller;
-    const thread = await findThread(deps, caller, thread_id);
+    const located = await locateThread(deps, caller, thread_id);
     if (profile !== undefined) {
-      checkNickname(thread, agent_id, profile.nickname, 'profile.nickname');
+      checkMaySpeak(located, caller, 'leave profile out to say how you are present');
+      checkNickname(located.thread, agent_id, profile.nickname, 'profile.nickname');
       deps.profiles.warn(profile);
     }
     const before = deps.presence.of(thread_id).get(agent_id)?.state ?? 'offline';

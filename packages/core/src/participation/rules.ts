@@ -5,6 +5,7 @@ import {
   LIMITS,
   ParleyError,
   type Profile,
+  RESERVED_NAMES,
   seqOfMessageId,
 } from '@parley/protocol';
 
@@ -23,7 +24,7 @@ import type { ThreadState } from '../threads/state.ts';
 import { mayOverride } from '../threads/status.ts';
 import { mutesOver, PLAIN } from './conversation.ts';
 import { invokedBy } from './policy.ts';
-import { checkOpen, checkSpeaking, checkTarget } from './speaking.ts';
+import { checkMaySpeak, checkOpen, checkSpeaking, checkTarget } from './speaking.ts';
 
 /** Who may give which control: operators and orchestrators (steer), or every participant. */
 export const CONTROL_AUTHORITY: Readonly<Record<ControlVerb, 'steer' | 'participant'>> = {
@@ -48,6 +49,7 @@ const controlThread: Rule<ControlThread> = {
     const { control } = command.input;
     checkAuthority(state, control, command.caller);
     checkOpen(state);
+    if (isSpeech(control, command.caller)) checkMaySpeak(located, command.caller);
     checkControl(state, control, command.caller);
     const { entry, change } = append(state, command, {
       type: 'control',
@@ -104,7 +106,7 @@ const assignTask: Rule<AssignTask> = {
   decide({ located }, command) {
     const state = admit(located, command.caller);
     refuseObserver(command.caller.role, 'assign work in');
-    checkSpeaking(state, command.caller);
+    checkSpeaking(located, command.caller);
     const { to, role, body, metadata, idempotency_key } = command.input;
     if (to !== undefined) checkTarget(state, to);
     const { entry, change } = append(state, command, {
@@ -132,7 +134,7 @@ const reportResult: Rule<ReportResult> = {
   decide({ located, entry: task }, command) {
     const state = admit(located, command.caller);
     refuseObserver(command.caller.role, 'report to');
-    checkSpeaking(state, command.caller);
+    checkSpeaking(located, command.caller);
     const { body, metadata, idempotency_key } = command.input;
     if (task?.message_id !== command.input.task || task.type !== 'task')
       throw new ParleyError('NOT_FOUND', 'task: names no task of this thread', { field: 'task' });
@@ -187,8 +189,13 @@ function checkAuthority(state: ThreadState, control: Control, caller: Caller): v
   );
 }
 
-function checkControl(state: ThreadState, control: Control, caller: Caller): void {
-  const { agent_id } = caller;
+/** To call upon others is to speak, and so is to describe oneself or them; the rest of steering has no words. */
+function isSpeech(control: Control, caller: Caller): boolean {
+  if ('invite' in control) return control.invite.profile !== undefined || !mayOverride(caller);
+  return 'prod' in control || 'profile' in control;
+}
+
+function checkControl(state: ThreadState, control: Control, { agent_id }: Caller): void {
   const conversation = state.conversation ?? PLAIN;
   if ('mute' in control || 'unmute' in control) {
     const [verb, { targets }] =
@@ -202,8 +209,6 @@ function checkControl(state: ThreadState, control: Control, caller: Caller): voi
       throw invalid('control.mute.targets', 'mute: you cannot mute yourself; just keep silent');
   }
   if ('prod' in control) {
-    // To call upon others is to speak.
-    checkSpeaking(state, caller);
     for (const target of control.prod) checkTarget(state, target, 'control.prod');
   }
   if ('profile' in control) checkProfile(state, agent_id, control.profile, 'control.profile');
@@ -240,7 +245,7 @@ export function checkNickname(
     Object.entries(profiles).some(
       ([name, profile]) => name !== agent && profile.nickname?.toLowerCase() === wanted,
     );
-  if (taken || wanted === 'all')
+  if (taken || RESERVED_NAMES.includes(wanted))
     throw invalid(field, `${field}: ${nickname} already means somebody else here`);
 }
 

@@ -6,7 +6,7 @@ import { admit } from '../threads/access.ts';
 import { statusEntry } from '../threads/rules.ts';
 import { evolve, isDisputed } from '../threads/state.ts';
 import { checkTransition, mayOverride } from '../threads/status.ts';
-import { checkSpeaking } from './speaking.ts';
+import { checkMayMove, checkSpeaking } from './speaking.ts';
 
 /** How many side channels of one thread may be open at once. */
 const MAX_SIDE_CHANNELS = 50;
@@ -18,7 +18,7 @@ const openSide: Rule<OpenSide> = {
     const main = admit(located, command.caller);
     const { caller, input, side_id } = command;
     refuseObserver(caller.role, 'branch off');
-    checkSpeaking(main, caller);
+    checkSpeaking(located, caller);
     if (main.side_of !== undefined)
       throw new ParleyError('CONFLICT', 'a side channel has no side channels; open one on the main thread');
     if ((main.side_channels ?? []).length >= MAX_SIDE_CHANNELS)
@@ -77,6 +77,7 @@ const closeSide: Rule<CloseSide> = {
         'only the owner of a side channel, an operator or an orchestrator may close it',
       );
     }
+    checkMayMove({ thread: side, main }, command.caller);
     checkTransition(side.status, 'closed', isDisputed(side), command.caller);
     const { summary } = command.input;
     const closing = statusEntry(side, command, 'closed', summary);

@@ -35,11 +35,11 @@ export const getDelivery = operation('get_delivery', {
 
 export const redriveDeliveries = operation('redrive_deliveries', {
   authority: 'act',
-  async run(deps, caller, { delivery_ids, idempotency_key }) {
+  async run(deps, caller, { delivery_ids, idempotency_key }, { deadline }) {
     const found = await Promise.all(delivery_ids.map((id) => findDelivery(deps, caller, id)));
     const deliveries = [];
     for (const delivery of found)
-      deliveries.push(await deps.postOffice.redrive(caller, delivery, idempotency_key));
+      deliveries.push(await deps.postOffice.redrive(caller, delivery, { key: idempotency_key, deadline }));
     return { deliveries };
   },
 });

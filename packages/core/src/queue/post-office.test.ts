@@ -23,7 +23,12 @@ const SETTINGS: PostSettings = {
   idempotencyWindowMs: 86_400_000,
 };
 
-type Handler = (args: Record<string, unknown>, caller: Caller, signal: AbortSignal) => Promise<object>;
+type Handler = (
+  args: Record<string, unknown>,
+  caller: Caller,
+  signal: AbortSignal,
+  deadline: number | undefined,
+) => Promise<object>;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse('2030-01-01T00:00:00Z') });
@@ -45,8 +50,11 @@ async function open(handler: Handler, more: { store?: Store; settings?: Partial<
     chance: { bytes: (count) => new Uint8Array(count), below: (bound) => (drawn += 7_919) % bound },
     carrier: createLanes({ perWorkspace: 4, atOnce: 16 }),
     hub: () => ({
-      call: async (caller, _name, input, { signal }) =>
-        (await handler(input as Record<string, unknown>, caller, signal)) as Record<string, unknown>,
+      call: async (caller, _name, input, { signal, deadline }) =>
+        (await handler(input as Record<string, unknown>, caller, signal, deadline)) as Record<
+          string,
+          unknown
+        >,
     }),
     settings: { ...SETTINGS, ...settings },
     observe: (event) => events.push({ ...event, at: Date.now() }),
@@ -213,7 +221,7 @@ test('[KNOW-3] [C-ASYNC-05] a redrive past its time is EXPIRED without effect; t
   const redrive = async (id: unknown) => {
     const kept = await find(id);
     if (kept === undefined) throw new Error('gone');
-    return office.redrive(ed, kept, undefined);
+    return office.redrive(ed, kept, { key: undefined, deadline: undefined });
   };
   expect(await redrive(soon)).toMatchObject({ redriven: false, status: 'dead', error: { code: 'EXPIRED' } });
   expect(await redrive(later)).toEqual({ delivery_id: later, redriven: true, status: 'waiting' });
@@ -236,6 +244,26 @@ test('[KNOW-3] [C-ASYNC-05] what waits longer than it is good for is dead as EXP
   await vi.advanceTimersByTimeAsync(60_000);
   expect(calls).toBe(1);
   expect(await find(delivery_id)).toMatchObject({ status: 'dead', error: { code: 'EXPIRED' } });
+  await office.close();
+});
+
+test('a delivery is carried out under its own deadline, and one that was accepted too late is not kept', async () => {
+  const deadlines: unknown[] = [];
+  const { office, post, store } = await open(
+    async (_args, _caller, _signal, deadline) => {
+      deadlines.push(deadline);
+      throw new ParleyError('EXPIRED', 'too late');
+    },
+    { store: openMemoryStore(() => Date.now() + 1_000) },
+  );
+  const { delivery_id } = await post('1', {}, 5_000);
+  const until = Date.now() + 5_000;
+  await vi.advanceTimersByTimeAsync(0);
+  expect(deadlines).toEqual([until]);
+  const kept = await store.records({ kind: 'delivery', workspace_id: 'a', limit: 9 });
+  expect(kept).toMatchObject([{ delivery_id, status: 'dead', attempts: 1, error: { code: 'EXPIRED' } }]);
+  await expect(post('2', {}, 500)).rejects.toMatchObject({ code: 'EXPIRED' });
+  expect(await store.records({ kind: 'delivery', workspace_id: 'a', limit: 9 })).toHaveLength(1);
   await office.close();
 });
 

@@ -45,7 +45,11 @@ interface Redriven {
 export interface PostOffice {
   /** Durable when it resolves; what is said of one that comes too late in its sender's order is `ignored`. */
   accept(posted: Posted): Promise<Record<string, unknown>>;
-  redrive(caller: Caller, delivery: KeptDelivery, key: string | undefined): Promise<Redriven>;
+  redrive(
+    caller: Caller,
+    delivery: KeptDelivery,
+    asked: { key: string | undefined; deadline: number | undefined },
+  ): Promise<Redriven>;
   /** Takes up what waited when the hub ended. */
   start(): Promise<void>;
   sweep(): Promise<void>;
@@ -130,14 +134,13 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
   }
 
   function perform(
-    { action, delivery_id, idempotency_key }: KeptDelivery,
+    { action, delivery_id, idempotency_key, expires_at }: KeptDelivery,
     letter: Letter,
     signal: AbortSignal,
   ) {
     const input = { ...letter.args, idempotency_key };
-    return deps
-      .hub()
-      .call(letter.caller, ENVELOPE_ACTIONS[action], input, { request_id: delivery_id, signal });
+    const context = { request_id: delivery_id, signal, deadline: Date.parse(expires_at) };
+    return deps.hub().call(letter.caller, ENVELOPE_ACTIONS[action], input, context);
   }
 
   async function attempt(ticket: Ticket): Promise<void> {
@@ -222,6 +225,7 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
       const { result, replayed } = await log.append({
         type: 'accept_delivery',
         ...start,
+        deadline: expiresAt,
         idempotency: {
           scope: `${workspace_id} queue ${action}`,
           key: idempotency_key,
@@ -237,7 +241,7 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
       observe({ kind: 'accepted', delivery_id, workspace_id, agent_id, action, attempts: 0, ms: 0 });
       return result;
     },
-    async redrive(caller, delivery, key) {
+    async redrive(caller, delivery, { key, deadline }) {
       const { delivery_id, workspace_id, from } = delivery;
       const start = head(caller);
       const fresh_after = clock.trusted() - settings.idempotencyWindowMs;
@@ -246,6 +250,7 @@ export function createPostOffice(deps: PostOfficeDeps): PostOffice {
         type: 'redrive_delivery',
         ...start,
         ...(key === undefined ? {} : { idempotency: { scope, key, fresh_after } }),
+        ...(deadline === undefined ? {} : { deadline }),
         thread_id: journalId(workspace_id, from),
         input: { delivery_id },
       });

@@ -3,6 +3,7 @@ import { ParleyError } from '@parley/protocol';
 import type { CreateThread, RenameThread, Rule, ThreadCommand, UpdateStatus } from '../commands.ts';
 import { append, draft, refuseObserver } from '../draft.ts';
 import type { Entry } from '../entry.ts';
+import { checkMayMove } from '../participation/speaking.ts';
 import { admit } from './access.ts';
 import { evolve, isDisputed, type ThreadState } from './state.ts';
 import { checkTransition, mayOverride } from './status.ts';
@@ -32,6 +33,7 @@ const updateStatus: Rule<UpdateStatus> = {
     const state = admit(located, command.caller);
     refuseObserver(command.caller.role, 'change');
     const { status, reason } = command.input;
+    checkMayMove(located, command.caller);
     checkSide(state, status);
     checkTransition(state.status, status, isDisputed(state), command.caller);
     const entry = statusEntry(state, command, status, reason);
@@ -54,6 +56,7 @@ const renameThread: Rule<RenameThread> = {
         'only an operator, an orchestrator or the one who made the thread may rename it',
       );
     }
+    checkMayMove(located, caller);
     const { title } = command.input;
     const { entry, change } = append(state, command, {
       type: 'thread.renamed',

@@ -1,8 +1,9 @@
 import { type Caller, LIMITS, ParleyError, type Quiet } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
+import { checkUnmuted } from '../participation/speaking.ts';
 import { journalId } from '../threads/access.ts';
-import { findThread } from '../threads/find-thread.ts';
+import { locateThread } from '../threads/find-thread.ts';
 import { checkForce } from './policy.ts';
 import { toAnswer } from './wake.ts';
 
@@ -18,7 +19,9 @@ export const triggerParticipant = operation('trigger_participant', {
       audit,
       idempotency_key,
     } = input;
-    const thread = await findThread(deps, caller, thread_id);
+    const located = await locateThread(deps, caller, thread_id);
+    checkUnmuted(located, caller);
+    const { thread } = located;
     if (!thread.participants.includes(target)) {
       throw new ParleyError('NOT_FOUND', `${target} is not a participant of this thread`, {
         field: 'target_agent_id',

@@ -1,7 +1,8 @@
-import type { Quiet } from '@parley/protocol';
+import { HUB_NAME, type Quiet } from '@parley/protocol';
 
 import { journalEntry } from '../agents/journal.ts';
 import type { NoteFollower, NoteWake, Rule, SetQuiet, WakeStep } from '../commands.ts';
+import { checkUnmuted } from '../participation/speaking.ts';
 import type { PutRecord } from '../records.ts';
 import { spend } from './budget.ts';
 import { SKIP_REASONS } from './policy.ts';
@@ -10,12 +11,16 @@ import { type Wake, wakeKey } from './wake.ts';
 
 /** How a wake stands now, and what is told of it in the journal of the one who is woken. */
 const noteWake: Rule<NoteWake> = {
-  needs: ({ thread_id, budget }) => ({
+  needs: ({ thread_id, budget, caller, wake }) => ({
     thread: thread_id,
+    // What the hub goes on with was asked for before.
+    ...(caller.agent_id === HUB_NAME ? {} : { other: wake.thread_id }),
     ...(budget === undefined ? {} : { records: true as const }),
   }),
-  decide({ located, records: kept }, command) {
+  decide({ located, other, records: kept }, command) {
     const { budget, now } = command;
+    // To wake somebody is to call upon them, in words of one's own; in a paused thread nobody is woken anyway.
+    if (other !== undefined) checkUnmuted(other, command.caller);
     const { workspace_id, target_agent_id: owner, trigger_id, by } = command.wake;
     const tally = budget && spend(kept?.get('tally', owner), { by, target: owner, now }, budget);
     const isOver = budget !== undefined && tally === undefined;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { type MessageKind, ParleyError } from '@parley/protocol';
+import { type PostedKind, ParleyError } from '@parley/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { addConnectOptions, connect } from './connect.ts';
@@ -9,7 +9,7 @@ import { print } from './output.ts';
 type Fields = Record<string, unknown>;
 
 interface PostOptions {
-  kind?: MessageKind;
+  kind?: PostedKind;
   event?: string;
   meta: Fields;
   replyTo?: string;
@@ -20,7 +20,7 @@ interface PostOptions {
 export function addPostCommand(program: Command): void {
   addConnectOptions(program.command('post <thread> [text]'))
     .description('post a message; the text - (or none, in a pipe) is read from standard input')
-    .addOption(new Option('--kind <kind>', 'kind of message').choices(['chat', 'event', 'system']))
+    .addOption(new Option('--kind <kind>', 'kind of message').choices(['chat', 'event']))
     .option('--event <type>', 'report an event, such as finding_reported or fix_pushed')
     .option(
       '--meta <key=value>',

@@ -73,16 +73,15 @@ export function checkEnvelope(raw: unknown, limits: PayloadLimits): Known {
   return { ...envelope, action: envelope.action };
 }
 
-/** Refuses what is too late, or from too far ahead. */
-export function checkTime({ timestamp, ttl_sec }: Envelope, now: number, skewMs: number): void {
+/** Until when the envelope is good; refuses one that is too late by now, or from too far ahead. */
+export function checkTime({ timestamp, ttl_sec }: Envelope, now: number, skewMs: number): number {
   const at = Date.parse(timestamp);
+  const deadline = at + ttl_sec * 1_000;
   if (at > now + skewMs)
     throw new EnvelopeRefusal('INVALID_ARGUMENT', 'timestamp: lies in the future', { field: 'timestamp' });
-  if (at + ttl_sec * 1_000 < now)
-    throw new EnvelopeRefusal(
-      'EXPIRED',
-      `the envelope was good until ${new Date(at + ttl_sec * 1_000).toISOString()}`,
-    );
+  if (deadline < now)
+    throw new EnvelopeRefusal('EXPIRED', `the envelope was good until ${new Date(deadline).toISOString()}`);
+  return deadline;
 }
 
 function isAction(name: string): name is EnvelopeAction {

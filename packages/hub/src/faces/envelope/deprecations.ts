@@ -15,9 +15,9 @@ export interface DeprecatedAction {
 
 /** Tells those who use what is old that it is; the log of the tree says so once a quarter. */
 export interface Deprecations {
-  noteAlias(workspaceId: string, alias: Alias): Promise<void>;
+  noteAlias(workspaceId: string, alias: Alias, deadline: number): Promise<void>;
   /** The headers that go with a use of the action; refuses one that has ended. */
-  checkAction(workspaceId: string, action: EnvelopeAction): Promise<Record<string, string>>;
+  checkAction(workspaceId: string, action: EnvelopeAction, deadline: number): Promise<Record<string, string>>;
 }
 
 interface DeprecationDeps {
@@ -36,38 +36,43 @@ interface Told {
 export function createDeprecations({ log, now, deprecated }: DeprecationDeps): Deprecations {
   const notedAliases = new Map<string, string>();
   const toldByUse = new Map<string, Told>();
-  const head = (workspaceId: string) => ({
+  const head = (workspaceId: string, deadline: number) => ({
     caller: hubCaller(workspaceId),
     now: now(),
+    deadline,
     salt: randomInt(ENTRY_SALT_BOUND),
     thread_id: treeId(workspaceId),
   });
 
-  async function tell(workspaceId: string, { action, ends_at, use }: DeprecatedAction): Promise<Told> {
+  async function tell(
+    workspaceId: string,
+    { action, ends_at, use }: DeprecatedAction,
+    deadline: number,
+  ): Promise<Told> {
     const quarter = quarterOf(now());
     const name = `${workspaceId} ${action}`;
     const known = toldByUse.get(name);
     if (known?.quarter === quarter) return known;
     const { version } = CONTRACTS[ENVELOPE_ACTIONS[action]];
     const input = { action, version, ends_at, ...(use === undefined ? {} : { use }) };
-    const { result } = await log.append({ type: 'note_deprecation', ...head(workspaceId), input });
+    const { result } = await log.append({ type: 'note_deprecation', ...head(workspaceId, deadline), input });
     const told = { quarter, ...(result as Pick<Told, 'announced_at' | 'ends_at'>) };
     toldByUse.set(name, told);
     return told;
   }
 
   return {
-    async noteAlias(workspaceId, { alias, role }) {
+    async noteAlias(workspaceId, { alias, role }, deadline) {
       const quarter = quarterOf(now());
       const name = `${workspaceId} ${alias}`;
       if (notedAliases.get(name) === quarter) return;
-      await log.append({ type: 'note_alias', ...head(workspaceId), input: { alias, role } });
+      await log.append({ type: 'note_alias', ...head(workspaceId, deadline), input: { alias, role } });
       notedAliases.set(name, quarter);
     },
-    async checkAction(workspaceId, action) {
+    async checkAction(workspaceId, action, deadline) {
       const ending = deprecated.find((one) => one.action === action);
       if (ending === undefined) return {};
-      const { announced_at, ends_at } = await tell(workspaceId, ending);
+      const { announced_at, ends_at } = await tell(workspaceId, ending, deadline);
       const until = Date.parse(ends_at);
       if (now() >= until)
         throw new EnvelopeRefusal('INVALID_ARGUMENT', `this action has ended on ${ends_at.slice(0, 10)}`, {

@@ -134,15 +134,15 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     standing.labels.action = envelope.action;
     sender.checkTenant(verified, envelope.tenant_id);
     const { caller, aliases } = principalOf(verified.caller, envelope);
-    checkTime(envelope, now(), options.skewMs);
+    const deadline = checkTime(envelope, now(), options.skewMs);
     checkKey(request.headers['idempotency-key'], envelope);
     const { workspace_id } = caller;
     const args = await argsOf(envelope, options.artifacts, { ...limits, bytes: settings.max_artifact_bytes });
-    for (const alias of aliases) await deprecations.noteAlias(workspace_id, alias);
-    standing.notices = await deprecations.checkAction(workspace_id, envelope.action);
+    for (const alias of aliases) await deprecations.noteAlias(workspace_id, alias, deadline);
+    standing.notices = await deprecations.checkAction(workspace_id, envelope.action, deadline);
     const trace = readTrace(standing.trace, request.headers['tracestate']);
     if (wantsLater(request.headers['prefer'])) {
-      const data = await acceptForLater(caller, envelope, args);
+      const data = await acceptForLater(caller, envelope, args, deadline);
       const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
       const headers = { ...headersOf(standing), 'preference-applied': 'respond-async' };
       const status = data['ignored'] === true ? 200 : 202;
@@ -151,7 +151,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       return;
     }
     const { request_id, signal } = requestContext(exchange, waiting);
-    const context = { request_id, signal, trace };
+    const context = { request_id, signal, trace, deadline };
     const data = await inTurn(`${workspace_id} ${envelope.action}`, () =>
       perform(caller, envelope, args, context),
     );
@@ -165,13 +165,14 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     caller: Caller,
     envelope: Known,
     args: Args,
-    context: CallContext,
+    context: CallContext & { deadline: number },
   ): Promise<unknown> {
     const { idempotency_key, context_id, seq } = envelope;
     const operation = ENVELOPE_ACTIONS[envelope.action];
     const order = { context_id, seq };
     if (CONTRACTS[operation].annotations.readOnlyHint) {
-      const { result } = await log.append({ type: 'note_seq', ...head(caller), input: order });
+      const { deadline } = context;
+      const { result } = await log.append({ type: 'note_seq', ...head(caller), deadline, input: order });
       if (result['ignored'] === true) return result;
       return hub.call(caller, operation, args, context);
     }
@@ -179,10 +180,14 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   }
 
   /** What could not be carried out at once cannot be later either: arguments and role are looked at now. */
-  function acceptForLater(caller: Caller, envelope: Known, args: Args): Promise<Record<string, unknown>> {
-    const { action, idempotency_key, context_id, seq, timestamp, ttl_sec } = envelope;
+  function acceptForLater(
+    caller: Caller,
+    envelope: Known,
+    args: Args,
+    expiresAt: number,
+  ): Promise<Record<string, unknown>> {
+    const { action, idempotency_key, context_id, seq } = envelope;
     checkCall(caller, ENVELOPE_ACTIONS[action], { ...args, idempotency_key });
-    const expiresAt = Date.parse(timestamp) + ttl_sec * 1_000;
     const order = { context_id, seq };
     return options.postOffice.accept({ caller, action, args, idempotency_key, order, expiresAt });
   }

@@ -17,6 +17,7 @@ const RPC_CODE = {
   CLAIM_MISMATCH: -32_000,
   INSUFFICIENT_AUTHORITY: -32_000,
   IDEMPOTENCY_CONFLICT: -32_000,
+  EXPIRED: -32_000,
   UNAVAILABLE: -32_000,
   INTERNAL: -32_603,
 } as const satisfies Record<ErrorCode, number>;
