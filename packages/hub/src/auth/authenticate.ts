@@ -66,27 +66,13 @@ function sameAsLast(socket: Socket, token: string): string {
   return token;
 }
 
-const AUTHORIZATION = 'authorization';
 const SCHEME = 'bearer ';
 
 /** The token of a request: in its one Authorization header and nowhere else. */
-export function bearerToken(request: IncomingMessage): string {
-  const header = authorizationOf(request);
-  if (/[?&]token=/.test(request.url ?? '')) throw new TokenRefused('a token in the URL');
-  if (header === undefined) throw new TokenRefused('no token');
-  return tokenOf(header);
-}
-
-/** The one Authorization header of a request. */
-export function authorizationOf({ rawHeaders }: IncomingMessage): string | undefined {
-  let header: string | undefined;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (name.length !== AUTHORIZATION.length || name.toLowerCase() !== AUTHORIZATION) continue;
-    if (header !== undefined) throw new TokenRefused('two Authorization headers');
-    header = rawHeaders[i + 1] ?? '';
-  }
-  return header;
+export function bearerToken({ headers, url = '' }: IncomingMessage): string {
+  if (/[?&]token=/.test(url)) throw new TokenRefused('a token in the URL');
+  if (headers.authorization === undefined) throw new TokenRefused('no token');
+  return tokenOf(headers.authorization);
 }
 
 /** The token inside an Authorization header. */

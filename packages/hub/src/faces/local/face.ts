@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { LOCAL_TOKEN_PATH, type LocalToken, LocalTokenRequest, ParleyError } from '@parley/protocol';
 import type { z } from 'zod';
 
-import { authorizationOf, tokenOf } from '../../auth/authenticate.ts';
+import { tokenOf } from '../../auth/authenticate.ts';
 import type { IssuedToken, TokenRequest } from '../../auth/issue-token.ts';
 import { TokenRefused } from '../../auth/verifier.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
@@ -27,7 +27,7 @@ export function createLocalTokenFace(options: LocalTokenOptions): Face {
   const expected = digest(key);
 
   const knows = ({ request }: Exchange): boolean => {
-    const header = authorizationOf(request);
+    const header = request.headers.authorization;
     return header !== undefined && timingSafeEqual(digest(tokenOf(header)), expected);
   };
 
