@@ -43,6 +43,7 @@ import { issueToken } from './auth/issue-token.ts';
 import { readKeyFile, signingKey } from './auth/key-file.ts';
 import { isOpened } from './auth/same-origin.ts';
 import { createSenderCheck } from './auth/sender.ts';
+import { createSignInTries } from './auth/sign-in-tries.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder, writePrivateFile } from './data-folder.ts';
@@ -366,7 +367,7 @@ export async function start(
         files: readWebFiles(),
         devices,
         invitations: deps.invitations,
-        badTokens,
+        tries: createSignInTries(config.quota, clock),
         limits,
         version: VERSION,
         command,

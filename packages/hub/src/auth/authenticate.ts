@@ -5,6 +5,7 @@ import { type Quota, rateLimited } from '@parley/core';
 import type { Claims } from '@parley/protocol';
 
 import type { Devices } from './devices.ts';
+import { peerOf } from './peer.ts';
 import { TokenRefused, type Verifier } from './verifier.ts';
 
 /** Finds out who sends a request, by its one Authorization header or by the cookie of its device. */
@@ -42,7 +43,7 @@ export function createAuthenticate(
   devices?: Pick<Devices, 'identify'>,
 ): Authenticate {
   return (request) => {
-    const address = request.socket.remoteAddress ?? '';
+    const address = peerOf(request);
     const { authorization } = request.headers;
     const device = authorization === undefined ? devices?.identify(request) : undefined;
     if (device !== undefined) return device.catch((error: unknown) => Promise.reject(refuse(error, address)));

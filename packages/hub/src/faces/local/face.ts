@@ -5,6 +5,7 @@ import type { z } from 'zod';
 
 import { tokenOf } from '../../auth/authenticate.ts';
 import type { IssuedToken, TokenRequest } from '../../auth/issue-token.ts';
+import { peerOf } from '../../auth/peer.ts';
 import { TokenRefused } from '../../auth/verifier.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
@@ -37,8 +38,7 @@ export function createLocalTokenFace(options: LocalTokenOptions): Face {
       const { request } = exchange;
       if (request.method !== 'POST')
         throw new HttpRefusal(405, 'NOT_FOUND', 'use POST here', { allow: 'POST' });
-      if (!knows(exchange))
-        throw refuse(new TokenRefused('not the key of this run'), request.socket.remoteAddress ?? '');
+      if (!knows(exchange)) throw refuse(new TokenRefused('not the key of this run'), peerOf(request));
       const { agent_id, session_id, workspace_id = workspace } = parse(await readJsonBody(exchange, limits));
       const ttl_ms = Math.min(TTL_MS, options.maxLifetimeMs);
       const { token, expires_at } = await issue({

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Claims, LIVE_VERSIONS, ParleyError } from '@parley/protocol';
 
 import { type TokenCheck, tokenOf } from '../../auth/authenticate.ts';
+import { peerOf } from '../../auth/peer.ts';
 import { TokenRefused } from '../../auth/verifier.ts';
 import { HttpRefusal } from '../../exchange.ts';
 import type { Tickets } from './tickets.ts';
@@ -45,7 +46,7 @@ export async function identify(
   query: URLSearchParams,
   { tokens, tickets, now, device }: Credentials,
 ): Promise<Claims> {
-  const address = request.socket.remoteAddress ?? '';
+  const address = peerOf(request);
   const counted = <T>(find: () => T): T => {
     try {
       return find();
