@@ -9,6 +9,7 @@ export { type AskKeeper, createAskKeeper } from './asks/keeper.ts';
 export { createMuteKeeper, type MuteKeeper } from './participation/mute-keeper.ts';
 export * from './clock.ts';
 export * from './commands.ts';
+export { type Authority, type Grant, type Granted, whySignedOut, withElders } from './devices/authority.ts';
 export { createInvitations, type Invitation, type Invitations } from './devices/invitations.ts';
 export * from './entry.ts';
 export { quarterOf } from './envelope/rules.ts';
@@ -48,6 +49,7 @@ export type { QueueEvent, QueueObserver } from './queue/observer.ts';
 export { createPostOffice, type PostOffice, type PostSettings } from './queue/post-office.ts';
 export * from './quota.ts';
 export * from './records.ts';
+export { shareable } from './shareable.ts';
 export * from './store.ts';
 export { openMemoryStore } from './store-memory.ts';
 export {

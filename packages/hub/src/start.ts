@@ -113,7 +113,7 @@ export async function start(
   const runtimeFile = join(config.data, HUB_FILE);
   // What a hub that crashed left behind must not be taken for this one.
   writePrivateFile(runtimeFile, '{}\n');
-  await signingKey(config.data, clock.now());
+  const ownKey = await signingKey(config.data, clock.now());
   const store = await openSqliteStore({
     folder: config.data,
     idempotencyWindowMs: config.idempotency.window_ms,
@@ -175,6 +175,10 @@ export async function start(
     waker: { wake: (...call) => waker.wake(...call) },
     wakeDesk: createWakeDesk(clock.monotonic),
     invitations: createInvitations(clock, chance),
+    authority: {
+      of: (caller) => devices.grantOf(caller) ?? verifier.grantOf(caller),
+      ended: (grant) => verifier.ended(grant),
+    },
     address,
     messenger: createMessenger({
       outgoing: createOutgoing({
@@ -277,7 +281,7 @@ export async function start(
     items: config.limits.json_items,
   };
   const recheck = (claims: Claims): void =>
-    devices.owns(claims) ? devices.recheck(claims) : verifier.recheck(claims);
+    devices.grantOf(claims) === undefined ? verifier.recheck(claims) : devices.recheck(claims);
   const streams = { recheck, recheckMs: config.auth.recheck_ms };
   const { profile, conformance, session_idle_ms, max_sessions } = config.mcp;
   const mcp = await openMcpFace({
@@ -387,7 +391,11 @@ export async function start(
   await notifier.start();
   return {
     url: server.url,
-    invite: (person) => deps.invitations.issue({ ...person, name: undefined, read_only: false }, LINK_MS),
+    invite: (person) =>
+      deps.invitations.issue(
+        { ...person, name: undefined, read_only: false, grant: { kid: ownKey.kid, devices: [] } },
+        LINK_MS,
+      ),
     async close() {
       await server.close();
       await postOffice.close();

@@ -55,13 +55,14 @@ async function signIn(exchange: Exchange, options: SessionOptions): Promise<void
   const { word, name = 'Browser' } = parsed.data;
   options.tries.countWord(word);
   const invitation = options.invitations.redeem(word);
-  if (invitation === undefined)
+  const admitted = invitation && (await options.devices.admit(invitation, name));
+  if (admitted === undefined)
     throw new HttpRefusal(
       401,
       'UNAUTHORIZED',
       'this link or code is not good any more; get another with: parley link, or parley pair',
     );
-  const { device, secret } = await options.devices.admit(invitation, name);
+  const { device, secret } = admitted;
   const { agent_id, workspace_id, device_id } = device;
   const told = { agent_id, workspace_id, device_id, device_name: device.name, read_only: device.read_only };
   sendJson(exchange, 201, JSON.stringify({ ...told, version: options.version, command: options.command }), {
