@@ -66,7 +66,8 @@ describe.each(faces)('agents over $name', (face) => {
         type: 'sisyphus',
         capabilities: ['run_task'],
         endpoint: 'wss://agents.example/b',
-        presence: [{ thread_id, state: 'listening' }],
+        // Who may not read the thread does not hear who is in it.
+        presence: one === watcher ? [] : [{ thread_id, state: 'listening' }],
         sessions: 1,
         status: 'online',
         state: 'idle',

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { parley, parleyJson } from '../cli/parley.ts';
 import { freshFolder, type HubProcess, startHub } from '../harness/start-hub.ts';
-import { registerSigner, type Signer } from '../harness/tokens.ts';
+import { issueToken, registerSigner, type Signer } from '../harness/tokens.ts';
 import { subscribeAsBrowser } from './browser-keys.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
@@ -302,4 +302,90 @@ test('parley notify adds, lists, changes, tries and removes; the address comes o
   expect((await parley(['notify', 'rm', channel_id, ...base])).code).toBe(0);
   const nothing = await parley(['notify', 'add', 'webhook', ...base]);
   expect(nothing.stderr).toContain('give the address on stdin');
+});
+
+test('a channel ends with the token that set it up, and that of a browser with its device', async () => {
+  const issued = await issueToken({ agent: 'kim', workspace: 'w1', role: 'operator' }, { data });
+  await createClient({ url: hub.url, token: issued.token }).add_channel({
+    name: 'lost',
+    kind: 'webhook',
+    target: { url: `${receiver.url}/lost` },
+  });
+  const { key } = await kim().pair_device();
+  const headers = { 'content-type': 'application/json', origin: hub.url };
+  const signedIn = await fetch(`${hub.url}/session`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ word: key }),
+  });
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const { p256dh, auth } = subscribeAsBrowser();
+  const push = { name: 'phone', kind: 'push', target: { url: `${receiver.url}/push`, p256dh, auth } };
+  const added = await fetch(`${hub.url}/v1/add_channel`, {
+    method: 'POST',
+    headers: { ...headers, cookie },
+    body: JSON.stringify(push),
+  });
+  expect(added.status).toBe(200);
+  await kim().add_channel({ name: 'kept', kind: 'webhook', target: { url: `${receiver.url}/kept` } });
+  const paths = (): string[] => receiver.received.map(({ path }) => path).toSorted();
+  await as('builder').raise_ask({ prompt: 'first' });
+  await arrived(3);
+  expect(paths()).toEqual(['/kept', '/lost', '/push']);
+
+  await parleyJson(['token', 'revoke', issued.jti, '--data', data]);
+  const { status } = await fetch(`${hub.url}/session`, { method: 'DELETE', headers: { ...headers, cookie } });
+  expect(status).toBe(200);
+  receiver.received.length = 0;
+  await as('builder').raise_ask({ prompt: 'second' });
+  await vi.waitFor(async () => {
+    const { channels } = await kim().list_channels({});
+    const failures = Object.fromEntries(channels.map((one) => [one.name, one.last_failure?.why]));
+    const lost = 'the token behind it was revoked, or its key retired';
+    expect(failures).toEqual({ kept: undefined, lost });
+  }, PATIENCE_MS);
+  await arrived(1);
+  expect(paths()).toEqual(['/kept']);
+});
+
+test('an export tells of channels and devices, and leaves out what is secret in them', async () => {
+  const { key } = await kim().pair_device();
+  const headers = { 'content-type': 'application/json', origin: hub.url };
+  await fetch(`${hub.url}/session`, { method: 'POST', headers, body: JSON.stringify({ word: key }) });
+  const { p256dh, auth } = subscribeAsBrowser();
+  const { secret = '' } = await kim().add_channel({
+    name: 'hook',
+    kind: 'webhook',
+    target: { url: `${receiver.url}/hook?key=canary-webhook` },
+    idempotency_key: 'export-hook',
+  });
+  await kim().add_channel({
+    name: 'topic',
+    kind: 'ntfy',
+    target: { url: `${receiver.url}/canary-topic`, token: 'canary-token' },
+  });
+  await kim().add_channel({
+    name: 'browser',
+    kind: 'push',
+    target: { url: `${receiver.url}/canary-push`, p256dh, auth },
+  });
+  const { stdout, code } = await parley(['export', '--data', data]);
+  expect(code).toBe(0);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map(
+      (line) => JSON.parse(line) as { channel?: Record<string, unknown>; device?: Record<string, unknown> },
+    );
+  const channels = lines.flatMap(({ channel }) => (channel === undefined ? [] : [channel]));
+  expect(channels.map(({ name, host }) => [name, host])).toEqual(
+    expect.arrayContaining([
+      ['hook', receiver.host],
+      ['topic', receiver.host],
+      ['browser', receiver.host],
+    ]),
+  );
+  expect(lines.some(({ device }) => device?.['agent_id'] === 'kim')).toBe(true);
+  expect(secret).toMatch(/^[0-9a-f]{64}$/);
+  for (const word of [secret, 'canary-', p256dh, auth, 'secret_hash']) expect(stdout).not.toContain(word);
 });

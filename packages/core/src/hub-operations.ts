@@ -50,7 +50,8 @@ export const describeHub = operation('describe_hub', {
     return {
       version,
       started_at,
-      keys,
+      // A key for one workspace is nobody else's concern.
+      keys: keys.filter(({ workspace = caller.workspace_id }) => workspace === caller.workspace_id),
       event_loop,
       writable,
       ...(reason === undefined ? {} : { trouble: reason }),

@@ -7,6 +7,7 @@ import type { Artifacts } from './artifacts/ports.ts';
 import type { Log } from './log.ts';
 import type { Commander, Links } from './agents/ports.ts';
 import type { Patience } from './agents/state.ts';
+import type { Authority } from './devices/authority.ts';
 import type { Invitations } from './devices/invitations.ts';
 import type { AskKeeper } from './asks/keeper.ts';
 import type { LogFollower } from './log-follower.ts';
@@ -45,6 +46,7 @@ export interface Deps {
   waker: Pick<Waker, 'wake'>;
   wakeDesk: WakeDesk;
   invitations: Invitations;
+  authority: Authority;
   /** Where people find the hub with a browser. */
   address: () => string;
   /** Carries notifications out. */

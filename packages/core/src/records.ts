@@ -1,6 +1,7 @@
 import type { Agent, Ask, Device, Quiet, Session } from '@parley/protocol';
 
 import type { KnownTime } from './trusted-time.ts';
+import type { Grant } from './devices/authority.ts';
 import type { WakeTally } from './wake/budget.ts';
 import type { KeptLeave } from './asks/standing-leave.ts';
 import type { Wake } from './wake/wake.ts';
@@ -45,6 +46,10 @@ export interface Follower {
 export interface KeptDevice extends Omit<Device, 'this_one'> {
   workspace_id: string;
   secret_hash: string;
+  /** What it ends with; those of before have none and end by themselves. */
+  grant?: Grant;
+  /** It signed itself out. */
+  left?: true;
 }
 
 /** A thread with mutes that end by themselves, for the one who ends them. */

@@ -53,6 +53,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
       },
     },
     invitations: createInvitations(time, chance),
+    authority: { of: () => ({ kid: 'sample', devices: [] }), ended: () => false },
     address: () => 'http://127.0.0.1',
     messenger: { pushKey: '', send: () => Promise.resolve({ sent: true }) },
     about: () => ({

@@ -3,7 +3,35 @@ import type { IncomingMessage } from 'node:http';
 import type { Config } from './config/schema.ts';
 import { HttpRefusal } from './exchange.ts';
 
-/** Refuses what a browser was tricked into sending: a foreign Host (DNS rebinding) or a foreign Origin. */
+/** Headers by which it is decided who asks, what for, and where a request ends: each counts once. */
+const SINGLE: ReadonlySet<string> = new Set([
+  'host',
+  'origin',
+  'authorization',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'sec-fetch-site',
+  'sec-fetch-mode',
+]);
+
+/** Refuses two of a header that counts once: whoever stands before the hub may have looked at the other one. */
+function refuseRepeated({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
+  const seen: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase() ?? '';
+    if (!SINGLE.has(name)) continue;
+    if (seen.includes(name))
+      throw new HttpRefusal(400, 'VALIDATION_ERROR', `send the header ${name} once`, { connection: 'close' });
+    seen.push(name);
+  }
+}
+
+/**
+ * Refuses what is ambiguous, and what a browser was tricked into sending: a foreign Host (DNS rebinding) or a foreign
+ * Origin.
+ */
 export function createGuard(config: Config, port: number): (request: IncomingMessage) => void {
   const names = new Set([
     'localhost',
@@ -21,7 +49,9 @@ export function createGuard(config: Config, port: number): (request: IncomingMes
     ...config.http.allowed_origins,
     ...[...names].flatMap((name) => [`http://${name}:${port}`, `https://${name}:${port}`]),
   ]);
-  return ({ headers }) => {
+  return (request) => {
+    refuseRepeated(request);
+    const { headers } = request;
     const host = headers.host?.toLowerCase();
     if (host === undefined || !hosts.has(host))
       throw new HttpRefusal(403, 'FORBIDDEN', 'this Host is not served here');

@@ -46,6 +46,7 @@ import { issueToken } from './auth/issue-token.ts';
 import { readKeyFile, signingKey } from './auth/key-file.ts';
 import { isOpened } from './auth/same-origin.ts';
 import { createSenderCheck } from './auth/sender.ts';
+import { createSignInTries } from './auth/sign-in-tries.ts';
 import { createVerifier } from './auth/verifier.ts';
 import type { Config } from './config/schema.ts';
 import { prepareFolder } from './data-folder.ts';
@@ -120,7 +121,7 @@ export async function start(
   const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
   // What a hub that crashed left behind must not be taken for this one.
   publishHub(config.data, undefined, onFault);
-  await signingKey(config.data, clock.now());
+  const ownKey = await signingKey(config.data, clock.now());
   const store = await openSqliteStore({
     folder: config.data,
     maxBatch: config.limits.batch,
@@ -193,6 +194,10 @@ export async function start(
     waker: { wake: (...call) => waker.wake(...call) },
     wakeDesk: createWakeDesk(clock.monotonic),
     invitations: createInvitations(clock, chance),
+    authority: {
+      of: (caller) => devices.grantOf(caller) ?? verifier.grantOf(caller),
+      ended: (grant) => verifier.ended(grant),
+    },
     address,
     messenger: createMessenger({
       outgoing: createOutgoing({
@@ -296,7 +301,7 @@ export async function start(
     items: config.limits.json_items,
   };
   const recheck = (claims: Claims): void =>
-    devices.owns(claims) ? devices.recheck(claims) : verifier.recheck(claims);
+    devices.grantOf(claims) === undefined ? verifier.recheck(claims) : devices.recheck(claims);
   const streams = { recheck, recheckMs: config.auth.recheck_ms };
   const { profile, conformance, session_idle_ms, max_sessions } = config.mcp;
   const mcp = await openMcpFace({
@@ -386,7 +391,7 @@ export async function start(
         files: readWebFiles(),
         devices,
         invitations: deps.invitations,
-        badTokens,
+        tries: createSignInTries(config.quota, clock),
         limits,
         version: VERSION,
         command,
@@ -407,7 +412,11 @@ export async function start(
   await notifier.start();
   return {
     url: server.url,
-    invite: (person) => deps.invitations.issue({ ...person, name: undefined, read_only: false }, LINK_MS),
+    invite: (person) =>
+      deps.invitations.issue(
+        { ...person, name: undefined, read_only: false, grant: { kid: ownKey.kid, devices: [] } },
+        LINK_MS,
+      ),
     async close() {
       await server.close();
       await postOffice.close();

@@ -73,7 +73,14 @@ export const Agent = z
     reported_at: Moment.optional().describe('its last word on its status'),
     last_seen: Moment,
     metadata: z.record(z.string(), z.unknown()).optional(),
-    last_event: z.object({ event_type: z.string(), text: z.string(), at: Moment }).optional(),
+    last_event: z
+      .object({
+        event_type: z.string(),
+        text: z.string(),
+        at: Moment,
+        thread_id: z.string().optional().describe('where it was said, unless in its own journal'),
+      })
+      .optional(),
   })
   .meta({ id: 'Agent' });
 export type Agent = z.infer<typeof Agent>;

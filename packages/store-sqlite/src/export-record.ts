@@ -1,10 +1,13 @@
-import { CHAIN_START, link } from '@parley/core';
+import { CHAIN_START, link, shareable } from '@parley/core';
 
 import { number } from './number.ts';
 import { closeReader } from './open-database.ts';
 import { openRecord } from './open-record.ts';
 
-/** Every line of the record as JSON, all of one moment, in the order the hub accepted it; the log may grow meanwhile. */
+/**
+ * Every line of the record as JSON, all of one moment, in the order the hub accepted it; the log may grow meanwhile.
+ * What is secret in it stays behind.
+ */
 export function* exportRecord(folder: string): Generator<string> {
   const db = openRecord(folder);
   try {
@@ -36,7 +39,7 @@ export function* exportRecord(folder: string): Generator<string> {
     for (const cursor of cursors.iterate()) yield JSON.stringify({ type: 'cursor', cursor });
     const records = db.prepare('SELECT kind, json FROM records ORDER BY kind, workspace_id, key');
     for (const { kind, json } of records.iterate() as Iterable<{ kind: string; json: string }>)
-      yield `{"type":${JSON.stringify(kind)},${JSON.stringify(kind)}:${json}}`;
+      yield `{"type":${JSON.stringify(kind)},${JSON.stringify(kind)}:${shareable(kind, json)}}`;
   } finally {
     closeReader(db);
   }

@@ -54,8 +54,8 @@ test('a slice is short, whatever there is to be done', () => {
   const db = openWriter(join(mkdtempSync(join(root, 'data-')), DATABASE_FILE), () => {});
   const writer = new Writer(db);
   db.exec('BEGIN IMMEDIATE');
-  writer.attempt(creating('t1', alice));
-  for (let i = 0; i < 6_000; i++) writer.attempt(posting('t1', text(i), alice, { key: `k${i}` }));
+  writer.attempt(creating('t1', alice), 0);
+  for (let i = 0; i < 6_000; i++) writer.attempt(posting('t1', text(i), alice, { key: `k${i}` }), 0);
   writer.flush();
   db.exec('COMMIT');
   const upkeep = new Upkeep(db, () => {});

@@ -23,7 +23,7 @@ export const updateAgentStatus = operation('update_agent_status', {
 });
 
 export const reportEvent = operation('report_event', {
-  authority: 'look',
+  authority: 'act',
   async run(deps, caller, { thread_id: thread, idempotency_key, ...input }) {
     const thread_id = thread ?? journalId(caller.workspace_id, caller.agent_id);
     checkThreadScope(thread_id, caller);
@@ -36,7 +36,7 @@ export const reportEvent = operation('report_event', {
 export const listAgents = operation('list_agents', {
   authority: 'look',
   async run(deps, caller, { state }) {
-    const agents = await viewAgents(deps, caller.workspace_id);
+    const agents = await viewAgents(deps, caller);
     return { agents: agents.filter((agent) => state === undefined || agent.state === state) };
   },
 });
@@ -44,7 +44,7 @@ export const listAgents = operation('list_agents', {
 export const getAgent = operation('get_agent', {
   authority: 'look',
   async run(deps, caller, { of_agent }) {
-    const [agent] = await viewAgents(deps, caller.workspace_id, of_agent);
+    const [agent] = await viewAgents(deps, caller, of_agent);
     if (agent === undefined) throw new ParleyError('NOT_FOUND', `no agent ${of_agent} is known here`);
     const { workspace_id } = caller;
     const thread_id = journalId(workspace_id, of_agent);

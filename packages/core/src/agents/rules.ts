@@ -88,7 +88,12 @@ const reportEvent: Rule<ReportEvent> = {
     const value: Agent = {
       ...((record as Agent | undefined) ?? unknownAgent(command)),
       last_seen: at,
-      last_event: { event_type, text: content.body.slice(0, 200), at },
+      last_event: {
+        event_type,
+        text: content.body.slice(0, 200),
+        at,
+        ...(journal ? {} : { thread_id: command.thread_id }),
+      },
     };
     const { thread_id, message_id, seq } = entry;
     return {

@@ -1,8 +1,11 @@
-import { type Agent, type AgentView, type Ask, LIMITS } from '@parley/protocol';
+import { type Agent, type AgentView, type Ask, type Caller, LIMITS } from '@parley/protocol';
 
+import { seesAll } from '../asks/find-ask.ts';
 import { isOver } from '../asks/rules.ts';
 import type { Deps } from '../operation.ts';
 import type { KeptSession } from '../records.ts';
+import { findThread } from '../threads/find-thread.ts';
+import { mayOverride } from '../threads/status.ts';
 import { lastSeen, standing } from './state.ts';
 import { unreadOf } from './unread.ts';
 
@@ -12,8 +15,9 @@ interface Known {
   asks: Ask[];
 }
 
-/** Every agent of a workspace, or the one of a name, listed once however many ways it is known by. */
-export async function viewAgents(deps: Deps, workspace_id: string, only?: string): Promise<AgentView[]> {
+/** Every agent of the viewer's workspace, or the one of a name, listed once however many ways it is known by. */
+export async function viewAgents(deps: Deps, viewer: Caller, only?: string): Promise<AgentView[]> {
+  const { workspace_id } = viewer;
   const query = { workspace_id, limit: LIMITS.records };
   const [agents, sessions, asks] = await Promise.all([
     deps.store.records({ kind: 'agent', ...query, ...(only === undefined ? {} : { prefix: only }) }),
@@ -37,17 +41,22 @@ export async function viewAgents(deps: Deps, workspace_id: string, only?: string
   for (const name of deps.links.of(workspace_id).keys()) known(name);
   for (const name of deps.presence.agents(workspace_id)) known(name);
   const wanted = [...knownByName].filter(([name]) => only === undefined || name === only);
-  return Promise.all(
+  const views = await Promise.all(
     wanted
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, facts]) => viewAgent(deps, workspace_id, name, facts)),
+      .map(([name, facts]) => viewAgent(deps, viewer, name, facts)),
   );
+  return withReadablePresence(deps, viewer, views);
 }
 
-async function viewAgent(deps: Deps, workspace_id: string, name: string, known: Known): Promise<AgentView> {
-  const { agent, sessions } = known;
+async function viewAgent(deps: Deps, viewer: Caller, name: string, known: Known): Promise<AgentView> {
+  const { workspace_id } = viewer;
+  const { sessions } = known;
+  const isOwn = viewer.agent_id === name;
+  const agent = isOwn || mayOverride(viewer) ? known.agent : known.agent && withoutPrivateEvent(known.agent);
   const now = deps.clock.now();
-  const openAsks = known.asks.filter((ask) => !isOver(ask, now));
+  const open = known.asks.filter((ask) => !isOver(ask, now));
+  const openAsks = isOwn || seesAll(viewer) ? open : open.map(withoutWords);
   const links = deps.links.of(workspace_id).get(name) ?? [];
   const presence = deps.presence.ofAgent(workspace_id, name);
   const { unread, since: unreadSince } = await unreadOf(deps, workspace_id, name, now);
@@ -76,6 +85,47 @@ async function viewAgent(deps: Deps, workspace_id: string, name: string, known: 
     })),
     ...(registration?.endpoint === undefined ? {} : { endpoint: registration.endpoint }),
     ...(metadata === undefined ? {} : { metadata }),
-    ...(last_event === undefined ? {} : { last_event }),
+    ...(last_event === undefined ? {} : { last_event: shown(last_event) }),
   };
+}
+
+type LastEvent = NonNullable<Agent['last_event']>;
+
+function shown({ event_type, text, at }: LastEvent): NonNullable<AgentView['last_event']> {
+  return { event_type, text, at };
+}
+
+/** That there is an ask may be seen by those who may not see what is asked. */
+function withoutWords({ command: _command, ...ask }: Ask): Ask {
+  return { ...ask, prompt: 'waits for a person' };
+}
+
+/** What was said in a thread is for those who may read it there. */
+function withoutPrivateEvent(agent: Agent): Agent {
+  const { last_event } = agent;
+  if (last_event?.thread_id === undefined) return agent;
+  return { ...agent, last_event: { ...last_event, text: last_event.event_type } };
+}
+
+/** Who is in which thread is for those who may read it. */
+async function withReadablePresence(
+  deps: Deps,
+  viewer: Caller,
+  views: readonly AgentView[],
+): Promise<AgentView[]> {
+  if (mayOverride(viewer)) return [...views];
+  const threads = new Set(views.flatMap(({ presence }) => presence.map(({ thread_id }) => thread_id)));
+  const readable = new Set<string>();
+  await Promise.all(
+    [...threads].map((id) =>
+      findThread(deps, viewer, id).then(
+        () => void readable.add(id),
+        () => {},
+      ),
+    ),
+  );
+  return views.map((view) => ({
+    ...view,
+    presence: view.presence.filter(({ thread_id }) => readable.has(thread_id)),
+  }));
 }

@@ -1,4 +1,5 @@
 import type { Chance, Clock } from '../clock.ts';
+import type { Grant } from './authority.ts';
 
 /** For whom a device may sign in, and how far it may go. */
 export interface Invitation {
@@ -6,6 +7,8 @@ export interface Invitation {
   workspace_id: string;
   name: string | undefined;
   read_only: boolean;
+  /** What the device will end with. */
+  grant: Grant;
   /** To be typed. */
   code: string;
   /** To be followed, as the end of a link. */
@@ -18,7 +21,7 @@ export interface Invitation {
 export interface Invitations {
   /** The same `once` by the same person gives the same invitation while it is good. */
   issue(
-    person: Pick<Invitation, 'agent_id' | 'workspace_id' | 'name' | 'read_only'>,
+    person: Pick<Invitation, 'agent_id' | 'workspace_id' | 'name' | 'read_only' | 'grant'>,
     lifetimeMs: number,
     once?: string,
   ): Invitation;

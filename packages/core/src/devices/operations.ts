@@ -2,6 +2,7 @@ import { type Caller, type Device, LIMITS, ParleyError } from '@parley/protocol'
 
 import { operation, stamp } from '../operation.ts';
 import type { KeptDevice } from '../records.ts';
+import { whySignedOut, withElders } from './authority.ts';
 
 /** How long a code or a link by which a device signs in is good. */
 const INVITATION_MS = 600_000;
@@ -12,13 +13,13 @@ export const listDevices = operation('list_devices', {
     requirePerson(caller);
     const { workspace_id } = caller;
     const query = { kind: 'device', workspace_id, limit: LIMITS.records } as const;
-    const devices = await deps.store.records(revoked ? query : { ...query, marks: ['active'] });
-    const now = deps.clock.now();
-    return {
-      devices: devices
-        .filter(({ expires_at, revoked_at }) => revoked_at !== undefined || Date.parse(expires_at) > now)
-        .map((device) => toDevice(device, caller)),
-    };
+    const found = await deps.store.records(revoked ? query : { ...query, marks: ['active'] });
+    const granted = await withElders(deps.store, found);
+    const shown = granted.filter(
+      (one) =>
+        one.value.revoked_at !== undefined || whySignedOut(one, deps.authority, deps.clock) === undefined,
+    );
+    return { devices: shown.map(({ value }) => toDevice(value, caller)) };
   },
 });
 
@@ -27,7 +28,10 @@ export const pairDevice = operation('pair_device', {
   async run(deps, caller, { name, read_only, idempotency_key }) {
     requirePerson(caller);
     const { agent_id, workspace_id } = caller;
-    const person = { agent_id, workspace_id, name, read_only };
+    const grant = deps.authority.of(caller);
+    if (grant === undefined)
+      throw new ParleyError('FORBIDDEN', 'a device is let in by a token or by another device');
+    const person = { agent_id, workspace_id, name, read_only, grant };
     const { code, key, until } = deps.invitations.issue(person, INVITATION_MS, idempotency_key);
     const { address } = deps.about();
     return { code, key, address, read_only, expires_at: new Date(until).toISOString() };
@@ -51,6 +55,6 @@ export function requirePerson({ role }: Pick<Caller, 'role'>): void {
 }
 
 function toDevice(kept: KeptDevice, { session_id }: Caller): Device {
-  const { secret_hash: _hash, workspace_id: _workspace, ...device } = kept;
+  const { secret_hash: _hash, workspace_id: _workspace, grant: _grant, left: _left, ...device } = kept;
   return device.device_id === session_id ? { ...device, this_one: true } : device;
 }

@@ -26,9 +26,15 @@ const touchDevice: Rule<TouchDevice> = {
 
 const revokeDevice: Rule<RevokeDevice> = {
   needs: ({ input }) => ({ record: { kind: 'device', key: input.device_id } }),
-  decide(loaded, { now }) {
-    const known = requireDevice(loaded);
-    const device: KeptDevice = { ...known, revoked_at: known.revoked_at ?? new Date(now).toISOString() };
+  decide(loaded, { now, caller }) {
+    const { left, ...known } = requireDevice(loaded);
+    // Once it was sent away by another, it has not left by itself.
+    const leaves = caller.session_id === known.device_id && (known.revoked_at === undefined || left === true);
+    const device: KeptDevice = {
+      ...known,
+      revoked_at: known.revoked_at ?? new Date(now).toISOString(),
+      ...(leaves ? { left: true as const } : {}),
+    };
     return { changes: [], records: [putDevice(device)], result: { device } };
   },
 };

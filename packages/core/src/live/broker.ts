@@ -78,7 +78,7 @@ export function createBroker(deps: BrokerDeps): Broker {
 
     async command_response({ caller }, message) {
       const question = questions.take(caller, answered(message) ?? '');
-      if (question === undefined) return;
+      if (question === undefined) throw notAsked();
       const { payload } = message;
       const ended = isOpaque(payload)
         ? { success: true, execution_ms: 0 }
@@ -133,13 +133,14 @@ export function createBroker(deps: BrokerDeps): Broker {
         mustBeOwn(payload.agentId, caller);
         await registry.reportEvent(caller, payload);
       }
-      if (message.target !== undefined) passOn(caller, message);
-      else statuses.publish(caller.workspace_id, stamped(caller, message));
+      if (message.target !== undefined) return passOn(caller, message);
+      const inThread = !isOpaque(payload) && payload.threadId !== undefined;
+      statuses.publish(caller.workspace_id, stamped(caller, message), inThread);
     },
 
     async error({ caller }, message) {
       const id = answered(message);
-      if (id !== undefined && questions.has(caller, id)) return failed(caller, id, message);
+      if (id !== undefined) return failed(caller, id, message);
       if (caller.role === 'observer')
         throw new LiveError('UNAUTHORIZED', 'an observer may not send errors to others');
       if (message.target !== undefined) passOn(caller, message);
@@ -221,7 +222,7 @@ export function createBroker(deps: BrokerDeps): Broker {
   /** An agent that answers a command with an error has answered it. */
   async function failed(caller: Caller, id: string, message: LiveMessage<'error'>): Promise<void> {
     const question = questions.take(caller, id);
-    if (question === undefined) return;
+    if (question === undefined) throw notAsked();
     const { payload } = message;
     if (question.message.type === 'command') {
       const error_code = isOpaque(payload) ? undefined : payload.code;
@@ -257,8 +258,11 @@ export function createBroker(deps: BrokerDeps): Broker {
     if (!shown || !roster.watchers(caller.workspace_id).has(link)) link.send(stamped(caller, message));
   }
 
+  /** Under its sender's name; what is passed on answers nothing, so that none can pass for an answer. */
   function stamped({ agent_id }: Caller, { type, target, payload }: LiveMessage): LiveMessage {
-    return outgoing.message(type, agent_id, target, payload);
+    if (!isOpaque(payload)) return outgoing.message(type, agent_id, target, payload);
+    const { requestId: _answered, ...sealed } = payload;
+    return outgoing.message(type, agent_id, target, sealed);
   }
 
   async function notConnected(caller: Caller, target: string): Promise<LiveError> {
@@ -290,12 +294,29 @@ export function createBroker(deps: BrokerDeps): Broker {
           throw new LiveError('UNAUTHORIZED', 'source differs from the verified agent_id', {
             field: 'source',
           });
+        checkVoice(speaker.caller, message);
         await acts[message.type](speaker, message as never, timeoutMs);
       } catch (error) {
         speaker.reply(outgoing.error(toLiveError(error), agent_id, message.id));
       }
     },
   };
+}
+
+/** Who may only look asks, and says nothing that reaches others: what is sealed the gate would not even see. */
+function checkVoice({ read_only, role }: Caller, { type, payload }: LiveMessage): void {
+  if (type === 'command' || type === 'status_request') return;
+  if (read_only === true) throw new LiveError('UNAUTHORIZED', 'this device may only look');
+  if (role === 'observer' && isOpaque(payload) && (type === 'event' || type === 'status_update'))
+    throw new LiveError('UNAUTHORIZED', 'an observer may not send anything sealed to others');
+}
+
+/** The same words whether it was asked of another, answered before, too late, or never asked at all. */
+function notAsked(): LiveError {
+  return new LiveError('INVALID_COMMAND', 'no open question to you has this requestId', {
+    field: 'requestId',
+    reason: 'not_asked',
+  });
 }
 
 function checkCommand(

@@ -127,7 +127,8 @@ export function createLive(options: LiveOptions): Live {
         agentId: agent_id,
         data: input['data'] as Record<string, unknown>,
       };
-      statuses.publish(workspace_id, outgoing.message('event', agent_id, undefined, payload));
+      const message = outgoing.message('event', agent_id, undefined, payload);
+      statuses.publish(workspace_id, message, input['thread_id'] !== undefined);
     }
   }
 

@@ -79,10 +79,10 @@ export function createOwnCommands(deps: {
       return { result: { ok: true }, afterwards: () => roster.watch(speaker.link()) };
     },
     live_stats(speaker) {
-      if (speaker.caller.role !== 'operator')
-        throw new LiveError('UNAUTHORIZED', 'only an operator may read the counters');
-      const result = { connections: roster.size, questions: questions.size, ...questions.counts };
-      return { result };
+      const { role, workspace_id } = speaker.caller;
+      if (role !== 'operator') throw new LiveError('UNAUTHORIZED', 'only an operator may read the counters');
+      const connections = [...roster.of(workspace_id).values()].flat().length;
+      return { result: { connections, ...questions.counts(workspace_id) } };
     },
     async register_agent(speaker, parameters) {
       const { caller } = speaker;

@@ -23,6 +23,8 @@ export interface Question {
 }
 
 interface Counts {
+  /** Questions that are not answered yet. */
+  questions: number;
   /** Answers that came when the asker had already been told of the time-out. */
   late_responses: number;
   /** Answers to nothing that was asked. */
@@ -50,7 +52,8 @@ export interface Questions {
   lost(link: Link): void;
   answer(question: Question, message: LiveMessage): void;
   drop(question: Question): void;
-  readonly counts: Counts;
+  /** How it stands in one workspace. */
+  counts(workspaceId: string): Counts;
   readonly size: number;
 }
 
@@ -63,7 +66,13 @@ export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; time
   const byAgent = new Map<string, Set<Question>>();
   const asked = new Set<string>();
   const timedOut = new Set<string>();
-  const counts: Counts = { late_responses: 0, unknown_responses: 0 };
+  const strayByWorkspace = new Map<string, Omit<Counts, 'questions'>>();
+
+  function strayOf(workspaceId: string): Omit<Counts, 'questions'> {
+    const known = strayByWorkspace.get(workspaceId) ?? { late_responses: 0, unknown_responses: 0 };
+    strayByWorkspace.set(workspaceId, known);
+    return known;
+  }
 
   function drop(question: Question): void {
     const { asker, target, requestId, message } = question;
@@ -137,8 +146,9 @@ export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; time
     take(agent, id) {
       const question = byId.get(id);
       if (!isFor(question, agent)) {
-        if (timedOut.has(id)) counts.late_responses++;
-        else counts.unknown_responses++;
+        const stray = strayOf(agent.workspace_id);
+        if (timedOut.has(id)) stray.late_responses++;
+        else stray.unknown_responses++;
         return undefined;
       }
       drop(question);
@@ -156,7 +166,10 @@ export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; time
     },
     answer,
     drop,
-    counts,
+    counts(workspaceId) {
+      const own = [...byId.values()].filter(({ asker }) => asker.caller.workspace_id === workspaceId);
+      return { questions: own.length, ...strayOf(workspaceId) };
+    },
     get size() {
       return byId.size;
     },

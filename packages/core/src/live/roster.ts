@@ -8,7 +8,7 @@ export interface Roster {
   join(link: Link): void;
   /** A connection has ended; true when its agent has no other. */
   leave(link: Link): boolean;
-  /** The one connection on which an agent gets commands: of those that registered the newest, else the newest of all. */
+  /** The one connection on which an agent gets commands: of those that registered the newest, else the newest that may answer. */
   current(workspaceId: string, agentId: string): Link | undefined;
   /** The connection of a caller's own session. */
   session(caller: Caller): Link | undefined;
@@ -71,7 +71,9 @@ export function createRoster(): Roster {
       return true;
     },
     current(workspaceId, agentId) {
-      const own = links(workspaceId, agentId).filter(({ listening }) => listening);
+      const own = links(workspaceId, agentId).filter(
+        ({ listening, caller }) => listening && caller.read_only !== true,
+      );
       return own.findLast(({ registered }) => registered) ?? own.at(-1);
     },
     session({ workspace_id, agent_id, session_id }) {

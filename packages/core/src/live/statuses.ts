@@ -1,6 +1,7 @@
 import { type AgentView, type Caller, HUB_NAME, type LiveMessage } from '@parley/protocol';
 
 import type { Clock } from '../clock.ts';
+import { mayOverride } from '../threads/status.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Registry } from './registry.ts';
 import type { Roster } from './roster.ts';
@@ -18,8 +19,8 @@ export interface Statuses {
   /** A status as others see it, with the hub's own time. */
   seen(status: Status): Status;
   lastKnown(view: AgentView, connected: boolean): Status;
-  /** Sends one message to all who watch the workspace. */
-  publish(workspaceId: string, message: LiveMessage): void;
+  /** Sends one message to all who watch the workspace; what was said in a thread to those alone who may read them all. */
+  publish(workspaceId: string, message: LiveMessage, inThread?: boolean): void;
 }
 
 export function createStatuses(deps: {
@@ -33,8 +34,9 @@ export function createStatuses(deps: {
   /** What each agent that is there has last said. */
   const statusByAgent = new Map<string, Status>();
 
-  function publish(workspaceId: string, message: LiveMessage): void {
-    for (const link of roster.watchers(workspaceId)) link.offer(message);
+  function publish(workspaceId: string, message: LiveMessage, inThread = false): void {
+    for (const link of roster.watchers(workspaceId))
+      if (!inThread || mayOverride(link.caller)) link.offer(message);
   }
 
   function show({ workspace_id, agent_id }: Caller, status: Status, source = agent_id): void {

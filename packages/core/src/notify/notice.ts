@@ -1,11 +1,15 @@
 import type { Channel, ChannelTarget, NoticeKind } from '@parley/protocol';
 
+import type { Grant } from '../devices/authority.ts';
+
 /** A channel as it is kept, with where it leads. */
 export interface KeptChannel extends Omit<Channel, 'host'> {
   workspace_id: string;
   target: ChannelTarget;
   /** Signs what goes to a webhook. */
   secret?: string;
+  /** What it ends with; those of before have none. */
+  grant?: Grant;
 }
 
 /** What a notification is about: by this it is asked, before it goes, whether it is still so. */
@@ -64,6 +68,7 @@ export function toChannel({
   workspace_id: _workspace,
   target,
   secret: _secret,
+  grant: _grant,
   ...channel
 }: KeptChannel): Channel {
   return { ...channel, host: new URL(target.url).host };

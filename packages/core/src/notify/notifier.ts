@@ -1,6 +1,7 @@
 import { LIMITS } from '@parley/protocol';
 
 import { viewAgents } from '../agents/view.ts';
+import { hubCaller } from '../hub-caller.ts';
 import { createKeptFollower, type KeptFollower } from '../kept-follower.ts';
 import type { Deps } from '../operation.ts';
 import { CHANNELS_TOPIC, type KeptChannel, type Notice } from './notice.ts';
@@ -83,7 +84,7 @@ export function createNotifier(deps: NotifierDeps): KeptFollower {
     const all = await channelsOf();
     for (const workspace_id of new Set(all.map((one) => one.workspace_id))) {
       const own = all.filter((one) => one.workspace_id === workspace_id);
-      for (const agent of await viewAgents(deps, workspace_id)) {
+      for (const agent of await viewAgents(deps, hubCaller(workspace_id))) {
         if (agent.state !== 'stuck' && agent.state !== 'error') continue;
         const since = Date.parse(agent.since);
         const wait = agent.state === 'stuck' ? settings.troubleAfterMs : 0;

@@ -19,6 +19,7 @@ export const addChannel = operation('add_channel', {
     checkTarget(kind, target);
     const head = stamp(deps, caller, 'add_channel', idempotency_key);
     const random = (bytes: number): string => Buffer.from(deps.chance.bytes(bytes)).toString('hex');
+    const grant = deps.authority.of(caller);
     const channel: KeptChannel = {
       channel_id: `${kind}-${random(6)}`,
       workspace_id: caller.workspace_id,
@@ -32,6 +33,7 @@ export const addChannel = operation('add_channel', {
       ...(quiet === undefined ? {} : { quiet }),
       ...(kind === 'push' ? { device_id: caller.session_id } : {}),
       ...(kind === 'webhook' ? { secret: random(32) } : {}),
+      ...(grant === undefined ? {} : { grant }),
     };
     const input = { kind, target, name, wants, ...(quiet === undefined ? {} : { quiet }) };
     const { result } = await deps.log.append({ type: 'add_channel', ...head, channel, input });

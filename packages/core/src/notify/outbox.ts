@@ -1,6 +1,7 @@
 import { ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
 
 import { hoursUntil } from '../daily-hours.ts';
+import { whySignedOut, whyTakenBack, withElders } from '../devices/authority.ts';
 import { viewAgents } from '../agents/view.ts';
 import { hubCaller } from '../hub-caller.ts';
 import type { Deps } from '../operation.ts';
@@ -85,6 +86,12 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
     const [channel] = await store.records(query);
     if (channel === undefined) return mark({ ...notice, state: 'dropped', why: 'the channel was removed' });
     if (channel.paused) return mark({ ...notice, state: 'dropped', why: 'the channel is paused' });
+    if (await isSignedOut(channel))
+      return mark({ ...notice, state: 'dropped', why: 'the device was signed out' }, true);
+    for (const granted of await withElders(store, [channel])) {
+      const why = whyTakenBack(granted, deps.authority);
+      if (why !== undefined) return mark({ ...notice, state: 'failed', why });
+    }
     const stale = await staleness(notice, channel);
     if (stale !== undefined) return mark({ ...notice, state: 'dropped', why: stale });
     const until = channel.quiet === undefined ? undefined : hoursUntil(channel.quiet, clock.now());
@@ -93,6 +100,14 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
     const asks = await store.records({ kind: 'ask', workspace_id, marks: ['open'], limit: LIMITS.records });
     const outcome = await deps.messenger.send(channel, notice, asks.length);
     await mark(after(notice, outcome), outcome.gone);
+  }
+
+  /** True for the channel of a browser whose device was let in and is so no more. */
+  async function isSignedOut({ workspace_id, device_id }: KeptChannel): Promise<boolean> {
+    if (device_id === undefined) return false;
+    const query = { kind: 'device', workspace_id, keys: [device_id], limit: 1 } as const;
+    const [granted] = await withElders(store, await store.records(query));
+    return granted !== undefined && whySignedOut(granted, deps.authority, clock) !== undefined;
   }
 
   /** Why a notice need not be sent any more. */
@@ -111,7 +126,7 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
       return (own?.last_read_seq ?? -1) >= seq ? 'read meanwhile' : undefined;
     }
     if (kind !== 'trouble' || agent_id === undefined) return undefined;
-    const [agent] = await viewAgents(deps, workspace_id, agent_id);
+    const [agent] = await viewAgents(deps, hubCaller(workspace_id), agent_id);
     return agent?.state === 'stuck' || agent?.state === 'error' ? undefined : 'over meanwhile';
   }
 

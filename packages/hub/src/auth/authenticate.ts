@@ -5,6 +5,7 @@ import { type Quota, rateLimited } from '@parley/core';
 import type { Claims } from '@parley/protocol';
 
 import type { Devices } from './devices.ts';
+import { peerOf } from './peer.ts';
 import { TokenRefused, type Verifier } from './verifier.ts';
 
 /** Finds out who sends a request, by its one Authorization header or by the cookie of its device. */
@@ -42,7 +43,7 @@ export function createAuthenticate(
   devices?: Pick<Devices, 'identify'>,
 ): Authenticate {
   return (request) => {
-    const address = request.socket.remoteAddress ?? '';
+    const address = peerOf(request);
     const { authorization } = request.headers;
     const device = authorization === undefined ? devices?.identify(request) : undefined;
     if (device !== undefined) return device.catch((error: unknown) => Promise.reject(refuse(error, address)));
@@ -66,27 +67,13 @@ function sameAsLast(socket: Socket, token: string): string {
   return token;
 }
 
-const AUTHORIZATION = 'authorization';
 const SCHEME = 'bearer ';
 
 /** The token of a request: in its one Authorization header and nowhere else. */
-export function bearerToken(request: IncomingMessage): string {
-  const header = authorizationOf(request);
-  if (/[?&]token=/.test(request.url ?? '')) throw new TokenRefused('a token in the URL');
-  if (header === undefined) throw new TokenRefused('no token');
-  return tokenOf(header);
-}
-
-/** The one Authorization header of a request. */
-export function authorizationOf({ rawHeaders }: IncomingMessage): string | undefined {
-  let header: string | undefined;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (name.length !== AUTHORIZATION.length || name.toLowerCase() !== AUTHORIZATION) continue;
-    if (header !== undefined) throw new TokenRefused('two Authorization headers');
-    header = rawHeaders[i + 1] ?? '';
-  }
-  return header;
+export function bearerToken({ headers, url = '' }: IncomingMessage): string {
+  if (/[?&]token=/.test(url)) throw new TokenRefused('a token in the URL');
+  if (headers.authorization === undefined) throw new TokenRefused('no token');
+  return tokenOf(headers.authorization);
 }
 
 /** The token inside an Authorization header. */

@@ -2,14 +2,19 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 import {
+  type Authority,
   type Chance,
   type Clock,
+  type Grant,
+  type Granted,
   type Invitation,
   type KeptDevice,
   type Log,
   type Store,
+  whySignedOut,
+  withElders,
 } from '@parley/core';
-import { type Claims, ENTRY_SALT_BOUND, HUB_NAME } from '@parley/protocol';
+import { type Caller, type Claims, ENTRY_SALT_BOUND, HUB_NAME } from '@parley/protocol';
 
 import { HttpRefusal } from '../exchange.ts';
 import { DEVICE_LIFE_MS, readDeviceCookie } from './device-cookie.ts';
@@ -18,22 +23,24 @@ import { TokenRefused } from './verifier.ts';
 
 /** The devices that are signed in: who they speak for, and for how long. */
 export interface Devices {
-  /** Lets a device in; the secret goes into its cookie and is kept nowhere. */
-  admit(invitation: Invitation, name: string): Promise<{ device: KeptDevice; secret: string }>;
+  /**
+   * Lets a device in, unless the right of the one who invited it has ended meanwhile; the secret goes into its cookie
+   * and is kept nowhere.
+   */
+  admit(invitation: Invitation, name: string): Promise<{ device: KeptDevice; secret: string } | undefined>;
   /** Who sends a request, by the cookie of its device; undefined when it brings none. */
   identify(
     request: IncomingMessage,
     isOurs?: (request: IncomingMessage) => boolean,
   ): Promise<Claims> | undefined;
-  /** True for claims that came from a device. */
-  owns(claims: Claims): boolean;
-  /** Throws when a device was revoked or was away too long. */
+  /** Throws when a device was revoked, was away too long, or has lost the right by which it was let in. */
   recheck(claims: Claims): void;
+  /** What the right of those rests on whom a device lets in; undefined for claims that came from no device. */
+  grantOf(claims: Caller): Grant | undefined;
   find(deviceId: string): Promise<KeptDevice | undefined>;
 }
 
-interface Held {
-  device: KeptDevice;
+interface Held extends Granted<KeptDevice> {
   claims: Claims;
   /** Monotonic moment of the last look into the store. */
   looked: number;
@@ -52,38 +59,42 @@ export interface DevicesOptions {
   log: Log;
   clock: Clock;
   chance: Chance;
+  authority: Pick<Authority, 'ended'>;
   onFault: (error: unknown) => void;
 }
 
 /** Keeps devices as records beside the log. */
-export function createDevices({ store, log, clock, chance, onFault }: DevicesOptions): Devices {
+export function createDevices(options: DevicesOptions): Devices {
+  const { store, log, clock, chance, authority, onFault } = options;
   const heldById = new Map<string, Held>();
-  const own = new WeakSet<Claims>();
+  const grantByClaims = new WeakMap<Caller, Grant>();
 
   async function look(deviceId: string): Promise<Held | undefined> {
     const query = { kind: 'device', workspace_id: undefined, prefix: deviceId, limit: 1 } as const;
     const [device] = await store.records(query);
     if (device?.device_id !== deviceId) return undefined;
     const known = heldById.get(deviceId);
-    const same = known?.device.expires_at === device.expires_at;
-    const held = { device, claims: same ? known.claims : toClaims(device), looked: clock.monotonic() };
-    own.add(held.claims);
+    const same = known?.value.expires_at === device.expires_at;
+    const [granted = { value: device, elders: [] }] = await withElders(store, [device]);
+    const held = { ...granted, claims: same ? known.claims : toClaims(device), looked: clock.monotonic() };
+    const { grant } = device;
+    grantByClaims.set(held.claims, { ...grant, devices: [...(grant?.devices ?? []), deviceId] });
     if (heldById.size >= MAX_HELD) heldById.delete(heldById.keys().next().value ?? '');
     heldById.set(deviceId, held);
     return held;
   }
 
-  function check({ device }: Held): void {
-    if (device.revoked_at !== undefined) throw new TokenRefused('the device was revoked');
-    if (Date.parse(device.expires_at) <= clock.now()) throw new TokenRefused('the device was away too long');
+  function check(held: Held): void {
+    const why = whySignedOut(held, authority, clock);
+    if (why !== undefined) throw new TokenRefused(why);
   }
 
   async function verify(cookie: string): Promise<Claims> {
     const [deviceId = '', secret = ''] = cookie.split('.');
     const held = /^[a-z0-9-]{3,128}$/.test(deviceId) ? await look(deviceId) : undefined;
-    if (held === undefined || !isSecret(held.device, secret)) throw new TokenRefused('no such device');
+    if (held === undefined || !isSecret(held.value, secret)) throw new TokenRefused('no such device');
     check(held);
-    touch(held.device);
+    touch(held.value);
     return held.claims;
   }
 
@@ -102,7 +113,7 @@ export function createDevices({ store, log, clock, chance, onFault }: DevicesOpt
   }
 
   return {
-    async admit({ agent_id, workspace_id, read_only, name: wanted }, name) {
+    async admit({ agent_id, workspace_id, read_only, grant, name: wanted }, name) {
       const secret = Buffer.from(chance.bytes(32)).toString('base64url');
       const now = new Date(clock.now()).toISOString();
       const device: KeptDevice = {
@@ -116,7 +127,10 @@ export function createDevices({ store, log, clock, chance, onFault }: DevicesOpt
         last_seen_at: now,
         expires_at: new Date(clock.now() + DEVICE_LIFE_MS).toISOString(),
         secret_hash: hashOf(secret),
+        grant,
       };
+      const [granted = { value: device, elders: [] }] = await withElders(store, [device]);
+      if (whySignedOut(granted, authority, clock) !== undefined) return undefined;
       await log.append({ type: 'add_device', ...stamp(device), input: { device } });
       return { device, secret: `${device.device_id}.${secret}` };
     },
@@ -127,14 +141,14 @@ export function createDevices({ store, log, clock, chance, onFault }: DevicesOpt
         throw new HttpRefusal(403, 'FORBIDDEN', 'the cookie of a device counts only for the hub’s own pages');
       return verify(cookie);
     },
-    owns: (claims) => own.has(claims),
     recheck({ session_id }) {
       const held = heldById.get(session_id);
       if (held === undefined) throw new TokenRefused('no such device');
       check(held);
       if (clock.monotonic() - held.looked >= LOOK_AGAIN_MS) look(session_id).catch(onFault);
     },
-    find: async (deviceId) => (await look(deviceId))?.device,
+    grantOf: (claims) => grantByClaims.get(claims),
+    find: async (deviceId) => (await look(deviceId))?.value,
   };
 }
 

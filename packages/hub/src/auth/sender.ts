@@ -5,6 +5,7 @@ import type { Log } from '@parley/core';
 import { type Caller, ENTRY_SALT_BOUND, ParleyError } from '@parley/protocol';
 
 import { type Authenticate, bearerToken, type TokenCheck } from './authenticate.ts';
+import { peerOf } from './peer.ts';
 import { TokenRefused, type Verifier } from './verifier.ts';
 
 /** Who sends an envelope: one of the platform, or one outside. */
@@ -55,7 +56,7 @@ export function createSenderCheck({ verifier, authenticate, tokens, log, now }: 
         const caller = await outsider(request);
         if (caller !== undefined) return { caller, external: true };
       } catch (error) {
-        throw tokens.refuse(error, request.socket.remoteAddress ?? '');
+        throw tokens.refuse(error, peerOf(request));
       }
       return { caller: await authenticate(request), external: false };
     },

@@ -1,6 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 
-import { Claims, ENVELOPE_ROLES, type EnvelopeRole, ParleyError, ROLE_ALIASES } from '@parley/protocol';
+import type { Grant } from '@parley/core';
+import {
+  type Caller,
+  Claims,
+  ENVELOPE_ROLES,
+  type EnvelopeRole,
+  ParleyError,
+  ROLE_ALIASES,
+} from '@parley/protocol';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -39,6 +47,8 @@ export class TokenRefused extends ParleyError {
 interface Verified {
   claims: Claims;
   kid: string;
+  /** Of whose keys it is one, where it is none of the hub's own file. */
+  issuer?: string;
   /** Wall-clock moment after which the token or its key is no longer good. */
   until: number;
 }
@@ -56,6 +66,10 @@ export interface Verifier {
   known: (token: string) => Claims | undefined;
   /** Throws when claims that were accepted before no longer hold: expired, revoked, key retired. */
   recheck: (claims: Claims) => void;
+  /** What the right of those rests on whom the bearer of these claims lets in. */
+  grantOf: (caller: Caller) => Grant | undefined;
+  /** True once a token was revoked, or the key that signed it is no longer there or retired. */
+  ended: (grant: Grant) => boolean;
   /** Verifies the JWS of one outside; undefined when the token is none but may be one of the platform. */
   external: (token: string) => Promise<ExternalSender | undefined>;
 }
@@ -77,7 +91,7 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   const { auth, data } = config;
   const skew = auth.clock_skew_ms;
   const verified = new Map<string, Verified>();
-  const originByClaims = new WeakMap<Claims, Verified>();
+  const originByClaims = new WeakMap<Caller, Verified>();
   const warned = new Set<string>();
   const issuers = auth.issuers.map((issuer) => ({ ...issuer, keys: keySet(issuer.jwks) }));
   let version = '';
@@ -130,7 +144,7 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
       options({ algorithms: issuer.algorithms, issuer: issuer.issuer, audience: issuer.audience }),
     );
     const claims = toClaims(payload);
-    return { claims, kid, until: claims.exp * 1_000 + skew };
+    return { claims, kid, issuer: issuer.issuer, until: claims.exp * 1_000 + skew };
   }
 
   async function openWith(token: string, key: KeyRecord): Promise<JWTPayload> {
@@ -229,6 +243,20 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
       if (until <= now()) throw new TokenRefused('expired');
       if (revoked.has(claims.jti)) throw new TokenRefused('revoked');
       if (keysById.get(kid)?.retired_at !== undefined) throw new TokenRefused('the key is retired');
+    },
+    grantOf(caller) {
+      const origin = originByClaims.get(caller);
+      if (origin === undefined) return undefined;
+      const { claims, kid, issuer } = origin;
+      return { jti: claims.jti, kid, ...(issuer === undefined ? {} : { issuer }), devices: [] };
+    },
+    ended({ jti, kid, issuer }) {
+      refresh();
+      if (jti !== undefined && revoked.has(jti)) return true;
+      if (kid === undefined) return false;
+      const key = keysById.get(kid);
+      if (key !== undefined) return key.retired_at !== undefined;
+      return !issuers.some((one) => one.issuer === issuer);
     },
     async verify(token) {
       const hit = known(token);

@@ -18,7 +18,10 @@ export function addExportCommand(program: Command): void {
     .command('export')
     .description('the whole record as NDJSON, of one moment; works while the hub writes')
     .option('--out <file>', 'write to this new file (mode 0600) instead of standard output')
-    .addHelpText('after', '\nExample:\n  parley export --out record.ndjson')
+    .addHelpText(
+      'after',
+      '\nSecrets stay behind: what signs webhooks, where channels lead, what devices are known by. A backup has them.\n\nExample:\n  parley export --out record.ndjson',
+    )
     .action(async (options: { out?: string }, command: Command) => {
       const { config, json } = settingsOf(command);
       if (!existsSync(join(config.data, DATABASE_FILE)))

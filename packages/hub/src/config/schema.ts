@@ -112,6 +112,12 @@ export const ConfigSchema = z.strictObject({
       'refused tokens per address and minute before the address is slowed down',
     ),
     bad_tokens_burst: whole(300, 1, 'refused tokens per address at once'),
+    sign_ins_per_minute: whole(
+      60,
+      1,
+      'tries to sign a device in, per address and minute, good ones included',
+    ),
+    codes_per_minute: whole(600, 1, 'pairing codes tried in a minute, over all addresses'),
   }),
   idempotency: group({
     window_ms: ms(86_400_000, 'how long an idempotency key binds'),

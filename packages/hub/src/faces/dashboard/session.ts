@@ -1,4 +1,4 @@
-import { type Invitations, type Quota, rateLimited } from '@parley/core';
+import type { Invitations } from '@parley/core';
 import { type Claims, DeviceName, ParleyError } from '@parley/protocol';
 import { z } from 'zod';
 
@@ -6,6 +6,7 @@ import { allow } from '../../allow.ts';
 import { writeDeviceCookie } from '../../auth/device-cookie.ts';
 import type { Devices } from '../../auth/devices.ts';
 import { isSameOrigin } from '../../auth/same-origin.ts';
+import type { SignInTries } from '../../auth/sign-in-tries.ts';
 import { TokenRefused } from '../../auth/verifier.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
 import { SAFE_HEADERS } from './send-file.ts';
@@ -13,7 +14,7 @@ import { SAFE_HEADERS } from './send-file.ts';
 export interface SessionOptions {
   devices: Devices;
   invitations: Invitations;
-  badTokens: Quota;
+  tries: SignInTries;
   limits: BodyLimits;
   version: string;
   /** How a person types this program where the hub runs. */
@@ -45,23 +46,23 @@ export async function serveSession(exchange: Exchange, options: SessionOptions):
 async function signIn(exchange: Exchange, options: SessionOptions): Promise<void> {
   const { request } = exchange;
   if (!isSameOrigin(request)) throw new HttpRefusal(403, 'FORBIDDEN', 'sign in from the hub’s own page');
+  options.tries.count(request);
   const parsed = SignIn.safeParse(await readJsonBody(exchange, options.limits));
   if (!parsed.success)
     throw new ParleyError('VALIDATION_ERROR', 'word: the code or the key of a link is needed', {
       field: 'word',
     });
   const { word, name = 'Browser' } = parsed.data;
+  options.tries.countWord(word);
   const invitation = options.invitations.redeem(word);
-  if (invitation === undefined) {
-    const wait = options.badTokens.take(request.socket.remoteAddress ?? '');
-    if (wait > 0) throw rateLimited('too many wrong codes', wait);
+  const admitted = invitation && (await options.devices.admit(invitation, name));
+  if (admitted === undefined)
     throw new HttpRefusal(
       401,
       'UNAUTHORIZED',
       'this link or code is not good any more; get another with: parley link, or parley pair',
     );
-  }
-  const { device, secret } = await options.devices.admit(invitation, name);
+  const { device, secret } = admitted;
   const { agent_id, workspace_id, device_id } = device;
   const told = { agent_id, workspace_id, device_id, device_name: device.name, read_only: device.read_only };
   sendJson(exchange, 201, JSON.stringify({ ...told, version: options.version, command: options.command }), {

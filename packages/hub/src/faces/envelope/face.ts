@@ -13,6 +13,7 @@ import {
 } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
+import { peerOf } from '../../auth/peer.ts';
 import type { SenderCheck } from '../../auth/sender.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
 import { type EnvelopeLabels, type EnvelopeMeter, UNKNOWN } from '../../metrics/envelope-metrics.ts';
@@ -101,7 +102,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
 
   async function verify({ request }: Exchange, standing: Standing) {
     const verified = await sender.verify(request).catch((error: unknown) => {
-      grant(standing, `address ${request.socket.remoteAddress ?? ''}`);
+      grant(standing, `address ${peerOf(request)}`);
       throw error;
     });
     const { agent_id: principal, workspace_id: tenant } = verified.caller;
@@ -209,7 +210,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     },
     refuse(exchange, error) {
       const standing = standings.get(exchange) ?? begin(traceOf(undefined));
-      standing.allowance ??= spend(`address ${exchange.request.socket.remoteAddress ?? ''}`);
+      standing.allowance ??= spend(`address ${peerOf(exchange.request)}`);
       const code = refuse(exchange, error, standing);
       const { begun, labels, profile } = standing;
       if (begun !== undefined) meter.answered(labels, profile, monotonic() - begun, code);

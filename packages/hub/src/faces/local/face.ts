@@ -3,8 +3,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { LOCAL_TOKEN_PATH, type LocalToken, LocalTokenRequest, ParleyError } from '@parley/protocol';
 import type { z } from 'zod';
 
-import { authorizationOf, tokenOf } from '../../auth/authenticate.ts';
+import { tokenOf } from '../../auth/authenticate.ts';
 import type { IssuedToken, TokenRequest } from '../../auth/issue-token.ts';
+import { peerOf } from '../../auth/peer.ts';
 import { TokenRefused } from '../../auth/verifier.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
@@ -27,7 +28,7 @@ export function createLocalTokenFace(options: LocalTokenOptions): Face {
   const expected = digest(key);
 
   const knows = ({ request }: Exchange): boolean => {
-    const header = authorizationOf(request);
+    const header = request.headers.authorization;
     return header !== undefined && timingSafeEqual(digest(tokenOf(header)), expected);
   };
 
@@ -37,8 +38,7 @@ export function createLocalTokenFace(options: LocalTokenOptions): Face {
       const { request } = exchange;
       if (request.method !== 'POST')
         throw new HttpRefusal(405, 'NOT_FOUND', 'use POST here', { allow: 'POST' });
-      if (!knows(exchange))
-        throw refuse(new TokenRefused('not the key of this run'), request.socket.remoteAddress ?? '');
+      if (!knows(exchange)) throw refuse(new TokenRefused('not the key of this run'), peerOf(request));
       const { agent_id, session_id, workspace_id = workspace } = parse(await readJsonBody(exchange, limits));
       const ttl_ms = Math.min(TTL_MS, options.maxLifetimeMs);
       const { token, expires_at } = await issue({

@@ -5,7 +5,7 @@ import { ParleyError } from '@parley/protocol';
 import type { Registry } from 'prom-client';
 
 import { allow } from '../../allow.ts';
-import { type Authenticate, authorizationOf, tokenOf } from '../../auth/authenticate.ts';
+import { type Authenticate, tokenOf } from '../../auth/authenticate.ts';
 import { sendText } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
 
@@ -45,7 +45,7 @@ export function createMetricsFace(options: MetricsOptions): Face {
 }
 
 function isSecret(request: IncomingMessage, secret: string | undefined): boolean {
-  const header = authorizationOf(request);
+  const header = request.headers.authorization;
   if (secret === undefined || header === undefined) return false;
   const digest = (text: string): Buffer => Buffer.from(hash('sha256', text, 'hex'));
   return timingSafeEqual(digest(tokenOf(header)), digest(secret));

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 import { type Claims, LIVE_VERSIONS, ParleyError } from '@parley/protocol';
 
-import { authorizationOf, type TokenCheck, tokenOf } from '../../auth/authenticate.ts';
+import { type TokenCheck, tokenOf } from '../../auth/authenticate.ts';
+import { peerOf } from '../../auth/peer.ts';
 import { TokenRefused } from '../../auth/verifier.ts';
 import { HttpRefusal } from '../../exchange.ts';
 import type { Tickets } from './tickets.ts';
@@ -45,7 +46,7 @@ export async function identify(
   query: URLSearchParams,
   { tokens, tickets, now, device }: Credentials,
 ): Promise<Claims> {
-  const address = request.socket.remoteAddress ?? '';
+  const address = peerOf(request);
   const counted = <T>(find: () => T): T => {
     try {
       return find();
@@ -81,7 +82,7 @@ function noToken(): never {
 }
 
 function theToken(request: IncomingMessage, query: URLSearchParams): Found | undefined {
-  const header = authorizationOf(request);
+  const header = request.headers.authorization;
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   const bearers = offered.filter((name) => name.startsWith(BEARER));
   if (bearers.length > 0 && !offered.includes(SUBPROTOCOL))
