@@ -58,7 +58,7 @@ import { createMetricsFace } from './faces/metrics/face.ts';
 import { createPagesFace } from './faces/pages/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
-import { type Logger, redact } from './logger.ts';
+import type { Logger } from './logger.ts';
 import { createEnvelopeMeter } from './metrics/envelope-metrics.ts';
 import { createCallMeter } from './metrics/hub-metrics.ts';
 import { readSecret } from './metrics/secret-file.ts';
@@ -122,7 +122,7 @@ export async function start(
   });
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();
-  const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
+  const onFault = (error: unknown): void => log.error({ cause: describeCause(error) }, 'background');
   const searches = openSearches(config, onFault);
   const following = { store, feed, clock, onFault };
   const slo = createSloWindow(clock);
@@ -292,7 +292,7 @@ export async function start(
     conformance,
     sessions: { idleMs: session_idle_ms, maxSessions: max_sessions },
     now: clock.now,
-    onFault: (error) => log.debug({ why: redact(error.message) }, 'mcp'),
+    onFault: (error) => log.debug({ why: error.message }, 'mcp'),
   });
   const localKey = randomBytes(32).toString('base64url');
   const server = await startServer({

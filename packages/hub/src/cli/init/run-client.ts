@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { ParleyError } from '@parley/protocol';
+import { hideSecrets, ParleyError } from '@parley/protocol';
 
 import { findProgram } from '../find-program.ts';
 
@@ -16,7 +16,7 @@ export async function runClient(bin: string, args: readonly string[]): Promise<s
     return stdout;
   } catch (error) {
     const { stderr = '', message } = error as { stderr?: string; message: string };
-    const said = stderr.trim().split('\n').at(-1) ?? '';
+    const said = hideSecrets(stderr).trim().split('\n').at(-1) ?? '';
     throw new ParleyError('CONFLICT', `${bin} refused: ${said === '' ? message : said}`);
   }
 }
