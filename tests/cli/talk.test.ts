@@ -207,7 +207,7 @@ test('what others wrote cannot steer the terminal or forge a line', async () => 
     expect(code).toBe(0);
     expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]|[\u2028-\u202e\u2066-\u2069]/u);
   }
-  expect(outputs[0].stdout).toContain('first\\u001b]0;owned\\u0007\\u001b[2J');
+  expect(outputs[0].stdout).toContain('first\\u{1b}]0;owned\\u{7}\\u{1b}[2J');
   expect(outputs[0].stdout.split('\n')[1]).toMatch(/^ {6}/);
   expect((JSON.parse(outputs[1].stdout) as Page).messages[0]?.body).toBe(evil);
 });

@@ -42,9 +42,9 @@ export const IN_ADDRESS = /(:\/\/)(?:([^\s/?#"'@:\\]*:)[^\s/?#"'\\]+|[^\s/?#"'@:
 
 /** A block with its end, or as much of it as there is. */
 export const PEM_BLOCK =
-  /-----BEGIN [A-Z0-9 ]{1,64}-----(?:(?:[A-Za-z0-9+/=\s\\:,.]|-(?!-))*-----END [A-Z0-9 ]{1,64}-----|[A-Za-z0-9+/=\s\\]*)/g;
-export const PEM_END = /-----END [A-Z0-9 ]{1,64}-----/g;
-export const PEM_LETTER = /[A-Za-z0-9+/=\s\\]/;
+  /-----BEGIN[A-Z0-9 %+]{2,64}-----(?:(?:[A-Za-z0-9+/=\s\\:,.%]|-(?!-))*-----END[A-Z0-9 %+]{2,64}-----|[A-Za-z0-9+/=\s\\%]*)/g;
+export const PEM_END = /-----END[A-Z0-9 %+]{2,64}-----/g;
+export const PEM_LETTER = /[A-Za-z0-9+/=\s\\%]/;
 
 const HEADERS = 'authorization|set-cookie|cookie';
 const NAMES = [
@@ -58,9 +58,10 @@ export const SECRET_NAME = new RegExp(`(?:${NAMES})$`, 'i');
 /** Such a name whose value goes to the end of the line. */
 export const HEADER_NAME = new RegExp(`^(?:${HEADERS})$`, 'i');
 
+const SPACES = String.raw`(?:[ \t+]|%20){0,8}`;
 /** A name and what gives it a value, in a shell, JSON, YAML, an address or a header, quoted any number of times. */
 export const ASSIGNED = new RegExp(
-  String.raw`(?:(${NAMES})\\{0,16}["'\x60]?\]?[ \t]{0,8}(?:=>|:=|={1,3}|:|%3D)|(--(?:[a-z]{1,16}-){0,3}(?:${NAMES}|pass)(?=[ \t])))[ \t]{0,8}`,
+  String.raw`(?:(${NAMES})\\{0,16}(?:["'\x60]|%2[27])?\]?${SPACES}(?:=>|:=|={1,3}|:|%3[AD])|(--(?:[a-z]{1,16}-){0,3}(?:${NAMES}|pass)(?=[ \t])))${SPACES}`,
   'gi',
 );
 /** Without one of these nothing is given to a name. */

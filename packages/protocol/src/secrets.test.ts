@@ -54,6 +54,8 @@ const SECRETS: readonly (readonly [kind: string, text: string, secret: string])[
   ['JSON in JSON', JSON.stringify({ p: '{"apiKey": "hunter2 x"}' }), 'hunter2'],
   ['URL-query', `https://h.example/p?a=1&api_key=${KEY}&b=2`, KEY],
   ['URL-query, encoded', `redirect=%2Fp%3Ftoken%3D${KEY}`, KEY],
+  ['JSON in an address', `/p/${encodeURIComponent(`{"api_key": "${KEY}"}`)}`, KEY],
+  ['PEM in an address', `/p/${encodeURIComponent(PEM)}`, PEM_LINES[1] ?? ''],
   ['header', `X-Api-Key: ${KEY}`, KEY],
   ['cookie', 'cookie: a=b; session=hunter2; c=d\nhost: x', 'hunter2'],
   ['code', "config['client_secret'] = 'hunter2'", 'hunter2'],
