@@ -2,6 +2,7 @@ import {
   CALLER_FIELDS,
   type Caller,
   CONTRACTS,
+  costOf,
   type OperationName,
   ParleyError,
   type Trace,
@@ -41,8 +42,10 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
       const started = deps.clock.monotonic();
       let error: ParleyError | undefined;
       let cause: unknown;
+      let leave: (() => void) | undefined;
       try {
         const { operation, parsed } = admitCall(caller, name, input);
+        if (context.unmetered !== true) leave = meter(deps, caller, name);
         return await operation.run(deps, caller, parsed, context);
       } catch (thrown) {
         if (thrown instanceof ParleyError) error = thrown;
@@ -56,6 +59,7 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
         recorded.add(error);
         throw error;
       } finally {
+        leave?.();
         record({
           request_id: context.request_id,
           operation: name,
@@ -68,6 +72,22 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
       }
     },
   };
+}
+
+/**
+ * Counts a call that was let in, before it costs anything, and gives it a place until it has ended. One that is
+ * refused for its form or its role is not counted.
+ */
+function meter({ quotas }: Deps, caller: Caller, name: OperationName): () => void {
+  const leave = quotas.hold(caller);
+  try {
+    const cost = costOf(CONTRACTS[name]);
+    if (cost !== undefined) quotas.spend(caller, cost);
+    return leave;
+  } catch (error) {
+    leave();
+    throw error;
+  }
 }
 
 /** True for an error that the gate has put on record, so that a face does not record it twice. */

@@ -16,7 +16,7 @@ import {
   createLive,
   createLog,
   createMessageFollower,
-  createMessageQuota,
+  createQuotas,
   createMuteKeeper,
   createNotifier,
   createOffers,
@@ -67,7 +67,7 @@ import { readRegistry } from './profile-file.ts';
 import { createMessenger } from './notify/messenger.ts';
 import { createOutgoing } from './notify/outgoing.ts';
 import { pushKeys } from './notify/push-keys.ts';
-import { notifySettings, postSettings, wakeSettings } from './part-settings.ts';
+import { notifySettings, postSettings, quotaSettings, wakeSettings } from './part-settings.ts';
 import { createProse } from './prose.ts';
 import { describeCause, recordCall, recordRefusal } from './record-calls.ts';
 import { requestContext } from './request-context.ts';
@@ -153,10 +153,7 @@ export async function start(
     clock,
     chance,
     feed,
-    messageQuota: createMessageQuota(
-      { per_minute: config.quota.messages_per_minute, burst: config.quota.messages_burst },
-      clock,
-    ),
+    quotas: createQuotas(quotaSettings(config.quota), clock),
     presence: createPresenceBoard(clock),
     profiles: createProfileRegistry(readRegistry(config.presence.registry), (message) =>
       log.warn({}, message),
@@ -277,7 +274,8 @@ export async function start(
   };
   const recheck = (claims: Claims): void =>
     devices.owns(claims) ? devices.recheck(claims) : verifier.recheck(claims);
-  const streams = { recheck, recheckMs: config.auth.recheck_ms };
+  const hold = (claims: Claims) => deps.quotas.hold(claims);
+  const streams = { recheck, recheckMs: config.auth.recheck_ms, hold };
   const { profile, conformance, session_idle_ms, max_sessions } = config.mcp;
   const mcp = await openMcpFace({
     hub,
