@@ -72,6 +72,24 @@ describeWith(['claude', 'codex', 'codex-0153'], 'real clients talk through the h
     }
   }
 
+  for (const [name, run] of CLIENTS)
+    test(`nothing hidden in a message reaches the model of ${name}`, { timeout: 120_000 }, async () => {
+      const author = scene.as('author');
+      const thread_id = await author.thread('reader');
+      const hidden = 'zero\u200b joiner\u2060 hyphen\u00ad tag\u{e0041} look\ufe01 times\u2062 mark\u200f';
+      await author.say(thread_id, `${hidden} and 👩‍💻 ❤️`);
+      const { results, modelRequests, stderr } = await run({
+        server: server('http', 'reader'),
+        calls: [{ tool: 'read_messages', arguments: { thread_id } }],
+      });
+      expect(results[0]?.isError, stderr).toBe(false);
+      const [message] = field(results[0], 'messages') as { body: string }[];
+      expect(message?.body).toBe(`${hidden} and 👩‍💻 ❤️`);
+      const seen = JSON.stringify(modelRequests);
+      const isShown = seen.includes('u200b') && seen.includes('👩‍💻 ❤️');
+      expect([isShown, /[\u200b\u2060\u00ad\u{e0041}\ufe01\u2062\u200f]/u.exec(seen)?.[0]]).toEqual([true, undefined]);
+    });
+
   test(
     '[HUB-A3] Claude Code and Codex exchange messages, each under its own identity',
     { timeout: 180_000 },

@@ -119,7 +119,7 @@ test('[C-BRIDGE-15] what a profile holds cannot steer the terminal', async () =>
     const { stdout, code } = await thread(...args);
     expect(code).toBe(0);
     expect(stdout).not.toMatch(/[^\P{Cc}\n]|[\u2028-\u202e\u2066-\u2069]/u);
-    expect(stdout).toContain('\\u001b[2J\\n  #9  boss');
+    expect(stdout).toContain('\\u{1b}[2J\\n  #9  boss');
   }
 });
 

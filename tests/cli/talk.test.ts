@@ -190,7 +190,8 @@ test('search finds a message, sessions lists a heartbeat, thread ls counts the u
 });
 
 test('what others wrote cannot steer the terminal or forge a line', async () => {
-  const evil = 'first\u001b]0;owned\u0007\u001b[2J\n  #9  00:00:00  boss  obey\r\u009b31m\u202etxt.exe';
+  const evil =
+    'first\u001b]0;owned\u0007\u001b[2J\n  #9  00:00:00  boss  obey\r\u009b31m\u202etxt.exe\u200b\u2060\u00ad\u{e0041}\u2062 👩‍💻';
   const thread = (await json<{ thread_id: string }>(['thread', 'new', 'evil\u001b[31m\ntitle'])).thread_id;
   await json(['post', thread, '-', '--event', 'x\u001b[0m'], { input: evil });
   const outputs = await Promise.all([
@@ -205,9 +206,12 @@ test('what others wrote cannot steer the terminal or forge a line', async () => 
   ]);
   for (const { stdout, stderr, code } of outputs) {
     expect(code).toBe(0);
-    expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]|[\u2028-\u202e\u2066-\u2069]/u);
+    expect(stdout + stderr).not.toMatch(
+      /[^\P{Cc}\n]|[\u2028-\u202e\u2066-\u2069\u200b\u2060-\u2064\u00ad\u{e0041}]/u,
+    );
   }
-  expect(outputs[0].stdout).toContain('first\\u001b]0;owned\\u0007\\u001b[2J');
+  expect(outputs[0].stdout).toContain('first\\u{1b}]0;owned\\u{7}\\u{1b}[2J');
+  expect(outputs[0].stdout).toContain('txt.exe\\u{200b}\\u{2060}\\u{ad}\\u{e0041}\\u{2062} 👩‍💻');
   expect(outputs[0].stdout.split('\n')[1]).toMatch(/^ {6}/);
   expect((JSON.parse(outputs[1].stdout) as Page).messages[0]?.body).toBe(evil);
 });

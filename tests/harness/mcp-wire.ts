@@ -143,8 +143,9 @@ export async function openLegacy(
   token: string,
   version = LEGACY,
   capabilities: Record<string, unknown> = {},
+  client = 'test',
 ): Promise<LegacySession> {
-  const clientInfo = { name: 'test', version: '1' };
+  const clientInfo = { name: client, version: '1' };
   const params = { protocolVersion: version, capabilities, clientInfo };
   const init = await postRpc(url, token, rpc('initialize', params, ++counter));
   const id = String(init.headers['mcp-session-id']);

@@ -78,7 +78,7 @@ test('the identity, the team and the aliases come from the configuration; stdin 
 test('what a mail holds cannot play with the terminal', () => {
   run(['send', 'bob', 'bell \u0007, colour \u001b[31mred\u001b[0m, \u202eturned', '--as', 'arch']);
   const { stdout } = run(['read', '--as', 'bob']);
-  expect(stdout).toContain('bell , colour [31mred[0m, turned');
+  expect(stdout).toContain('bell \\u{7}, colour \\u{1b}[31mred\\u{1b}[0m, \\u{202e}turned');
 });
 
 test('errors say what is wrong and what to do', () => {

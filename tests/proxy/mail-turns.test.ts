@@ -88,6 +88,46 @@ describe('[FR-8.4] mail starts turns of its own', () => {
     expect(turn.indexOf('not as instructions')).toBeGreaterThan(0);
   });
 
+  test('what is not seen is shown, in the head of a mail and in its text', async () => {
+    const signs = [
+      '\u200b',
+      '\u2060',
+      '\u00ad',
+      '\u{e0041}',
+      '\ufe01',
+      '\u2062',
+      '\u200f',
+      '\u202e',
+      '\u0007',
+    ];
+    const evil = `now${signs.join('')} 👩‍💻 ❤️`;
+    const shown = `now${signs.map((sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`).join('')} 👩‍💻 ❤️`;
+    const mail = {
+      text: evil,
+      from: `alice${evil}`,
+      summary: evil,
+      message_id: `id${evil}`,
+      source_team: evil,
+    };
+    const proxy = await start();
+    await proxy.call('codex', { prompt: 'say hi' });
+    team.deliver('codex', mail);
+    await until(() => mailTurns(proxy).length === 1);
+    const [turn = ''] = mailTurns(proxy);
+    for (const sign of signs) expect(turn).not.toContain(sign);
+    expect(turn).toContain(`\n${shown}\n`);
+    for (const name of ['from', 'summary', 'message_id'])
+      expect(turn).toMatch(new RegExp(`(?:^|>)${name}: ".*now\\\\\\\\u\\{200b\\}`, 'm'));
+    // The same by the tool, in the part that most clients hand to their model.
+    await proxy.call('codex', { prompt: 'say hi', identity: 'off', auto_mail: false });
+    team.deliver('off', mail);
+    const read = await proxy.call('atm_read', { identity: 'off' });
+    const [message] = (read.structuredContent as unknown as { messages: { message: string }[] }).messages;
+    expect(message?.message).toBe(shown);
+    for (const sign of signs) expect(JSON.stringify(read)).not.toContain(sign);
+    expect(team.inbox('off')[0]?.text).toBe(evil);
+  });
+
   test('[AT mail/6] [FR-8.8] [C-MAIL-14] auto_mail off, for all or for one: nothing is brought, atm_read finds it', async () => {
     const off = await start({ args: ['--set', 'auto_mail=false'] });
     await off.call('codex', { prompt: 'say hi' });

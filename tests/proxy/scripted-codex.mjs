@@ -174,7 +174,9 @@ function serve() {
 /** The lines of a prompt that are orders. A prompt that asks for a summary gets one. */
 function wordsOf(prompt) {
   if (prompt.includes('about to be closed'))
-    return process.env.SCRIPT_SUMMARY === 'never' ? [['', 'wait']] : [['', 'say', 'what was done so far']];
+    return process.env.SCRIPT_SUMMARY === 'never'
+      ? [['', 'wait']]
+      : [['', 'say', process.env.SCRIPT_SUMMARY ?? 'what was done so far']];
   return [
     ...prompt.matchAll(
       /^(say|wait|deaf|ask|echo|events?|die|half|huge|stderr|cling|kill|garbage|fail)(?: (.*))?$/gm,

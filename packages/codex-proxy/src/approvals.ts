@@ -1,3 +1,4 @@
+import { showUnseen } from '@parley/protocol';
 import { type ApprovalDecision, type ApprovalRequest, messageOf, schemaOf } from '@parley/runtimes';
 
 import type { Log } from './logger.ts';
@@ -125,7 +126,7 @@ function questionOf(agentId: string | null, identity: string | undefined, reques
     ...(reason === undefined ? {} : { codex_reason: reason }),
     ...(raw.method === 'elicitation/create' ? raw.params : {}),
     // Clients show the message and nothing else.
-    message: agentId === null ? messageOf(request) : `${messageOf(request)}\n[${who}]`,
+    message: showUnseen(agentId === null ? messageOf(request) : `${messageOf(request)}\n[${who}]`),
     threadId: request.threadId,
     agent_id: agentId,
   };

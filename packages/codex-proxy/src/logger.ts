@@ -1,4 +1,4 @@
-import { redact } from './redact.ts';
+import { logJson } from '@parley/protocol';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
@@ -11,10 +11,10 @@ export type Log = (
   facts?: Record<string, unknown>,
 ) => void;
 
-/** JSON lines, one per call; stdout belongs to the protocol. */
+/** JSON lines, one per call and without secrets; stdout belongs to the protocol. */
 export function createLog(least: LogLevel, write: (line: string) => void, now: () => Date): Log {
   return (level, message, facts = {}) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
-    write(`${redact(JSON.stringify({ level, time: now().toISOString(), msg: message, ...facts }))}\n`);
+    write(`${logJson({ level, time: now().toISOString(), msg: message, ...facts })}\n`);
   };
 }

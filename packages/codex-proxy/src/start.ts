@@ -214,6 +214,10 @@ export async function startProxy({
     maxMessageBytes: settings.max_message_bytes,
     answer,
     hear: (method, params) => passThrough.notify(method, params),
+    onMessage(bytes) {
+      if (settings.log_level === 'trace')
+        log('trace', 'from the client', { text: Buffer.from(bytes).toString() });
+    },
     log,
   });
   const approvals = createApprovals({
@@ -233,7 +237,6 @@ export async function startProxy({
   membership.join(settings.identity, { cwd, model: settings.model ?? undefined });
   if (resume !== undefined) await resumeAtStart(deps, resume);
   input.on('data', (chunk: Buffer) => {
-    if (settings.log_level === 'trace') log('trace', 'from the client', { text: chunk.toString() });
     upstream.receive(chunk);
     // A client that asks without ever reading is read no further.
     if (writer.backlog() <= 2 * settings.max_event_backlog_bytes) return;

@@ -2,6 +2,7 @@ import {
   CALLER_FIELDS,
   type Caller,
   CONTRACTS,
+  costOf,
   HUB_NAME,
   type OperationName,
   ParleyError,
@@ -43,8 +44,10 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
       const started = deps.clock.monotonic();
       let error: ParleyError | undefined;
       let cause: unknown;
+      let leave: (() => void) | undefined;
       try {
         const { operation, parsed } = admitCall(caller, name, input);
+        if (context.unmetered !== true) leave = meter(deps, caller, name);
         return await operation.run(within(deps, context.deadline), caller, parsed, context);
       } catch (thrown) {
         if (thrown instanceof ParleyError) error = thrown;
@@ -58,6 +61,7 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
         recorded.add(error);
         throw error;
       } finally {
+        leave?.();
         record({
           request_id: context.request_id,
           operation: name,
@@ -79,6 +83,22 @@ function within(deps: Deps, deadline: number | undefined): Deps {
   const append: Log['append'] = (command) =>
     log.append(command.caller.agent_id === HUB_NAME ? command : { ...command, deadline });
   return { ...deps, log: { ...log, append } };
+}
+
+/**
+ * Counts a call that was let in, before it costs anything, and gives it a place until it has ended. One that is
+ * refused for its form or its role is not counted.
+ */
+function meter({ quotas }: Deps, caller: Caller, name: OperationName): () => void {
+  const leave = quotas.hold(caller);
+  try {
+    const cost = costOf(CONTRACTS[name]);
+    if (cost !== undefined) quotas.spend(caller, cost);
+    return leave;
+  } catch (error) {
+    leave();
+    throw error;
+  }
 }
 
 /** True for an error that the gate has put on record, so that a face does not record it twice. */

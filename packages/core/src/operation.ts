@@ -21,7 +21,7 @@ import type { MuteKeeper } from './participation/mute-keeper.ts';
 import type { PresenceBoard } from './participation/presence.ts';
 import type { ProfileRegistry } from './participation/profile-registry.ts';
 import type { PostOffice } from './queue/post-office.ts';
-import type { MessageQuota } from './quota.ts';
+import type { Quotas } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
 import type { ClockState } from './trusted-time.ts';
@@ -35,7 +35,7 @@ export interface Deps {
   clock: Clock;
   chance: Chance;
   feed: Feed;
-  messageQuota: MessageQuota;
+  quotas: Quotas;
   presence: PresenceBoard;
   profiles: ProfileRegistry;
   links: Links;
@@ -100,6 +100,8 @@ export interface CallContext {
   deadline?: number;
   /** The bytes that come with the call, where they are too many to stand in its input. */
   body?: AsyncIterable<Uint8Array>;
+  /** The hub's own doing in the name of the caller: it is counted against nobody. */
+  unmetered?: true;
   /** Tells a patient client that a long call is still alive. */
   progress?: (message: string) => void;
 }

@@ -1,4 +1,4 @@
-import { type Caller, ParleyError } from '@parley/protocol';
+import { type Caller, type Cost, ParleyError } from '@parley/protocol';
 
 import type { Clock } from './clock.ts';
 
@@ -44,20 +44,51 @@ export function createQuota(limits: QuotaLimits, clock: Clock): Quota {
   };
 }
 
-/** The message quota of every caller: refuses what goes beyond it. */
-export interface MessageQuota {
-  spend(caller: Caller): void;
+/** How much one caller may do, by kind, and how much it may have open at once. */
+export type QuotaSettings = Record<Cost, QuotaLimits> & { open: number };
+
+/** The quotas of every caller, an agent of a workspace: refuses what goes beyond them. */
+export interface Quotas {
+  /** Counts a call as what it is; what is refused is counted as nothing, and no kind takes from another. */
+  spend(caller: Caller, cost: Cost): void;
+  /** Takes a place for a call or a stream until the returned function gives it back. */
+  hold(caller: Caller): () => void;
 }
 
-/** Counts messages by agent and workspace. */
-export function createMessageQuota(limits: QuotaLimits, clock: Clock): MessageQuota {
-  const quota = createQuota(limits, clock);
+/** How long one waits who has too much open. */
+const FULL_MS = 1_000;
+
+/** Counts by agent and workspace: namesakes elsewhere share nothing. */
+export function createQuotas(settings: QuotaSettings, clock: Clock): Quotas {
+  const { open: most, ...limits } = settings;
+  const quotas: Record<Cost, Quota> = {
+    message: createQuota(limits.message, clock),
+    write: createQuota(limits.write, clock),
+    search: createQuota(limits.search, clock),
+  };
+  const openByName = new Map<string, number>();
   return {
-    spend({ workspace_id, agent_id }) {
-      const wait = quota.take(`${workspace_id} ${agent_id}`);
-      if (wait > 0) throw rateLimited('your message quota is used up', wait);
+    spend(caller, cost) {
+      const wait = quotas[cost].take(nameOf(caller));
+      if (wait > 0) throw rateLimited(`your ${cost} quota is used up`, wait);
+    },
+    hold(caller) {
+      const name = nameOf(caller);
+      const open = openByName.get(name) ?? 0;
+      if (open >= most)
+        throw rateLimited(`${most} calls and streams of yours are open; end some first`, FULL_MS);
+      openByName.set(name, open + 1);
+      return () => {
+        const left = (openByName.get(name) ?? 1) - 1;
+        if (left > 0) openByName.set(name, left);
+        else openByName.delete(name);
+      };
     },
   };
+}
+
+function nameOf({ workspace_id, agent_id }: Caller): string {
+  return `${workspace_id} ${agent_id}`;
 }
 
 /** The refusal of a caller over its quota, with the moment to come back. */

@@ -11,7 +11,7 @@ import type { Deps } from './operation.ts';
 import { createMuteKeeper } from './participation/mute-keeper.ts';
 import { createPresenceBoard } from './participation/presence.ts';
 import { createProfileRegistry } from './participation/profile-registry.ts';
-import { createMessageQuota } from './quota.ts';
+import { createQuotas } from './quota.ts';
 import type { Store } from './store.ts';
 import { createWakeDesk } from './wake/wake-desk.ts';
 
@@ -20,6 +20,8 @@ export interface Desk {
   deps: Deps;
   call: (caller: Caller, name: OperationName, input: object, signal?: AbortSignal) => Promise<unknown>;
 }
+
+const PLENTY = { per_minute: 1e9, burst: 1e9 };
 
 /** Builds the gate and its ports as the hub does, but for time and chance. */
 export function openDesk(store: Store, clock: { now: number }, feed = createFeed()): Desk {
@@ -38,7 +40,7 @@ export function openDesk(store: Store, clock: { now: number }, feed = createFeed
     clock: time,
     chance,
     feed,
-    messageQuota: createMessageQuota({ per_minute: 1e9, burst: 1e9 }, time),
+    quotas: createQuotas({ message: PLENTY, write: PLENTY, search: PLENTY, open: 1e9 }, time),
     presence: createPresenceBoard(time),
     profiles: createProfileRegistry(undefined, () => {}),
     links: { of: () => new Map(), size: 0 },

@@ -1,4 +1,5 @@
 import type { Answerer } from '@parley/core';
+import { seenJson } from '@parley/protocol';
 
 import { askModel } from './chat-endpoint.ts';
 import type { Config } from './config/schema.ts';
@@ -20,7 +21,7 @@ export function createAnswerer(config: Config['answer'], log: Logger): Answerer 
       passages,
     };
     try {
-      return await askModel(config, INSTRUCTIONS, JSON.stringify(asked), signal);
+      return await askModel(config, INSTRUCTIONS, seenJson(asked), signal);
     } catch (error) {
       log.warn({ why: error instanceof Error ? error.message : String(error) }, 'answer model not used');
       return undefined;

@@ -9,6 +9,8 @@ export interface StreamOptions {
   /** Throws when the token behind a stream is no longer good. */
   recheck: (claims: Claims) => void;
   recheckMs: number;
+  /** Takes one of the places that a caller has for what it keeps open, until it is given back. */
+  hold: (claims: Claims) => () => void;
 }
 
 /** The writing end of an open stream. */
@@ -32,6 +34,7 @@ export async function serveEvents(
   run: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
   const { response } = exchange;
+  const leave = streams.hold(claims);
   const { signal } = requestContext(exchange, waiting);
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -65,6 +68,7 @@ export async function serveEvents(
         `event: error\ndata: ${JSON.stringify({ code: error instanceof ParleyError ? error.code : 'INTERNAL' })}\n\n`,
       );
   } finally {
+    leave();
     clearInterval(alive);
     clearInterval(recheck);
     response.end();

@@ -1,22 +1,10 @@
+import { logJson } from '@parley/protocol';
 import { SonicBoom } from 'sonic-boom';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
-/** One line of JSON per call: plain fields, then what happened. */
+/** One line of JSON per call: plain fields, then what happened; the secrets in any of them are hidden. */
 export type Logger = Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>;
-
-const SECRET =
-  /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|Bearer\s+[A-Za-z0-9._~+/=-]+|bearer\.[A-Za-z0-9._~+/=-]+|\btoken=[^&\s"]+/g;
-
-/** What a terminal would obey or a reader be fooled by, and JSON leaves as it is: C1, DEL, line separators, bidi. */
-const UNSEEN = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-/** Makes a text from outside fit for the log: nothing that looks like a token, nothing that acts on a terminal. */
-export function redact(text: string): string {
-  return text
-    .replaceAll(SECRET, '[redacted]')
-    .replaceAll(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
 
 export interface LoggerHandle {
   log: Logger;
@@ -52,8 +40,8 @@ export function createLogger(level: string): LoggerHandle {
   const writer = (name: keyof Logger): Logger[typeof name] => {
     if (!told.includes(name)) return () => {};
     return (fields, message) => {
-      const inner = JSON.stringify(fields).slice(1, -1);
-      gathered += `{"level":"${name}","time":"${now()}",${inner}${inner === '' ? '' : ','}"msg":${JSON.stringify(message)}}\n`;
+      const inner = logJson(fields).slice(1, -1);
+      gathered += `{"level":"${name}","time":"${now()}",${inner}${inner === '' ? '' : ','}"msg":${logJson(message)}}\n`;
       if (gathered.length >= GATHERED_CHARS) pass();
     };
   };

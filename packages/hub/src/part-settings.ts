@@ -1,6 +1,16 @@
-import type { NotifySettings, PostSettings, WakeSettings } from '@parley/core';
+import type { NotifySettings, PostSettings, QuotaSettings, WakeSettings } from '@parley/core';
 
 import type { Config } from './config/schema.ts';
+
+/** How much one caller may do. */
+export function quotaSettings(quota: Config['quota']): QuotaSettings {
+  return {
+    message: { per_minute: quota.messages_per_minute, burst: quota.messages_burst },
+    write: { per_minute: quota.writes_per_minute, burst: quota.writes_burst },
+    search: { per_minute: quota.searches_per_minute, burst: quota.searches_burst },
+    open: quota.open,
+  };
+}
 
 /** How notifications behave. */
 export function notifySettings(notify: Config['notify']): NotifySettings {

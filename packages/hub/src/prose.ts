@@ -1,4 +1,5 @@
 import type { Prose } from '@parley/core';
+import { seenJson } from '@parley/protocol';
 
 import { askModel } from './chat-endpoint.ts';
 import type { Config } from './config/schema.ts';
@@ -20,7 +21,7 @@ export function createProse(config: Config['summary'], log: Logger): Prose | und
     }));
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(config.timeout_ms)]);
-      return await askModel(config, INSTRUCTIONS, JSON.stringify({ facts, messages: told }), limit);
+      return await askModel(config, INSTRUCTIONS, seenJson({ facts, messages: told }), limit);
     } catch (error) {
       log.warn({ why: error instanceof Error ? error.message : String(error) }, 'summary model not used');
       return undefined;

@@ -1,7 +1,7 @@
 import { type CallRecord, isRecorded, type Jump } from '@parley/core';
-import type { ParleyError } from '@parley/protocol';
+import { hideSecrets, type ParleyError } from '@parley/protocol';
 
-import { type Logger, redact } from './logger.ts';
+import type { Logger } from './logger.ts';
 import type { Refused } from './server.ts';
 
 /** One line of the log for each call. */
@@ -19,8 +19,8 @@ export function recordCall(
   };
   if (error === undefined) log.info(line, 'call');
   else if (error.code === 'INTERNAL')
-    log.error({ ...line, code: error.code, cause: redact(describeCause(cause ?? error)) }, 'call');
-  else log.info({ ...line, code: error.code, why: redact(error.message) }, 'call');
+    log.error({ ...line, code: error.code, cause: describeCause(cause ?? error) }, 'call');
+  else log.info({ ...line, code: error.code, why: error.message }, 'call');
 }
 
 /** One line for what was refused before it came to the gate. */
@@ -35,11 +35,11 @@ export function recordRefusal(
   const line = {
     request_id,
     method: request.method,
-    path: redact(path.slice(0, 200)),
+    path: hideSecrets(path).slice(0, 200),
     code: error.code,
-    why: redact(reason),
+    why: reason,
   };
-  if (error.code === 'INTERNAL') log.error({ ...line, cause: redact(describeCause(cause)) }, 'refused');
+  if (error.code === 'INTERNAL') log.error({ ...line, cause: describeCause(cause) }, 'refused');
   else log.info(line, 'refused');
 }
 

@@ -4,13 +4,12 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, redact } from '@parley/protocol';
 
 import type { Config } from './config/schema.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { type Exchange, HttpRefusal, sendError } from './exchange.ts';
 import { createGuard } from './guard.ts';
-import { redact } from './logger.ts';
 import { isWebSocket, refuseUpgrade, serveWithoutUpgrade, type Upgrade } from './upgrade.ts';
 
 /** A protocol face: takes the requests of its paths. */
@@ -59,7 +58,7 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
     try {
       admit(exchange.request);
       if (face === undefined)
-        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${redact(exchange.path.slice(0, 200))}`);
+        throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${redact(exchange.path).slice(0, 200)}`);
       await face.handle(exchange);
     } catch (thrown) {
       const error = toParleyError(thrown);

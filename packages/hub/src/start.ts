@@ -17,7 +17,7 @@ import {
   createLive,
   createLog,
   createMessageFollower,
-  createMessageQuota,
+  createQuotas,
   createMuteKeeper,
   createNotifier,
   createOffers,
@@ -62,7 +62,7 @@ import { createMetricsFace } from './faces/metrics/face.ts';
 import { createPagesFace } from './faces/pages/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
-import { type Logger, redact } from './logger.ts';
+import type { Logger } from './logger.ts';
 import { createEnvelopeMeter } from './metrics/envelope-metrics.ts';
 import { createCallMeter } from './metrics/hub-metrics.ts';
 import { readSecret } from './metrics/secret-file.ts';
@@ -71,7 +71,7 @@ import { readRegistry } from './profile-file.ts';
 import { createMessenger } from './notify/messenger.ts';
 import { createOutgoing } from './notify/outgoing.ts';
 import { pushKeys } from './notify/push-keys.ts';
-import { notifySettings, postSettings, wakeSettings } from './part-settings.ts';
+import { notifySettings, postSettings, quotaSettings, wakeSettings } from './part-settings.ts';
 import { createProse } from './prose.ts';
 import { publishHub } from './publish-hub.ts';
 import { keepReserve, spendReserve } from './reserve.ts';
@@ -118,7 +118,7 @@ export async function start(
   prepareFolder(config.data);
   const lock = lockFolder(config.data);
   spendReserve(config.data);
-  const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
+  const onFault = (error: unknown): void => log.error({ cause: describeCause(error) }, 'background');
   // What a hub that crashed left behind must not be taken for this one.
   publishHub(config.data, undefined, onFault);
   const ownKey = await signingKey(config.data, clock.now());
@@ -173,10 +173,7 @@ export async function start(
     clock,
     chance,
     feed,
-    messageQuota: createMessageQuota(
-      { per_minute: config.quota.messages_per_minute, burst: config.quota.messages_burst },
-      clock,
-    ),
+    quotas: createQuotas(quotaSettings(config.quota), clock),
     presence: createPresenceBoard(clock),
     profiles: createProfileRegistry(readRegistry(config.presence.registry), (message) =>
       log.warn({}, message),
@@ -302,7 +299,8 @@ export async function start(
   };
   const recheck = (claims: Claims): void =>
     devices.grantOf(claims) === undefined ? verifier.recheck(claims) : devices.recheck(claims);
-  const streams = { recheck, recheckMs: config.auth.recheck_ms };
+  const hold = (claims: Claims) => deps.quotas.hold(claims);
+  const streams = { recheck, recheckMs: config.auth.recheck_ms, hold };
   const { profile, conformance, session_idle_ms, max_sessions } = config.mcp;
   const mcp = await openMcpFace({
     hub,
@@ -317,7 +315,7 @@ export async function start(
     conformance,
     sessions: { idleMs: session_idle_ms, maxSessions: max_sessions },
     now: clock.monotonic,
-    onFault: (error) => log.debug({ why: redact(error.message) }, 'mcp'),
+    onFault: (error) => log.debug({ why: error.message }, 'mcp'),
   });
   const localKey = randomBytes(32).toString('base64url');
   const server = await startServer({

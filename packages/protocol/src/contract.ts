@@ -27,6 +27,9 @@ export interface HttpRoute {
   path: string;
 }
 
+/** Which of its caller's quotas a call is counted against; each kind has its own. */
+export type Cost = 'message' | 'write' | 'search';
+
 /** What the world knows of one operation: its name, its words, its schemas. */
 export interface Contract<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
   name: string;
@@ -39,6 +42,13 @@ export interface Contract<I extends z.ZodType = z.ZodType, O extends z.ZodType =
   http?: HttpRoute;
   /** In the short tool list that every agent pays for with its context. */
   essential: boolean;
+  /** What it is counted as; a change without it is a write, and looking is free. */
+  cost?: Cost;
+}
+
+/** What a call is counted as, if anything. */
+export function costOf({ cost, annotations }: Contract): Cost | undefined {
+  return cost ?? (annotations.readOnlyHint ? undefined : 'write');
 }
 
 /** Keeps the exact schema types of a contract while checking its shape. */

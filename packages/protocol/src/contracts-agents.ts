@@ -40,6 +40,7 @@ export const reportEvent = contract({
   output: z.object({ thread_id: ThreadId, message_id: MessageId, seq: Seq, created_at: Timestamp }),
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const listAgents = contract({

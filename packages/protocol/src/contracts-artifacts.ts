@@ -43,6 +43,7 @@ export const putArtifact = contract({
   output: z.object({ artifact: Artifact }),
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const getArtifact = contract({

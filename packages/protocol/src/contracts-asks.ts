@@ -35,6 +35,7 @@ export const raiseAsk = contract({
   output: z.object({ ask: Ask }),
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const askHuman = contract({
@@ -61,6 +62,7 @@ export const askHuman = contract({
   output: z.object({ ask: Ask, timed_out: z.boolean() }),
   annotations: WRITES,
   essential: true,
+  cost: 'message',
 });
 
 export const waitForAsk = contract({

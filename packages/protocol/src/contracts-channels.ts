@@ -69,4 +69,5 @@ export const testChannel = contract({
   output: z.object({ sent: z.boolean(), why: z.string().optional().describe('what went wrong') }),
   annotations: { ...WRITES, openWorldHint: true },
   essential: false,
+  cost: 'message',
 });

@@ -45,6 +45,7 @@ export const createDocument = contract({
   output: Changed.extend({ web_uri: WebUri.optional() }),
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const promoteThread = contract({
@@ -70,6 +71,7 @@ export const promoteThread = contract({
   }),
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const updateDocument = contract({
@@ -96,6 +98,7 @@ export const updateDocument = contract({
   output: Changed,
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const deleteDocument = contract({
@@ -112,6 +115,7 @@ export const deleteDocument = contract({
   output: Changed.extend({ deleted: z.boolean(), delete_at: Timestamp, purge_at: Timestamp }),
   annotations: { ...WRITES, destructiveHint: true },
   essential: false,
+  cost: 'message',
 });
 
 export const restoreDocument = contract({
@@ -123,6 +127,7 @@ export const restoreDocument = contract({
   output: Changed,
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const moveDocument = contract({
@@ -145,6 +150,7 @@ export const moveDocument = contract({
   output: Changed.extend({ parent_id: z.string(), order: z.string() }),
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const getDocument = contract({
@@ -226,6 +232,7 @@ export const revertDocument = contract({
   output: Changed,
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const getDocumentLinks = contract({

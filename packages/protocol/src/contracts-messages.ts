@@ -56,6 +56,7 @@ export const postMessage = contract({
   }),
   annotations: WRITES,
   essential: true,
+  cost: 'message',
 });
 
 export const readMessages = contract({
@@ -147,6 +148,7 @@ export const searchMessages = contract({
   annotations: READS,
   http: { method: 'GET', path: '/v1/search/messages' },
   essential: false,
+  cost: 'search',
 });
 
 export const getMessageEvidence = contract({

@@ -108,6 +108,7 @@ export const assignTask = contract({
   output: Invoking,
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const reportResult = contract({
@@ -125,6 +126,7 @@ export const reportResult = contract({
   output: Written,
   annotations: WRITES,
   essential: false,
+  cost: 'message',
 });
 
 export const openSideChannel = contract({

@@ -81,4 +81,5 @@ export const queryKnowledge = contract({
   }),
   annotations: READS,
   essential: false,
+  cost: 'search',
 });

@@ -105,6 +105,7 @@ export const triggerParticipant = contract({
   }),
   annotations: WRITES,
   essential: true,
+  cost: 'message',
 });
 
 export const setQuiet = contract({

@@ -109,6 +109,7 @@ export const summarizeThread = contract({
   }),
   annotations: READS,
   essential: true,
+  cost: 'search',
 });
 
 export const renameThread = contract({

@@ -44,4 +44,4 @@ export { openPty, type Pty, type PtyExit } from './terminal/open-pty.ts';
 export type { Screen } from './terminal/open-screen.ts';
 export { kindOf } from './terminal/programs.ts';
 export { createTyping } from './terminal/typing.ts';
-export { clip, headline, hideSecrets, told } from './told.ts';
+export { clip, headline, told } from './told.ts';

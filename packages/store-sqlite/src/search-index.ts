@@ -159,9 +159,7 @@ export class SearchIndex {
     if (this.#isTuned) return;
     const row = this.#db.prepare("SELECT v FROM search_config WHERE k = 'automerge'").get();
     if ((row as { v: unknown } | undefined)?.v !== 0)
-      this.#db.exec(
-        `INSERT INTO search (search, rank) VALUES ('automerge', 0), ('crisismerge', ${CRISIS})`,
-      );
+      this.#db.exec(`INSERT INTO search (search, rank) VALUES ('automerge', 0), ('crisismerge', ${CRISIS})`);
     this.#isTuned = true;
   }
 

@@ -29,7 +29,10 @@ function say(opening: Opening): void {
 function serveWriter(): string[] {
   const warnings: string[] = [];
   const tell = (notice: Notice): void => port.postMessage(JSON.stringify(notice));
-  const batches = new Batches(openWriter(start.path, (problem) => warnings.push(problem)), tell);
+  const batches = new Batches(
+    openWriter(start.path, (problem) => warnings.push(problem)),
+    tell,
+  );
   let quiet: NodeJS.Timeout | undefined;
   const rest = (delay: number): void => {
     clearTimeout(quiet);

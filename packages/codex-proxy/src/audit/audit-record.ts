@@ -1,4 +1,4 @@
-/** What stands in the audit log: a call of a mail tool, or a turn and its end, which share their correlation id. */
+/** What stands in the audit log, without secrets in any field: a call of a mail tool, or a turn and its end, which share their correlation id. */
 export interface AuditRecord {
   ts: string;
   event: 'tool_call' | 'turn' | 'turn_end';
@@ -10,7 +10,7 @@ export interface AuditRecord {
   tool?: string;
   source?: string;
   to?: string;
-  /** At most the first 200 characters of what was said, without secrets. */
+  /** At most the first 200 characters of what was said. */
   summary?: string;
   message_ids?: readonly string[];
   status?: string;

@@ -11,9 +11,10 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { hideSecrets, logJson } from '@parley/protocol';
+
 import { RPC, RpcError } from '../errors.ts';
 import type { Log } from '../logger.ts';
-import { redact } from '../redact.ts';
 import { type AuditRecord, auditSummary } from './audit-record.ts';
 
 type Note = Omit<AuditRecord, 'ts' | 'correlation_id' | 'team'> & { correlation_id?: string };
@@ -37,12 +38,12 @@ export function openAudit(path: string, team: string, log: Log, now: () => Date)
   const write = (record: Note): string => {
     const correlation_id = record.correlation_id ?? randomUUID();
     const { summary, ...facts } = record;
-    const line = JSON.stringify({
+    const line = logJson({
       ts: now().toISOString(),
       ...facts,
       correlation_id,
       team,
-      ...(summary === undefined ? {} : { summary: auditSummary(redact(auditSummary(summary))) }),
+      ...(summary === undefined ? {} : { summary: auditSummary(hideSecrets(summary)) }),
     });
     file ??= open(path);
     // A line that a full disk has cut short must not swallow the next one.

@@ -1,7 +1,7 @@
 import { text as readText } from 'node:stream/consumers';
 
 import type { Mail, MailDesk } from '@parley/mail';
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, showUnseen, showUnseenLine } from '@parley/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
@@ -114,17 +114,12 @@ function show({ from, source_team, timestamp, message_id, message, read }: Mail)
   const sender = source_team === undefined ? from : `${from}@${source_team}`;
   const head = `${timestamp}  ${sender}  ${message_id}${read ? '  (read)' : ''}`;
   return [
-    printable(head),
-    ...printable(message)
+    showUnseenLine(head),
+    ...showUnseen(message)
       .split('\n')
       .map((line) => `    ${line}`),
     '',
   ];
-}
-
-/** What an agent wrote must not move the cursor or change the terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => (sign === '\n' || sign === '\t' ? sign : ''));
 }
 
 function whole(text: string): number {

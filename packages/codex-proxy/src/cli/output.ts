@@ -1,14 +1,13 @@
-import { ParleyError } from '@parley/protocol';
+import { logJson, ParleyError, redact } from '@parley/protocol';
 
 import { RpcError } from '../errors.ts';
-import { redact } from '../redact.ts';
 
 /** Exit codes, as the hub's command line has them. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, notFound: 3 } as const;
 
 /** Prints data: one JSON document with --json, else the lines made for people. */
 export function print(json: boolean | undefined, data: unknown, lines: () => string[]): void {
-  const printed = json === true ? [redact(JSON.stringify(data))] : lines().map(redact);
+  const printed = json === true ? [logJson(data)] : lines().map(redact);
   process.stdout.write(printed.map((line) => `${line}\n`).join(''));
 }
 

@@ -1,3 +1,5 @@
+import { seenJson } from '@parley/protocol';
+
 import type { WorkContext } from './read-context.ts';
 
 /** The name of the block in which a session learns who and where it is. */
@@ -29,8 +31,8 @@ export function withContext(instructions: string | undefined, context: SessionCo
 }
 
 function harmless(value: string | null): string {
-  return JSON.stringify(value).replaceAll(
-    /[<>&\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+  return seenJson(value).replaceAll(
+    /[<>&]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

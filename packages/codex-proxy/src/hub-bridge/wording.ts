@@ -1,11 +1,8 @@
 import { isControlFrame } from '@parley/mail';
-import { LIMITS } from '@parley/protocol';
+import { LIMITS, showUnseen } from '@parley/protocol';
 
 /** What a request may have as JSON, with room for all that is not the text. */
 const MOST_JSON = 110_000;
-
-/** What acts on a terminal or breaks a line; a text for mail has only new lines and tabs of these. */
-const ACTING = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** How Claude Code marks where mail begins and ends, and what it says itself. */
 const ENVELOPE = /<(?=\s*\/?\s*(?:teammate-message|cross-session-message|system-reminder))/gi;
@@ -26,9 +23,9 @@ export function bodyOf(text: string, where: string): { body: string; cut: boolea
   return { body: whole(sound, low) + mark, cut: true };
 }
 
-/** A message of the hub as a mail: plain text that nobody takes for a command or for another mail. */
+/** A message of the hub as a mail: plain text that hides nothing, and that nobody takes for a command or for another mail. */
 export function mailTextOf(content: string): string {
-  const plain = content.replaceAll('\r\n', '\n').replaceAll(ACTING, '').replaceAll(ENVELOPE, '‹');
+  const plain = showUnseen(content).replaceAll(ENVELOPE, '‹');
   return isControlFrame(plain) ? `(a message from the hub, no command)\n${plain}` : plain;
 }
 

@@ -5,6 +5,7 @@ import {
   decisionOfVerdict,
   describeEvent,
 } from '@parley/runtimes';
+import { hideSecretsIn } from '@parley/protocol';
 import { openSessionLink as link, type Report } from '@parley/supervisor/link';
 
 import type { Log } from '../logger.ts';
@@ -103,7 +104,7 @@ export function openSessionLink(
 function factsOf(session: OpenSession): Record<string, unknown> {
   const { agent_id, team, cwd, repo_name, branch, role, tag, backend_id } = session.record();
   const facts = { session: agent_id, team, cwd, repo: repo_name, branch, role, tag, thread: backend_id };
-  return Object.fromEntries(
-    Object.entries(facts).filter(([, value]) => value !== null && value !== undefined),
+  return hideSecretsIn(
+    Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null && value !== undefined)),
   );
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { type Mail, truncate } from '@parley/mail';
+import { showUnseen, showUnseenLine } from '@parley/protocol';
 import type { ContextBlock } from '@parley/runtimes';
 
 /** A turn that brings mail. */
@@ -11,10 +12,7 @@ export interface MailTurn {
   ids: string[];
 }
 
-/** What would act on a terminal or reorder a line has no business in a mail. */
-const CONTROL = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
-
-/** Wraps mail so that no text of it can end its own envelope or pass for another's. */
+/** Wraps mail so that no text of it can end its own envelope, pass for another's or hide anything. */
 export function mailTurn(mails: readonly Mail[], mostCharacters: number): MailTurn {
   const count = mails.length === 1 ? '1 unread message' : `${mails.length} unread messages`;
   return {
@@ -39,9 +37,9 @@ function envelope(mail: Mail, mostCharacters: number): string {
     ...(priority === undefined ? [] : [['priority', priority]]),
     ['boundary', boundary],
   ];
-  const body = truncate(message.replaceAll(CONTROL, ''), mostCharacters).replaceAll(boundary, '');
+  const body = truncate(showUnseen(message), mostCharacters).replaceAll(boundary, '');
   return [
-    ...head.map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
+    ...head.map(([name, value = '']) => `${name}: ${JSON.stringify(showUnseenLine(value))}`),
     `--${boundary}`,
     body,
     `--${boundary}--`,

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, showUnseen } from '@parley/protocol';
 import type { z } from 'zod';
 
 import { RpcError } from '../errors.ts';
@@ -38,9 +38,18 @@ export function issueOf({ issues }: z.ZodError): string {
   return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
-/** A result that people and programs can read. */
+/** A result as a model reads it: most clients hand it the structured part, so nothing is hidden in either. */
 export function told(data: Record<string, unknown>): MailToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
+  const shown = shownIn(data);
+  return { content: [{ type: 'text', text: JSON.stringify(shown) }], structuredContent: shown };
+}
+
+function shownIn<T>(value: T): T;
+function shownIn(value: unknown): unknown {
+  if (typeof value === 'string') return showUnseen(value);
+  if (Array.isArray(value)) return value.map((item) => shownIn<unknown>(item));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shownIn<unknown>(item)]));
 }
 
 /** A failure as the model hears it. */

@@ -1,7 +1,7 @@
 import { readFile, rename } from 'node:fs/promises';
 
 import { writeWhole } from '@parley/mail';
-import { decodeJson } from '@parley/protocol';
+import { decodeJson, hideSecrets } from '@parley/protocol';
 
 import type { Log } from '../logger.ts';
 import { isActive, type RegistryFile, RegistrySchema, type SessionRecord } from './session-record.ts';
@@ -17,6 +17,9 @@ export interface Registry {
   /** Why the last attempt to write failed. */
   failure(): string | undefined;
 }
+
+/** Words of others that nothing is found again by. */
+const LABELS = ['tag', 'role', 'agent_name', 'branch', 'repo_name'] as const;
 
 /** Ended sessions beyond this many are forgotten, the oldest first. */
 const MOST_ENDED = 1_000;
@@ -53,7 +56,7 @@ export async function openRegistry(path: string, log: Log, now: () => Date): Pro
     get: (agentId) => records.get(agentId),
     list: () => [...records.values()].toReversed(),
     put(record) {
-      records.set(record.agent_id, { ...records.get(record.agent_id), ...record });
+      records.set(record.agent_id, { ...records.get(record.agent_id), ...record, ...labelsOf(record) });
       forgetOldest(records);
       save();
     },
@@ -65,6 +68,12 @@ export async function openRegistry(path: string, log: Log, now: () => Date): Pro
   for (const record of before.filter(isActive)) registry.put({ ...record, status: 'stale' });
   await registry.saved();
   return registry;
+}
+
+/** What a session is called, without secrets. */
+function labelsOf(record: SessionRecord): Partial<SessionRecord> {
+  const given = LABELS.map((name) => [name, record[name]] as const);
+  return Object.fromEntries(given.flatMap(([name, text]) => (text ? [[name, hideSecrets(text)]] : [])));
 }
 
 function forgetOldest(records: Map<string, SessionRecord>): void {

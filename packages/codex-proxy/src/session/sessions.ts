@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 
 import { writeWhole } from '@parley/mail';
+import { hideSecrets, showUnseen } from '@parley/protocol';
 import type { Codex } from '@parley/runtimes';
 
 import type { Audit } from '../audit/open-audit.ts';
@@ -129,7 +130,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const keepSummary = (record: SessionRecord, text: string): void => {
     const path = summaryPath(deps.folder, record);
     if (path === undefined) return;
-    const writing = writeWhole(path, `${text}\n`).catch((error: unknown) =>
+    const writing = writeWhole(path, `${showUnseen(hideSecrets(text))}\n`).catch((error: unknown) =>
       log('error', 'a summary could not be written', { path, error: String(error) }),
     );
     summaryWrites.add(writing);

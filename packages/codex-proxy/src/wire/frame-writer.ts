@@ -23,7 +23,7 @@ const GATHER_MS = 1;
 export function createFrameWriter(
   output: Writable,
   mostWaiting: number,
-  onWrite: (text: string) => void = () => {},
+  onMessage: (text: string) => void = () => {},
 ): FrameWriter {
   let gone = false;
   let gathered = '';
@@ -36,11 +36,11 @@ export function createFrameWriter(
     const text = gathered;
     gathered = '';
     if (gone || text === '') return;
-    onWrite(text);
     output.write(text);
   };
   const gather = (message: object, framing: Framing): void => {
     const text = JSON.stringify({ jsonrpc: '2.0', ...message });
+    onMessage(text);
     gathered +=
       framing === 'line' ? `${text}\n` : `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
   };

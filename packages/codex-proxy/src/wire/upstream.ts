@@ -18,6 +18,8 @@ export interface UpstreamDeps {
   /** What it returns is the result; what it throws is the error. */
   answer: (call: UpstreamCall) => Promise<unknown>;
   hear: (method: string, params: Params) => void;
+  /** Sees every message as it came, whole. */
+  onMessage?: (bytes: Uint8Array) => void;
   log: Log;
 }
 
@@ -39,7 +41,8 @@ export interface Upstream {
 const MOST_PENDING = 4_096;
 
 /** Answers every request exactly once, in the framing in which it came. */
-export function createUpstream({ writer, maxMessageBytes, answer, hear, log }: UpstreamDeps): Upstream {
+export function createUpstream(deps: UpstreamDeps): Upstream {
+  const { writer, maxMessageBytes, answer, hear, onMessage, log } = deps;
   const reader = createFrameReader(maxMessageBytes);
   const running = new Map<RpcId, AbortController>();
   const asked = new Map<RpcId, (given: UpstreamAnswer) => void>();
@@ -101,7 +104,10 @@ export function createUpstream({ writer, maxMessageBytes, answer, hear, log }: U
       framing = frame.framing;
       if ('fault' in frame)
         refuse(null, { code: RPC.parseError, message: `Parse error: ${frame.fault}` }, framing);
-      else take(readMessage(frame.bytes), framing);
+      else {
+        onMessage?.(frame.bytes);
+        take(readMessage(frame.bytes), framing);
+      }
     }
   };
 

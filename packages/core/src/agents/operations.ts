@@ -27,7 +27,6 @@ export const reportEvent = operation('report_event', {
   async run(deps, caller, { thread_id: thread, idempotency_key, ...input }) {
     const thread_id = thread ?? journalId(caller.workspace_id, caller.agent_id);
     checkThreadScope(thread_id, caller);
-    deps.messageQuota.spend(caller);
     const head = stamp(deps, caller, `event:${thread_id}`, idempotency_key);
     return (await deps.log.append({ type: 'report_event', ...head, thread_id, input })).result as never;
   },

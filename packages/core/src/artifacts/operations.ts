@@ -16,7 +16,6 @@ export const putArtifact = operation('put_artifact', {
     const mime_type = input.mime_type.toLowerCase();
     checkType(mime_type, deps.artifacts.types);
     checkName(name);
-    deps.messageQuota.spend(caller);
     const bytesGiven = body ?? inline(input);
     const kept = await deps.artifacts.keep(workspace_id, bytesGiven, { mime_type, sha256: input.sha256 });
     const head = stamp(deps, caller, 'put_artifact', idempotency_key);

@@ -94,7 +94,6 @@ type Raising = AskContent & {
 async function raise(deps: Deps, caller: Caller, raising: Raising): Promise<Ask> {
   const { thread_id = journalId(caller.workspace_id, caller.agent_id), idempotency_key, ...input } = raising;
   checkThreadScope(thread_id, caller);
-  deps.messageQuota.spend(caller);
   if (deps.asks.openOf(caller.workspace_id, caller.agent_id) >= LIMITS.open_asks)
     throw new ParleyError(
       'RATE_LIMITED',

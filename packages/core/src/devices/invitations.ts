@@ -33,6 +33,8 @@ export interface Invitations {
 const LETTERS = 'BCDFGHJKMNPQRSTVWXZ23456789';
 const CODE_LENGTH = 8;
 const MAX_INVITATIONS = 1_000;
+/** Of one person; of more the oldest is no longer good. */
+const MAX_EACH = 20;
 
 /** The invitations of one process; clocks that are set back make none live longer. */
 export function createInvitations(clock: Clock, chance: Chance): Invitations {
@@ -49,7 +51,12 @@ export function createInvitations(clock: Clock, chance: Chance): Invitations {
       const name = once === undefined ? '' : JSON.stringify([person.workspace_id, person.agent_id, once]);
       const known = [...held.values()].find((one) => name !== '' && one.once === name);
       if (known !== undefined) return known.invitation;
-      if (held.size >= MAX_INVITATIONS) held.delete(held.keys().next().value ?? '');
+      const own = [...held].filter(
+        ([, { invitation }]) =>
+          invitation.workspace_id === person.workspace_id && invitation.agent_id === person.agent_id,
+      );
+      const oldest = own.length >= MAX_EACH ? own[0]?.[0] : held.keys().next().value;
+      if (own.length >= MAX_EACH || held.size >= MAX_INVITATIONS) held.delete(oldest ?? '');
       const letters = Array.from({ length: CODE_LENGTH }, () => LETTERS[chance.below(LETTERS.length)]);
       const key = Buffer.from(chance.bytes(32)).toString('base64url');
       const code = `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;

@@ -20,7 +20,6 @@ function head(
   { order, trace }: CallContext,
 ) {
   requireTreeRight(caller, right);
-  deps.messageQuota.spend(caller);
   return {
     ...stamp(deps, caller, scope, key, undefined, trace),
     thread_id: treeId(caller.workspace_id),

@@ -74,7 +74,9 @@ export function createRegistry(deps: Deps, hub: Hub, context: () => CallContext)
       await hub.call(caller, 'report_event', input, context());
     },
     async offline(caller) {
-      await hub.call(caller, 'update_agent_status', { status: 'offline' }, context());
+      // Whoever has used up a quota is gone all the same.
+      const unmetered: CallContext = { ...context(), unmetered: true };
+      await hub.call(caller, 'update_agent_status', { status: 'offline' }, unmetered);
     },
   };
 }

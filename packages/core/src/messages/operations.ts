@@ -22,7 +22,6 @@ export const postMessage = operation('post_message', {
     const { thread_id, ...content } = input;
     checkThreadScope(thread_id, caller);
     checkEvent(content.kind, content.metadata);
-    deps.messageQuota.spend(caller);
     const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id, trace);
     const { result } = await deps.log.append({
       type: 'post_message',

@@ -1,4 +1,4 @@
-import type { AgentView, Ask, AskVerdict, NoticeKind } from '@parley/protocol';
+import { type AgentView, type Ask, type AskVerdict, type NoticeKind, showUnseen } from '@parley/protocol';
 
 import type { Entry } from '../entry.ts';
 import { mentions } from '../participation/mentions.ts';
@@ -117,12 +117,11 @@ export function troubleOf({ agent_id, state, reason, since }: AgentView): Occasi
 }
 
 function line(words: string, most: number): string {
-  return cut(words.replaceAll(/\s+/g, ' ').trim(), most);
+  return cut(showUnseen(words).replaceAll(/\s+/g, ' ').trim(), most);
 }
 
 function text(words: string): string {
-  // Signs that move the cursor have no place on a lock screen.
-  return cut(words.replaceAll(/[^\P{Cc}\n\t]/gu, ' ').trim(), BODY_CHARS);
+  return cut(showUnseen(words).trim(), BODY_CHARS);
 }
 
 function cut(words: string, most: number): string {

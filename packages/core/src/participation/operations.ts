@@ -137,7 +137,7 @@ export const closeSideChannel = operation('close_side_channel', {
   },
 });
 
-/** What is said in a thread counts against the speaker's quota and is written once per key. */
+/** What is said in a thread is written once per key. */
 async function say(
   deps: Deps,
   caller: Caller,
@@ -146,7 +146,6 @@ async function say(
   { event_id, trace }: CallContext,
 ): Promise<never> {
   checkThreadScope(thread_id, caller);
-  deps.messageQuota.spend(caller);
   const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id, trace);
   return (await deps.log.append({ type, ...head, thread_id, input: content as never })).result as never;
 }

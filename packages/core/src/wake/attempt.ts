@@ -1,4 +1,4 @@
-import { LIMITS, ParleyError } from '@parley/protocol';
+import { hideSecrets, hideSecretsIn, LIMITS, ParleyError } from '@parley/protocol';
 
 import type { WakeStep } from '../commands.ts';
 import { summarize } from '../threads/summary.ts';
@@ -273,10 +273,11 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     await note(wake, { text: `not seen at work yet: ${reason}`, facts: { step: 'unproven', reason } });
   }
 
-  async function finished(wake: Wake, { ok, detail }: { ok: boolean; detail: string }): Promise<void> {
+  async function finished(wake: Wake, turn: { ok: boolean; detail: string }): Promise<void> {
     // A turn that ends with the hub is begun anew after the restart, where its messages are still unread.
     if (closing.aborted) return;
     wake.state = 'delivered';
+    const { ok, detail } = hideSecretsIn(turn);
     const text = `its turn ${ok ? 'is over' : `failed: ${detail}`}`;
     await note(wake, { text, facts: { step: 'ended', ok, detail } });
   }
@@ -353,5 +354,5 @@ function bounded(given: Promise<Delivery>, ms: number, signal: AbortSignal): Pro
 }
 
 function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 500);
+  return hideSecrets(error instanceof Error ? error.message : String(error)).slice(0, 500);
 }

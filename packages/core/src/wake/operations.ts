@@ -28,7 +28,6 @@ export const triggerParticipant = operation('trigger_participant', {
       });
     }
     checkForce(caller, force === true, audit);
-    deps.messageQuota.spend(caller);
     const asked = deps.waker.wake(caller, {
       thread,
       target,

@@ -30,6 +30,7 @@ const nasty = fc.oneof(
     '\u001b[20\u001b[201~1~\n$(touch P)',
     '\u0003\u0004\u001a\u007f\u009b31m\u001b]52;c;eA==\u0007',
     '`touch P`; touch P | & "\'',
+    'zero\u200b joiner\u2060 hyphen\u00ad tag\u{e0041} look\ufe01 times\u2062 mark\u200f',
     'x'.repeat(30_000),
   ),
 );
@@ -44,6 +45,9 @@ test('[HUB-W8] [C-WAKE-19] whatever others wrote, it stays between the marks and
         const text = prompt(...said);
         // eslint-disable-next-line no-control-regex
         expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+        expect(text).not.toMatch(
+          /[\u200b\u2060-\u2064\u00ad\u{e0000}-\u{e007f}\ufe01\u200e\u200f\u202a-\u202e]/u,
+        );
         expect(text.isWellFormed()).toBe(true);
         expect(text.split(BOUNDARY)).toHaveLength(4);
         const lines = text.split('\n');
@@ -54,6 +58,11 @@ test('[HUB-W8] [C-WAKE-19] whatever others wrote, it stays between the marks and
       },
     ),
   );
+});
+
+test('what is not seen is shown', () => {
+  const text = prompt('a\u200bb', 'c\u{e0041}d', 'e\u202ef\n\tg 👩‍💻');
+  expect(text).toContain('thread: a\\u{200b}b\nnote: c\\u{e0041}d\nsummary: e\\u{202e}f\n\tg 👩‍💻\n');
 });
 
 test('the summary stands inside the data, and what is said of it before', () => {

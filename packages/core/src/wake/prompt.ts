@@ -1,3 +1,5 @@
+import { showUnseen } from '@parley/protocol';
+
 /** What a woken agent is told. */
 export interface PromptFacts {
   trigger_id: string;
@@ -19,8 +21,8 @@ const MOST = { title: 200, note: 2_000, summary: 8_000 };
 const SENDERS = 5;
 
 /**
- * The prompt of a wake. All that others wrote stands between two marks that carry a random word, without control
- * characters and without that word; the rest are the hub's own sentences, and names that its patterns allow.
+ * The prompt of a wake. All that others wrote stands between two marks that carry a random word, nothing in it
+ * hidden and without that word; the rest are the hub's own sentences, and names that its patterns allow.
  */
 export function wakePrompt(facts: PromptFacts): string {
   const { thread_id, trigger_id, boundary, first_seq } = facts;
@@ -37,13 +39,9 @@ export function wakePrompt(facts: PromptFacts): string {
   ].join('\n');
 }
 
-/** Every control character but line feed and tab, the marks that reorder text, and halves of characters. */
-// eslint-disable-next-line no-control-regex
-const UNRULY = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069\u2028\u2029]|\p{Cs}/gu;
-
-/** A text that can neither end its block nor move a cursor. */
+/** A text that can neither end its block nor move a cursor, and hides nothing. */
 function tamed(text: string, boundary: string, most: number): string {
-  let plain = text.replaceAll(/\r\n?/g, '\n').replaceAll(UNRULY, '');
+  let plain = showUnseen(text);
   while (plain.includes(boundary)) plain = plain.replaceAll(boundary, '');
   return plain.length <= most ? plain : `${plain.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

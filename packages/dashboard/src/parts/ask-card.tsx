@@ -1,4 +1,4 @@
-import type { Ask } from '@parley/protocol';
+import { type Ask, showUnseen } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { answer, maySteer } from '../data/actions.ts';
@@ -59,7 +59,9 @@ export function AskCard({
           <Exact text={ask.command} />
         </pre>
       )}
-      <p class={ask.command === undefined ? 'ask-prompt' : 'ask-prompt ask-reason'}>{ask.prompt}</p>
+      <p class={ask.command === undefined ? 'ask-prompt' : 'ask-prompt ask-reason'}>
+        {showUnseen(ask.prompt)}
+      </p>
       {ask.rule === undefined ? null : (
         <p class="ask-rule">
           <Icon name="info" size={16} /> Asked because of the rule <span class="quoted">{ask.rule}</span>
@@ -131,7 +133,9 @@ export function AskStrip({ rows, onOpen }: { rows: readonly AskRow[]; onOpen: ()
         <strong>
           {rows.length === 1 ? `${first.agent_id} ${wishOf(first)}` : `${rows.length} requests wait here`}
         </strong>
-        <span class={first.command === undefined ? '' : 'mono'}>{first.command ?? first.prompt}</span>
+        <span class={first.command === undefined ? '' : 'mono'}>
+          {showUnseen(first.command ?? first.prompt)}
+        </span>
       </span>
       <TimeLeft ask={first} />
       <span class="ask-strip-go">{maySteer() ? 'Review' : 'Look'}</span>

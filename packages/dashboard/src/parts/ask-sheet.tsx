@@ -1,4 +1,4 @@
-import type { Ask, AskAnswer } from '@parley/protocol';
+import { type Ask, type AskAnswer, showUnseen } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { allow } from '../data/actions.ts';
@@ -26,7 +26,7 @@ export function AskSheet({
   return (
     <Sheet title={`${ask.agent_id} ${wishOf(ask)}`} onClose={onClose}>
       {ask.command === undefined ? (
-        <p class="ask-prompt">{ask.prompt}</p>
+        <p class="ask-prompt">{showUnseen(ask.prompt)}</p>
       ) : (
         <pre class="command">
           <Exact text={ask.command} />

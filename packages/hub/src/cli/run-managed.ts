@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { ParleyError } from '@parley/protocol';
+import { logJson, ParleyError, redact } from '@parley/protocol';
 import {
   type ManagedServer,
   openManagedAcp,
@@ -23,7 +23,6 @@ import { ACP_PROGRAMS, acpArguments } from './acp-programs.ts';
 import { createHubFinder, type SessionOptions } from './hub-finder.ts';
 import { ownServer } from './init/own-server.ts';
 import { EXIT, printLines, tell } from './output.ts';
-import { harmlessJson, oneLine } from './harmless.ts';
 
 export interface ManagedRun extends SessionOptions {
   file: string;
@@ -68,8 +67,8 @@ export async function runManagedProgram(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
 
   const news = ({ event, message, facts }: ManagedNews): void => {
-    if (json) printLines([harmlessJson({ event, message, ...facts })]);
-    else tell(`parley: ${event.replace('_', ' ')}: ${oneLine(message)}`);
+    if (json) printLines([logJson({ event, message, ...facts })]);
+    else tell(`parley: ${event.replace('_', ' ')}: ${redact(message)}`);
   };
   const start = (resume: string | undefined) =>
     runManaged({

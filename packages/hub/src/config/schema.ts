@@ -104,8 +104,17 @@ export const ConfigSchema = z.strictObject({
     batch: whole(512, 1, 'how many writes share one fsync at most'),
   }),
   quota: group({
-    messages_per_minute: whole(6_000, 1, 'messages a caller may post in a minute'),
-    messages_burst: whole(1_000, 1, 'messages a caller may post at once'),
+    messages_per_minute: whole(
+      6_000,
+      1,
+      'messages, events, asks, tasks, wakes, documents and files a caller may write in a minute',
+    ),
+    messages_burst: whole(1_000, 1, 'how many of these at once'),
+    writes_per_minute: whole(30_000, 1, 'changes of any other kind a caller may make in a minute'),
+    writes_burst: whole(5_000, 1, 'how many of these at once'),
+    searches_per_minute: whole(1_200, 1, 'searches and summaries a caller may ask for in a minute'),
+    searches_burst: whole(600, 1, 'how many of these at once'),
+    open: whole(1_000, 1, 'calls and streams a caller may have open at once'),
     bad_tokens_per_minute: whole(
       600,
       1,

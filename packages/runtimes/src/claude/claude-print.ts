@@ -45,7 +45,7 @@ const EVENTS: HeadlessEvents = {
     if (event['type'] !== 'result') return undefined;
     const ok = event['is_error'] !== true;
     const text = textAt(event, 'result') ?? textAt(event, 'subtype') ?? '';
-    return { ok, detail: ok ? 'turn completed' : text.slice(0, 300) };
+    return { ok, detail: ok ? 'turn completed' : text };
   },
 };
 

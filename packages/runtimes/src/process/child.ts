@@ -49,6 +49,8 @@ export interface Child {
 }
 
 const STDERR_CHARS = 16_384;
+/** No secret is longer. */
+const SECRET_CHARS = 4_096;
 /** How long output may still come after the child has ended: a grandchild can hold the pipe open. */
 const DRAIN_MS = 300;
 
@@ -59,7 +61,7 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   const { stdin, stdout, stderr } = child;
   const redact = createRedactor(env);
   let tail = '';
-  stderr.setEncoding('utf8').on('data', (text: string) => (tail = (tail + text).slice(-2 * STDERR_CHARS)));
+  stderr.setEncoding('utf8').on('data', (text: string) => (tail = lastOf(tail + text, 2 * STDERR_CHARS)));
   // A child that is gone is told by its exit, not by a broken pipe.
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
   const reader = createLineReader({
@@ -133,4 +135,14 @@ export async function openChild(options: ChildOptions): Promise<Child> {
     },
     close: (grace) => (closing ??= shutDown(grace)),
   };
+}
+
+/** The end of a text from the beginning of a line, or of a word: what is left of one that was cut may be half a secret. */
+function lastOf(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = text.slice(-most);
+  const line = end.indexOf('\n');
+  if (line >= 0) return end.slice(line + 1);
+  const word = end.search(/\s/);
+  return end.slice(word >= 0 ? word + 1 : SECRET_CHARS);
 }

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../runtime-error.ts';
+import { told } from '../told.ts';
 import { openChild } from './child.ts';
 import { isObject, type Loose } from './rpc-peer.ts';
 
@@ -68,7 +69,8 @@ export async function startHeadless(options: HeadlessOptions): Promise<HeadlessT
       }
       working ||= events.isWorking(event);
       if (working && sessionId !== undefined) begin({ sessionId });
-      outcome = events.end(event) ?? outcome;
+      const end = events.end(event);
+      if (end !== undefined) outcome = { ...end, detail: told(end.detail, 300) };
     },
     onOversized: () => {},
     onExit(exit) {

@@ -1,4 +1,4 @@
-import { hideSecrets } from '../told.ts';
+import { hideSecrets } from '@parley/protocol';
 
 // oxlint-disable-next-line eslint/no-control-regex
 const ANSI = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;

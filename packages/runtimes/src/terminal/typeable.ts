@@ -1,4 +1,4 @@
-import type { ProgramKind } from '@parley/protocol';
+import { type ProgramKind, showUnseen } from '@parley/protocol';
 
 /** A text as it may be pasted, and what was changed in it. */
 export interface Typeable {
@@ -6,21 +6,19 @@ export interface Typeable {
   altered: ('control_characters' | 'opening' | 'ending' | 'quoted')[];
 }
 
-/** Everything that steers a terminal or hides: C0 without tab and line feed, DEL, C1, marks that reorder a line. */
-const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu; // eslint-disable-line no-control-regex
 /** What no program takes for the sign of a command. */
 const PLAIN_OPENING = /^[\p{L}\p{N}"'([<]/u;
 /** A last word that would open a list, in which Enter picks instead of sending. */
 const LIST_ENDING = /(?:^|\s)[@$/#:]\S*$/u;
 
 /**
- * Makes a text harmless for the program that will get it. Control characters go one by one, so that no marker can be
- * rebuilt from what is left of another; then nothing at its start, nor a single word, can be a command of the program.
+ * Makes a text harmless for the program that will get it. What steers a terminal or hides is shown instead, one by
+ * one; then nothing at its start, nor a single word, can be a command of the program.
  */
 export function makeTypeable(kind: ProgramKind, wanted: string): Typeable {
   const altered: Typeable['altered'] = [];
   const lines = wanted.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n');
-  let text = lines.replaceAll(HARMFUL, '').toWellFormed().trim();
+  let text = showUnseen(lines).trim();
   if (text !== lines.trim()) altered.push('control_characters');
   if (text === '') return { text, altered };
   if (kind === 'bash') {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { ParleyError } from '@parley/protocol';
+import { hideSecrets, ParleyError } from '@parley/protocol';
 
 import { findProgram } from '../find-program.ts';
 
@@ -22,7 +22,8 @@ export async function runClient(bin: string, args: readonly string[]): Promise<s
       message,
     } = error as { stderr?: string; stdout?: string; message: string };
     // Some tell their errors on the one side, some on the other.
-    const said = [stderr, stdout].map((text) => text.trim()).find((text) => text !== '') ?? message;
+    const said =
+      [stderr, stdout].map((text) => hideSecrets(text).trim()).find((text) => text !== '') ?? message;
     throw new ParleyError('CONFLICT', `${bin} refused: ${said.split('\n').slice(-MOST_LINES).join('\n')}`);
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-import { ParleyError } from '@parley/protocol';
+import { hideSecrets, ParleyError } from '@parley/protocol';
 
 import { VERSION } from '../../version.ts';
 
@@ -20,14 +20,14 @@ interface Answer {
 export async function tryServer([command = '', ...args]: readonly string[]): Promise<number> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-2_000)));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-65_536)));
   child.stdin.on('error', () => {});
   const send = (message: object): void =>
     void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const failed = (why: string): ParleyError =>
     new ParleyError(
       'UNAVAILABLE',
-      `the server was started and ${why}${stderr === '' ? '' : `: ${stderr.trim()}`}`,
+      `the server was started and ${why}${stderr === '' ? '' : `: ${hideSecrets(stderr).trim().slice(-2_000)}`}`,
     );
   let timer: NodeJS.Timeout | undefined;
   let tools = 0;

@@ -57,6 +57,8 @@ export interface EnvelopeOptions {
 interface Standing {
   trace: string;
   allowance?: Allowance;
+  /** On whose account it was granted. */
+  spender?: string;
   /** What is to be said of an action that will end. */
   notices?: Record<string, string>;
   /** When an envelope began, and what is proved of it so far; only those are counted. */
@@ -80,7 +82,7 @@ const ENVELOPE_ROOM = 65_536;
 export function createEnvelopeFace(options: EnvelopeOptions): Face {
   const { hub, log, sender, settings, meter, now, monotonic } = options;
   const limits = { ...options.limits, bytes: settings.max_payload_bytes + ENVELOPE_ROOM };
-  const spend = createRateWindow(settings.requests_per_minute, monotonic);
+  const minutes = createRateWindow(settings.requests_per_minute, monotonic);
   const inTurn = createTurns({
     concurrent: settings.max_concurrent,
     waiting: settings.max_waiting,
@@ -92,12 +94,13 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   const told = JSON.stringify(capabilities(settings));
 
   function grant(standing: Standing, name: string): void {
-    const allowance = spend(name);
+    const allowance = minutes.spend(name);
     standing.allowance = allowance;
     if (allowance.waitMs > 0)
       throw new EnvelopeRefusal('RATE_LIMIT_EXCEEDED', 'your calls of this minute are used up', {
         retry_after_ms: allowance.waitMs,
       });
+    standing.spender = name;
   }
 
   async function verify({ request }: Exchange, standing: Standing) {
@@ -153,7 +156,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     }
     const { request_id, signal } = requestContext(exchange, waiting);
     const context = { request_id, signal, trace, deadline };
-    const data = await inTurn(`${workspace_id} ${envelope.action}`, () =>
+    const data = await inTurn(`${workspace_id} ${envelope.action}`, caller.agent_id, () =>
       perform(caller, envelope, args, context),
     );
     const ms = monotonic() - started;
@@ -210,7 +213,10 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     },
     refuse(exchange, error) {
       const standing = standings.get(exchange) ?? begin(traceOf(undefined));
-      standing.allowance ??= spend(`address ${peerOf(exchange.request)}`);
+      standing.allowance ??= minutes.spend(`address ${peerOf(exchange.request)}`);
+      // What another limit has refused, too many at once or too many messages, does not count as a call.
+      if (error.code === 'RATE_LIMITED' && standing.spender !== undefined)
+        standing.allowance = minutes.giveBack(standing.spender);
       const code = refuse(exchange, error, standing);
       const { begun, labels, profile } = standing;
       if (begun !== undefined) meter.answered(labels, profile, monotonic() - begun, code);

@@ -4,7 +4,7 @@ import { createRateWindow } from './rate-window.ts';
 
 test('[C-ENV-24] who waits exactly as long as told is served, and not a moment sooner', () => {
   let now = 1_000;
-  const spend = createRateWindow(3, () => now);
+  const { spend } = createRateWindow(3, () => now);
   expect([1, 2, 3].map(() => spend('a').remaining)).toEqual([2, 1, 0]);
   now += 20_000;
   const refused = spend('a');
@@ -14,4 +14,15 @@ test('[C-ENV-24] who waits exactly as long as told is served, and not a moment s
   now += 1;
   expect(spend('a')).toEqual({ limit: 3, remaining: 2, waitMs: 0 });
   expect(spend('b').remaining).toBe(2);
+});
+
+test('what was given back can be used again, and no more than that', () => {
+  let now = 1_000;
+  const { spend, giveBack } = createRateWindow(2, () => now);
+  expect([spend('a').remaining, spend('a').remaining]).toEqual([1, 0]);
+  expect(giveBack('a')).toEqual({ limit: 2, remaining: 1, waitMs: 0 });
+  expect([spend('a').waitMs, spend('a').waitMs]).toEqual([0, 60_000]);
+  now += 60_000;
+  expect(giveBack('a').remaining).toBe(2);
+  expect([1, 2, 3].map(() => spend('a').waitMs === 0)).toEqual([true, true, false]);
 });

@@ -10,19 +10,37 @@ const WINDOW_MS = 60_000;
 const SWEEP_AT = 10_000;
 
 /** Counts calls by name in minutes that begin with the first of them: never more than the limit is granted in one. */
-export function createRateWindow(limit: number, monotonic: () => number): (name: string) => Allowance {
+export interface RateWindow {
+  spend(name: string): Allowance;
+  /** Takes back what was granted for a call that another limit has refused. */
+  giveBack(name: string): Allowance;
+}
+
+export function createRateWindow(limit: number, monotonic: () => number): RateWindow {
   const windows = new Map<string, { begun: number; used: number }>();
-  return (name) => {
-    const now = monotonic();
+
+  function windowOf(name: string, now: number): { begun: number; used: number } {
     let window = windows.get(name);
-    if (window === undefined || now - window.begun >= WINDOW_MS) {
-      if (windows.size >= SWEEP_AT)
-        for (const [key, { begun }] of windows) if (now - begun >= WINDOW_MS) windows.delete(key);
-      window = { begun: now, used: 0 };
-      windows.set(name, window);
-    }
-    if (window.used >= limit) return { limit, remaining: 0, waitMs: WINDOW_MS - (now - window.begun) };
-    window.used += 1;
-    return { limit, remaining: limit - window.used, waitMs: 0 };
+    if (window !== undefined && now - window.begun < WINDOW_MS) return window;
+    if (windows.size >= SWEEP_AT)
+      for (const [key, { begun }] of windows) if (now - begun >= WINDOW_MS) windows.delete(key);
+    window = { begun: now, used: 0 };
+    windows.set(name, window);
+    return window;
+  }
+
+  return {
+    spend(name) {
+      const now = monotonic();
+      const window = windowOf(name, now);
+      if (window.used >= limit) return { limit, remaining: 0, waitMs: WINDOW_MS - (now - window.begun) };
+      window.used += 1;
+      return { limit, remaining: limit - window.used, waitMs: 0 };
+    },
+    giveBack(name) {
+      const window = windowOf(name, monotonic());
+      window.used = Math.max(0, window.used - 1);
+      return { limit, remaining: limit - window.used, waitMs: 0 };
+    },
   };
 }

@@ -2,6 +2,7 @@ import type { Hub, Log, Offers } from '@parley/core';
 import { isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { type Claims, ParleyError } from '@parley/protocol';
 
+import type { StreamOptions } from '../../event-stream.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
 import { createHubSurface } from './hub-surface.ts';
@@ -26,7 +27,7 @@ export interface McpOptions {
   /** Serves the fixtures of the conformance suite instead of the hub. */
   conformance: boolean;
   sessions: SessionLimits;
-  streams: { recheck: (claims: Claims) => void; recheckMs: number };
+  streams: StreamOptions;
   now: () => number;
   /** Hears what goes wrong inside the protocol layer; never alters an answer. */
   onFault: (error: Error) => void;
@@ -53,6 +54,7 @@ export async function openMcpFace(options: McpOptions): Promise<Face> {
         if (!response.writableFinished) ending.abort();
       });
       const lasting = request.method === 'GET' || isListen(body);
+      const release = lasting ? streams.hold(claims) : undefined;
       const leave = exchanges.enter({ claims, ending, lasting });
       try {
         const web = toWebRequest(exchange, ending.signal);
@@ -62,6 +64,7 @@ export async function openMcpFace(options: McpOptions): Promise<Face> {
         await (isModern ? modern : legacy).answer(call);
       } finally {
         leave();
+        release?.();
       }
     },
     async close() {

@@ -1,4 +1,10 @@
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  CLIENT_INFO_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { isOperation } from '@parley/protocol';
 
 import {
@@ -31,7 +37,9 @@ export function createServerFactory(options: {
       cacheHints: CACHE_HINTS,
     });
     server.setRequestHandler('tools/list', () => ({ tools }));
-    server.setRequestHandler('tools/call', ({ params }, ctx) => callTool(connection, params, ctx));
+    server.setRequestHandler('tools/call', ({ params }, ctx) =>
+      callTool(connection, params, ctx, server.getClientVersion()?.name),
+    );
     addResources(server, connection);
     addSubscriptions(server, connection);
     return server;
@@ -47,17 +55,25 @@ async function callTool(
   connection: Connection,
   params: { name: string; arguments?: Record<string, unknown> | undefined },
   ctx: ServerContext,
+  introduced: string | undefined,
 ) {
   const { name, arguments: input = {} } = params;
   if (!isOperation(name))
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${safeLine(name, 128)}`);
   const context = callContext(connection, ctx);
   try {
-    return toolResult(name, await connection.hub(ctx).call(name, input, context));
+    const output = await connection.hub(ctx).call(name, input, context);
+    return toolResult(name, output, introduced ?? clientOf(ctx));
   } catch (thrown) {
     const error = asParleyError(thrown);
     return toolError(error, requestIdOf(error, context.request_id));
   }
+}
+
+/** What the client of the newest revision calls itself, beside each of its requests. */
+function clientOf({ mcpReq }: ServerContext): string | undefined {
+  const info = mcpReq._meta?.[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
+  return typeof info?.name === 'string' ? info.name : undefined;
 }
 
 function addResources(server: Server, connection: Connection): void {

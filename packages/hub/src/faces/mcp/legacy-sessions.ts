@@ -25,6 +25,8 @@ export interface SessionLimits {
 /** The older revisions' state between requests of one client. */
 interface Session {
   principal: string;
+  /** The agent of a workspace whose share of the sessions it counts against. */
+  holder: string;
   transport: WebStandardStreamableHTTPServerTransport;
   seenAt: number;
   /** Exchanges that are not over; a session with one is not idle. */
@@ -57,6 +59,7 @@ export function createLegacySessions(
     });
     const session: Session = {
       principal: principalOf(request.auth.claims),
+      holder: holderOf(request.auth.claims),
       transport,
       seenAt: now(),
       open: 0,
@@ -106,12 +109,25 @@ export function createLegacySessions(
     return session;
   }
 
-  /** At the bound the longest idle session goes, the caller's own first; its client is told to begin anew. */
+  /**
+   * At the bound a session goes, and its client is told to begin anew: the caller's own that is idle the longest, else
+   * one of whoever has the most, idle ones first. So nobody who has fewer is kept out by one who has many.
+   */
   function makeRoom(claims: Claims): void {
     if (sessionsById.size < limits.maxSessions) return;
-    const idle = [...sessionsById.values()].filter(({ open }) => open === 0);
-    const principal = principalOf(claims);
-    const gone = idle.find((session) => session.principal === principal) ?? idle[0];
+    const sessions = [...sessionsById.values()];
+    const countByHolder = new Map<string, number>();
+    for (const { holder } of sessions) countByHolder.set(holder, (countByHolder.get(holder) ?? 0) + 1);
+    const countOf = ({ holder }: Session): number => countByHolder.get(holder) ?? 0;
+    const caller = holderOf(claims);
+    const own = countByHolder.get(caller) ?? 0;
+    const idle = sessions.filter(({ open }) => open === 0);
+    const mostHeld = (some: Session[]): Session | undefined =>
+      some.toSorted((a, b) => countOf(b) - countOf(a))[0];
+    const gone =
+      idle.find(({ holder }) => holder === caller) ??
+      mostHeld(idle.filter((session) => countOf(session) >= own)) ??
+      mostHeld(sessions.filter((session) => countOf(session) > own + 1));
     if (gone === undefined)
       throw new RpcRefusal(503, -32_000, 'UNAVAILABLE', 'too many MCP sessions are busy; try again');
     void gone.transport.close();
@@ -157,6 +173,10 @@ export function createLegacySessions(
 
 function principalOf({ workspace_id, agent_id, role, session_id }: Claims): string {
   return JSON.stringify([workspace_id, agent_id, role, session_id]);
+}
+
+function holderOf({ workspace_id, agent_id }: Claims): string {
+  return `${workspace_id} ${agent_id}`;
 }
 
 function isAnswer(body: unknown): body is { id?: string | number } {

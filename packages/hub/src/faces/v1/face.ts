@@ -1,11 +1,10 @@
 import type { Hub, Log, Offers } from '@parley/core';
-import { type Claims, CONTRACTS, isOperation, decodeJson, ParleyError } from '@parley/protocol';
+import { type Claims, CONTRACTS, isOperation, decodeJson, ParleyError, redact } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
 import type { StreamOptions } from '../../event-stream.ts';
 import { uploadArtifact } from '../../artifacts/upload.ts';
-import { redact } from '../../logger.ts';
 import { readQuery } from '../../query.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
@@ -77,7 +76,7 @@ export function createV1Face(options: V1Options): Face {
         throw new HttpRefusal(
           404,
           'NOT_FOUND',
-          `there is nothing at ${redact(path.slice(0, 200))}; see /v1/openapi.json`,
+          `there is nothing at ${redact(path).slice(0, 200)}; see /v1/openapi.json`,
         );
       allow(request.method, ['GET']);
       const claims = await authenticate(request);

@@ -5,6 +5,7 @@ import type { Claims } from '@parley/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { TokenCheck } from '../../auth/authenticate.ts';
+import type { StreamOptions } from '../../event-stream.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
 import { asyncApiDocument } from './asyncapi.ts';
@@ -35,7 +36,7 @@ export interface LiveFaceOptions {
   limits: BodyLimits;
   quota: Quota;
   settings: LiveSettings;
-  streams: { recheck: (claims: Claims) => void; recheckMs: number };
+  streams: StreamOptions;
   now: () => number;
   monotonic: () => number;
   version: string;
@@ -57,7 +58,7 @@ const PATHS = new Set(['/ws', '/v1/ws_ticket', '/v1/live/messages', '/v1/asyncap
 /** Dashboards and agents in live conversation: `/ws`, its tickets, its HTTP fallback and its description. */
 export function createLiveFace(options: LiveFaceOptions): Face {
   const { live, settings, now, monotonic, streams, quota } = options;
-  const { recheck, recheckMs } = streams;
+  const { recheck, recheckMs, hold } = streams;
   const working = new Set<Promise<void>>();
   const waiting = new Set<AbortController>();
   let stopping = false;
@@ -74,6 +75,7 @@ export function createLiveFace(options: LiveFaceOptions): Face {
     idleMs: settings.mailbox_idle_ms,
     recheck,
     recheckMs,
+    hold,
     waiting,
   });
   let asyncApi: string | undefined;

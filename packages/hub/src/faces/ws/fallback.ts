@@ -25,6 +25,8 @@ export interface FallbackOptions {
   idleMs: number;
   recheck: (claims: Claims) => void;
   recheckMs: number;
+  /** Takes one of the places that a caller has for what it keeps open, until it is given back. */
+  hold: (claims: Claims) => () => void;
   waiting: Set<AbortController>;
 }
 
@@ -153,8 +155,13 @@ export function createFallback(options: FallbackOptions): Fallback {
       const { accept = '', 'last-event-id': last } = exchange.request.headers;
       const after = typeof last === 'string' ? last : (query.get('after') ?? undefined);
       mailbox.acknowledge(after);
-      if (accept.includes('text/event-stream')) await stream(exchange, mailbox, after);
-      else await poll(exchange, mailbox, query);
+      const leave = options.hold(claims);
+      try {
+        if (accept.includes('text/event-stream')) await stream(exchange, mailbox, after);
+        else await poll(exchange, mailbox, query);
+      } finally {
+        leave();
+      }
     },
     close() {
       clearInterval(sweep);
