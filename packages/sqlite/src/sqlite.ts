@@ -61,4 +61,6 @@ export function sqliteCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
+export const SQLITE_BUSY = 5;
 export const SQLITE_FULL = 13;
+export const SQLITE_NOTADB = 26;

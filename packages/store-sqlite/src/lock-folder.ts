@@ -11,7 +11,7 @@ export function lockFolder(folder: string): FileLock {
   try {
     return lockFile(join(folder, HUB_LOCK), LOOK_MS);
   } catch (error) {
-    if (error instanceof ParleyError)
+    if (error instanceof ParleyError && error.code === 'CONFLICT')
       throw new ParleyError('CONFLICT', `another hub is running on ${folder}`);
     throw error;
   }

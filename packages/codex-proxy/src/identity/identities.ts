@@ -35,11 +35,13 @@ export function createIdentities(sessions: string, team: string): Identities {
       lockByIdentity.set(identity, lockFile(join(folder, `${identity}.lock`), 0));
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
-      throw proxyError(
-        'IDENTITY_CONFLICT',
-        `Identity conflict: '${identity}' of team '${team}' is held by another process`,
-        { identity, team, conflicting_agent_id: null },
-      );
+      const why =
+        error.code === 'CONFLICT' ? 'is held by another process' : `cannot be had: ${error.message}`;
+      throw proxyError('IDENTITY_CONFLICT', `Identity conflict: '${identity}' of team '${team}' ${why}`, {
+        identity,
+        team,
+        conflicting_agent_id: null,
+      });
     }
   };
   const unlock = (identity: string): void => {
