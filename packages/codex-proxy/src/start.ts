@@ -114,7 +114,6 @@ export async function startProxy({
   const child = openChild({
     config,
     env,
-    cwd,
     log,
     onEvent: (event) => events.take(event),
     onApproval: (request) => approvals.take(request),
@@ -189,7 +188,7 @@ export async function startProxy({
     settings,
     log,
     roles,
-    configFolder: config.repoRoot ?? places.atm,
+    paths: config.paths,
     sessions,
     cwd,
     home: places.home,

@@ -196,6 +196,25 @@ test('what concerns the hub has a table of its own, and is not for an untrusted 
   expect(load().unknown).toContain('hub_ulr');
 });
 
+test('a path is meant from where it was written, and never from a repository that did not write it', () => {
+  const names = ['codex_bin', 'base_prompt_file', 'extra_instructions_file'] as const;
+  const lines = names.map((key) => `${key} = "./x"`);
+  const all = (folder: string) => Object.fromEntries(names.map((key) => [key, join(folder, 'x')]));
+  const deep = join(repo, 'deep');
+  writeUser(...lines);
+  expect(load({}, {}, deep).paths).toMatchObject(all(join(home, '.config/atm')));
+  writeRepo(...lines);
+  expect(load({}, {}, deep).paths).toMatchObject(all(join(home, '.config/atm')));
+  writeUser(`trusted_repos = [${JSON.stringify(repo)}]`);
+  expect(load({}, {}, deep).paths).toMatchObject(all(repo));
+  expect(load({ codex_bin: './x' }, { ATM_AGENT_MCP_BASE_PROMPT_FILE: './x' }, deep).paths).toMatchObject({
+    codex_bin: join(deep, 'x'),
+    base_prompt_file: join(deep, 'x'),
+    hub_data: null,
+  });
+  expect(load({ codex_bin: 'codex' }).paths.codex_bin).toBe('codex');
+});
+
 test('what is wrong is named with its place; what is unknown is told', () => {
   writeUser('sandbox = "none"');
   expect(() => load()).toThrow(/config\.toml: sandbox/);
