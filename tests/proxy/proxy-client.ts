@@ -149,10 +149,14 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyClient> {
       return ended;
     },
   };
-  await client.request('initialize', {
+  const hello = client.request('initialize', {
     protocolVersion: '2025-06-18',
     capabilities: { elicitation: {} },
     clientInfo: { name: 'test', version: '0' },
+  });
+  await hello.catch(async (error: unknown) => {
+    await client.end();
+    throw error;
   });
   client.send({ method: 'notifications/initialized' });
   return client;

@@ -27,7 +27,7 @@ export interface Child {
 }
 
 /** What belongs to the client's own session and is no business of Codex. */
-const PRIVATE = /^(CLAUDECODE$|CLAUDE_CODE_)/;
+const PRIVATE = /^(CLAUDECODE$|CLAUDE_CODE_|ATM_IDENTITY$)/;
 
 /** Prepares the child, which the first request that needs it starts. */
 export function openChild(options: OpenChildOptions): Child {

@@ -28,7 +28,7 @@ export function readSettingsFile(path: string, whose: 'user' | 'repo'): FileSett
   const unknown: string[] = [];
   const { default_team, identity } = asTable(tree['core']);
   if (default_team !== undefined) values.set('team', check(path, 'team', default_team));
-  if (identity !== undefined) values.set('identity', check(path, 'identity', identity));
+  if (identity !== undefined) values.set('client_identity', check(path, 'client_identity', identity));
   const { roles, trusted_repos, hub, ...flat } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
   const ofHub = Object.entries(asTable(hub)).map(([key, value]) => [`hub_${key}`, value]);
   const section = { ...flat, ...(Object.fromEntries(ofHub) as Table) };
