@@ -123,6 +123,14 @@ test('a list that leads out of its folder is refused', async () => {
   writeFileSync(join(folder, '.parley.json'), JSON.stringify({ version: 1, pages: [page] }));
   const ran = await run(['import', folder]);
   expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('leads out of the folder')]);
+  symlinkSync('/etc', join(folder, 'sub'));
+  const linked = { version: 1, pages: [{ ...page, path: 'sub/passwd' }] };
+  writeFileSync(join(folder, '.parley.json'), JSON.stringify(linked));
+  const { stdout } = await run(['import', folder, '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    created: 0,
+    skipped: [{ path: 'sub/passwd', reason: expect.stringContaining('link') }],
+  });
 });
 
 interface Answer {

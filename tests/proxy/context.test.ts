@@ -134,6 +134,27 @@ describe('[FR-16.1] [FR-16.6] a prompt from a file', () => {
   });
 });
 
+test('prompt files of the configuration reach Codex; one that cannot be read is named', async () => {
+  const atm = join(place().home, '.config/atm');
+  mkdirSync(atm, { recursive: true });
+  writeFileSync(
+    join(atm, 'config.toml'),
+    '[plugins.atm-agent-mcp]\nbase_prompt_file = "base.md"\nextra_instructions_file = "extra.md"\n',
+  );
+  writeFileSync(join(atm, 'base.md'), 'BASE of the user');
+  writeFileSync(join(atm, 'extra.md'), 'EXTRA of the user');
+  git('init', '-q');
+  write('base.md', 'planted by the repository');
+  const proxy = await start();
+  const args = await given(proxy, {});
+  expect(args['base-instructions']).toBe('BASE of the user');
+  expect(args['developer-instructions']).toContain('EXTRA of the user');
+  execFileSync('rm', [join(atm, 'extra.md')]);
+  execFileSync('mkfifo', [join(atm, 'extra.md')]);
+  const refused = await errorOf(proxy.call('codex', { prompt: 'echo', identity: 'other' }));
+  expect([refused.code, refused.message]).toEqual([-32_007, expect.stringContaining('is no plain file')]);
+});
+
 test('[C-PROXY-17] a cloned repository cannot name the program that is run', async () => {
   git('init', '-q');
   write('evil', '#!/bin/sh\ntouch "$(dirname "$0")/was-run"\n');

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -147,6 +147,29 @@ test('[C-PROXY-33] a proxy that is stopped keeps its identity, however old its l
     proxy.process.kill('SIGCONT');
     expect(await proxy.request('ping')).toEqual({});
   }
+});
+
+test('a lock file of another program blocks an identity while the process lives that it names, and no longer', async () => {
+  const folder = join(place().home, '.config/atm/agent-sessions/default');
+  mkdirSync(folder, { recursive: true });
+  const other = spawn('sleep', ['60']);
+  writeFileSync(join(folder, 'codex.lock'), '999999999\n');
+  writeFileSync(join(folder, 'arch.lock'), JSON.stringify({ pid: other.pid, identity: 'arch' }));
+  writeFileSync(join(folder, 'dev.lock'), 'who knows');
+  symlinkSync(join(place().root, 'elsewhere'), join(folder, 'linked.lock'));
+  const proxy = await start();
+  const open = (identity: string) => proxy.call('codex', { prompt: 'say hi', identity });
+  expect(await errorOf(open('arch'))).toMatchObject({
+    code: -32_001,
+    data: { error_name: 'IDENTITY_CONFLICT', identity: 'arch' },
+  });
+  other.kill('SIGKILL');
+  await once(other, 'exit');
+  for (const identity of ['arch', 'dev']) expect((await open(identity)).isError).toBeUndefined();
+  const linked = await errorOf(open('linked'));
+  expect(linked.code).toBe(-32_001);
+  expect(linked.message).toContain('linked.lock is a link and cannot be a lock; remove it');
+  expect(existsSync(join(place().root, 'elsewhere'))).toBe(false);
 });
 
 test('[FR-20.3] two proxies of one repository keep sessions of their own', async () => {

@@ -110,8 +110,11 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
       });
     const spoof = { identity: 'codex', to: 'bob', message: 'x', from: 'team-lead' };
     expect((await errorOf(proxy.call('atm_send', spoof))).code).toBe(-32_602);
-    const lead = await proxy.call('atm_send', { identity: 'team-lead', to: 'bob', message: 'x' });
-    expect(lead).toMatchObject({ isError: true });
+    for (const identity of ['team-lead', 'alice', 'nobody'])
+      expect(await errorOf(proxy.call('atm_send', { identity, to: 'bob', message: 'x' }))).toMatchObject({
+        code: -32_001,
+        data: { error_source: 'proxy', error_name: 'IDENTITY_CONFLICT', identity },
+      });
     await start({ args: [...off, '--identity', 'other'] });
     const theirs = await errorOf(proxy.call('atm_send', { identity: 'other', to: 'bob', message: 'x' }));
     expect(theirs).toMatchObject({ code: -32_001 });
@@ -180,6 +183,7 @@ describe('[FR-20.2] several instances', () => {
     for (const proxy of proxies)
       expect(await texts(proxy, { identity: 'shared', mark_read: false })).toEqual(['for all']);
     for (const proxy of proxies)
-      expect(await texts(proxy, { identity: 'shared', all: true })).toEqual(['for all']);
+      expect(await texts(proxy, { identity: 'shared', all: true, mark_read: false })).toEqual(['for all']);
+    expect(team.unread('shared')).toEqual(['for all']);
   });
 });

@@ -77,11 +77,15 @@ export interface ProxyOptions {
   args?: string[];
   env?: Record<string, string>;
   cwd?: string;
+  /** A program that runs the proxy and watches it. */
+  under?: string[];
 }
 
 /** Starts the proxy as a client does, with the scripted Codex unless the environment names another. */
-export async function startProxy({ place, args = [], env = {}, cwd }: ProxyOptions): Promise<ProxyClient> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve', ...args], {
+export async function startProxy(options: ProxyOptions): Promise<ProxyClient> {
+  const { place, args = [], env = {}, cwd, under = [] } = options;
+  const [command, ...words] = [...under, process.execPath, PROGRAM, 'serve', ...args] as [string];
+  const child = spawn(command, words, {
     cwd: cwd ?? place.work,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
@@ -145,10 +149,14 @@ export async function startProxy({ place, args = [], env = {}, cwd }: ProxyOptio
       return ended;
     },
   };
-  await client.request('initialize', {
+  const hello = client.request('initialize', {
     protocolVersion: '2025-06-18',
     capabilities: { elicitation: {} },
     clientInfo: { name: 'test', version: '0' },
+  });
+  await hello.catch(async (error: unknown) => {
+    await client.end();
+    throw error;
   });
   client.send({ method: 'notifications/initialized' });
   return client;

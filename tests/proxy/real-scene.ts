@@ -19,7 +19,7 @@ export interface RealScene {
   requests: ResponsesRequest[];
   gate: Gate;
   /** A proxy on the same home; the first ones are ended before another may have their identity. */
-  start(args?: string[], env?: Record<string, string>): Promise<ProxyClient>;
+  start(args?: string[], env?: Record<string, string>, under?: string[]): Promise<ProxyClient>;
   close(): Promise<void>;
 }
 
@@ -42,9 +42,10 @@ export async function openRealScene(
     place,
     requests: model.requests,
     gate,
-    async start(args = [], env = {}) {
+    async start(args = [], env = {}, under = []) {
       const proxy = await startProxy({
         place,
+        under,
         args: ['--transport', transport, ...args],
         env: { CODEX_BIN: requireTool(tool), CODEX_HOME: codexHome, ...env },
       });

@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-
 import { type ChildExit, type Codex, type CodexFacts, type CodexOptions, openCodex } from '@parley/runtimes';
 
 import type { LoadedConfig } from './config/load.ts';
@@ -11,7 +9,6 @@ type Heard = Pick<CodexOptions, 'onEvent' | 'onApproval' | 'onApprovalClosed' | 
 export interface OpenChildOptions extends Required<Heard> {
   config: LoadedConfig;
   env: NodeJS.ProcessEnv;
-  cwd: string;
   log: Log;
   /** The child runs; called once. */
   onStart: (facts: CodexFacts) => void;
@@ -30,17 +27,17 @@ export interface Child {
 }
 
 /** What belongs to the client's own session and is no business of Codex. */
-const PRIVATE = /^(CLAUDECODE$|CLAUDE_CODE_)/;
+const PRIVATE = /^(CLAUDECODE$|CLAUDE_CODE_|ATM_IDENTITY$)/;
 
 /** Prepares the child, which the first request that needs it starts. */
 export function openChild(options: OpenChildOptions): Child {
-  const { config, env, cwd, log, onStart, onExit, ...heard } = options;
-  const { settings, places } = config;
+  const { config, env, log, onStart, onExit, ...heard } = options;
+  const { settings, paths, places } = config;
   let facts: CodexFacts | undefined;
   let exit: ChildExit | undefined;
   const opened = openCodex({
     ...heard,
-    bin: binaryOf(settings.codex_bin, config, cwd),
+    bin: paths.codex_bin,
     env: childEnvironment(env),
     // What a repository brings along is read for its own threads only, never for the child itself.
     cwd: places.home,
@@ -79,12 +76,6 @@ export function openChild(options: OpenChildOptions): Child {
     exit: () => exit,
     living: () => (exit === undefined ? facts : undefined),
   };
-}
-
-/** A path is meant from where it was written: the repository's file, or where the proxy was started. */
-export function binaryOf(bin: string, { origins, repoRoot }: LoadedConfig, cwd: string): string {
-  if (!/[\\/]/.test(bin)) return bin;
-  return resolve(origins.get('codex_bin') === 'repo' ? (repoRoot ?? cwd) : cwd, bin);
 }
 
 function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -14,6 +14,7 @@ import { openBridge } from './hub-bridge/bridge.ts';
 import { accessOf } from './hub-link/hub-access.ts';
 import { createHubLink } from './hub-link/hub-link.ts';
 import { createIdentities } from './identity/identities.ts';
+import { createTeamNames } from './identity/team-names.ts';
 import type { Log } from './logger.ts';
 import { createPausedCalls } from './modern/paused-calls.ts';
 import { createSubscriptions } from './modern/subscriptions.ts';
@@ -72,14 +73,17 @@ export async function startProxy({
   const now = (): Date => new Date();
   const teamFolder = join(places.sessions, settings.team);
   const identities = createIdentities(places.sessions, settings.team);
+  const mail = openTeamMail(config, log);
+  const names = createTeamNames(mail, settings);
+  await names.check(settings.identity);
   identities.hold(settings.identity);
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
-  const mail = openTeamMail(config, log);
   const membership = createMembership(mail, log, settings.identity);
-  const sessionServer = createSessionServer({ mail, audit }, log);
+  const sessionServer = createSessionServer({ mail, audit, names }, log);
   const courier = createCourier({
     mail,
+    names,
     settings,
     notify: (identity, agentId, unread) =>
       upstream.notify('notifications/message', {
@@ -114,7 +118,6 @@ export async function startProxy({
   const child = openChild({
     config,
     env,
-    cwd,
     log,
     onEvent: (event) => events.take(event),
     onApproval: (request) => approvals.take(request),
@@ -139,6 +142,7 @@ export async function startProxy({
     forgetful: () => (child.living()?.can.resume === true ? child.codex : undefined),
     registry,
     identities,
+    names,
     audit,
     courier,
     membership,
@@ -189,7 +193,7 @@ export async function startProxy({
     settings,
     log,
     roles,
-    configFolder: config.repoRoot ?? places.atm,
+    paths: config.paths,
     sessions,
     cwd,
     home: places.home,
@@ -200,6 +204,7 @@ export async function startProxy({
     era,
     registry,
     identities,
+    names,
     mail,
     audit,
     courier,

@@ -32,6 +32,11 @@ export function fileName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, '-');
 }
 
+/** True when two names mean one inbox, or would on a file system that does not tell capitals apart. */
+export function sameInbox(a: string, b: string): boolean {
+  return fileName(a).toLowerCase() === fileName(b).toLowerCase();
+}
+
 function isName(name: string): boolean {
   // Letters that a file name cannot keep are replaced; what smells of a path is refused.
   return name.length <= LONGEST && /^[\p{L}\p{N}_][\p{L}\p{N}_ .-]*$/u.test(name) && !name.includes('..');

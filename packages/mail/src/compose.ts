@@ -1,8 +1,8 @@
 import { ParleyError } from '@parley/protocol';
 
-import { fileName } from './address.ts';
+import { sameInbox } from './address.ts';
 import type { MailEntry } from './entry.ts';
-import type { Member } from './team-config.ts';
+import { LEAD, type Member } from './team-config.ts';
 import { isControlFrame, summaryOf } from './text.ts';
 
 /** Mail that is neither urgent nor low is normal. */
@@ -44,8 +44,8 @@ export function compose({ from, mail, ownTeam, target, members, now, newId }: Co
       'FORBIDDEN',
       "this is a command of Claude Code's own protocol, which it takes for forged when it comes by mail; send plain text",
     );
-  const isLead = ({ name, is_lead }: Member): boolean => is_lead && fileName(name) === fileName(from);
-  if (from === 'team-lead' || members.some(isLead))
+  const isLead = ({ name, is_lead }: Member): boolean => is_lead && sameInbox(name, from);
+  if (sameInbox(from, LEAD) || members.some(isLead))
     throw new ParleyError(
       'FORBIDDEN',
       `${from} is the name of the lead; Claude Code takes mail under it for forged: send it under a name of your own`,

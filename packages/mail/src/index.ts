@@ -1,3 +1,4 @@
+export { sameInbox } from './address.ts';
 export { writeWhole } from './files/write-whole.ts';
 export {
   type BroadcastReport,
@@ -8,6 +9,6 @@ export {
   type SentMail,
 } from './mail.ts';
 export type { Mail, MailQuery } from './query.ts';
-export type { Member, NewMember } from './team-config.ts';
+export { LEAD, type Member, type NewMember } from './team-config.ts';
 export { isControlFrame, summaryOf, truncate } from './text.ts';
 export type { Watch } from './watch-file.ts';

@@ -71,6 +71,7 @@ export interface MailDesk {
   members(team?: string): Promise<Member[]>;
   /** Makes an agent a member; false when it is one. */
   join(agent: string, more: NewMember): Promise<boolean>;
+  /** Takes out a member that `join` made; false when there is none. */
   leave(agent: string): Promise<boolean>;
   close(): void;
 }

@@ -16,9 +16,9 @@ test('[FR-20.2] members are read, joined and left; everything else in the file i
   expect(await desk.join('arch', { agentType: 'codex', cwd: '/repo' })).toBe(true);
   expect(await desk.join('arch', { agentType: 'codex', cwd: '/elsewhere' })).toBe(false);
   expect(await desk.members()).toEqual([
-    { name: 'team-lead', agent_type: null, is_lead: true },
-    { name: 'bob', agent_type: null, is_lead: false },
-    { name: 'arch', agent_type: 'codex', is_lead: false },
+    { name: 'team-lead', agent_type: null, is_lead: true, is_ours: false },
+    { name: 'bob', agent_type: null, is_lead: false, is_ours: false },
+    { name: 'arch', agent_type: 'codex', is_lead: false, is_ours: true },
   ]);
   expect(config()).toEqual({
     ...before,
@@ -32,9 +32,11 @@ test('[FR-20.2] members are read, joined and left; everything else in the file i
   expect(config()).toEqual(before);
 });
 
-test('the lead cannot be removed', async () => {
-  makeTeam('red');
-  await expect(open('red').leave('team-lead')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+test('nobody is removed but those who were joined here', async () => {
+  makeTeam('red', 'bob');
+  const before = config();
+  for (const name of ['team-lead', 'bob', 'nobody']) expect(await open('red').leave(name)).toBe(false);
+  expect(config()).toEqual(before);
 });
 
 test('many join at once, none is lost', async () => {

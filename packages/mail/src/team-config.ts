@@ -10,6 +10,8 @@ export interface Member {
   name: string;
   agent_type: string | null;
   is_lead: boolean;
+  /** True for a member that this program made. */
+  is_ours: boolean;
 }
 
 /** What a member of ours says of itself. */
@@ -21,7 +23,11 @@ export interface NewMember {
 
 type Json = Record<string, unknown>;
 
-const LEAD = 'team-lead';
+/** The name that every lead has. */
+export const LEAD = 'team-lead';
+
+/** The mark of a member that this program made; Claude Code keeps what it does not know. */
+const OURS = { madeBy: 'parley' };
 
 /** The members of a team; without config.json there is no team. */
 export async function readMembers(folder: TeamFolder): Promise<Member[]> {
@@ -33,7 +39,8 @@ export async function readMembers(folder: TeamFolder): Promise<Member[]> {
     const { name, agentType, agentId } = asObject(member);
     if (typeof name !== 'string') return [];
     const is_lead = name === LEAD || (agentId !== undefined && agentId === config['leadAgentId']);
-    return [{ name, agent_type: typeof agentType === 'string' ? agentType : null, is_lead }];
+    const agent_type = typeof agentType === 'string' ? agentType : null;
+    return [{ name, agent_type, is_lead, is_ours: isOurs(member) }];
   });
 }
 
@@ -52,25 +59,21 @@ export function addMember(at: ConfigWriting, name: string, more: NewMember, now:
     const { model = 'unknown', agentType, cwd } = more;
     const agentId = `${name}@${at.folder.team}`;
     const joined = { joinedAt: now.getTime(), tmuxPaneId: '', cwd, subscriptions: [], isActive: true };
-    return [...members, { agentId, name, agentType, model, ...joined }];
+    return [...members, { agentId, name, agentType, model, ...joined, ...OURS }];
   });
 }
 
-/** Removes a member; false when there is none of that name. The lead stays. */
+/** Removes a member that this program made; false when there is none of that name. */
 export function removeMember(at: ConfigWriting, name: string): Promise<boolean> {
-  return changeMembers(at, (members, config) => {
-    const isMeant = (member: unknown): boolean => asObject(member)['name'] === name;
-    const found = members.find(isMeant);
-    if (found === undefined) return undefined;
-    if (name === LEAD || asObject(found)['agentId'] === config['leadAgentId'])
-      throw new ParleyError('FORBIDDEN', `${name} leads team ${at.folder.team} and cannot be removed`);
-    return members.filter((member) => !isMeant(member));
+  return changeMembers(at, (members) => {
+    const isMeant = (member: unknown): boolean => asObject(member)['name'] === name && isOurs(member);
+    return members.some(isMeant) ? members.filter((member) => !isMeant(member)) : undefined;
   });
 }
 
 async function changeMembers(
   { folder, lock, options }: ConfigWriting,
-  change: (members: unknown[], config: Json) => unknown[] | undefined,
+  change: (members: unknown[]) => unknown[] | undefined,
 ): Promise<boolean> {
   const mayWrite = (): void => folder.checkWritable();
   mayWrite();
@@ -80,7 +83,7 @@ async function changeMembers(
       folder.config,
       (value) => {
         const { config, members } = parse(folder, value);
-        const changed = change(members, config);
+        const changed = change(members);
         if (changed === undefined) return { outcome: false };
         return { outcome: true, value: { ...config, members: changed } };
       },
@@ -89,6 +92,10 @@ async function changeMembers(
   } finally {
     own.release();
   }
+}
+
+function isOurs(member: unknown): boolean {
+  return asObject(member)['madeBy'] === OURS.madeBy;
 }
 
 function parse({ config: path }: TeamFolder, value: unknown): { config: Json; members: unknown[] } {

@@ -1,35 +1,59 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 
-import { SQLITE_BUSY, sqliteCode, sqliteModule } from './sqlite.ts';
+import { clearForeignLock, holderOf } from './foreign-lock.ts';
+import { SQLITE_BUSY, SQLITE_NOTADB, sqliteCode, sqliteModule } from './sqlite.ts';
 
 export interface FileLock {
   release(): void;
 }
 
-/** Takes a lock file for this process alone; the kernel gives it back when the process ends, however it ends. */
+/**
+ * Takes a lock file for this process alone; the kernel gives it back when the process ends, however it ends.
+ * Throws CONFLICT while another holds it, and any other code when the path cannot be a lock.
+ */
 export function lockFile(path: string, waitMs: number): FileLock {
   createPrivate(path);
+  try {
+    return tryLock(path, waitMs);
+  } catch (error) {
+    if (sqliteCode(error) !== SQLITE_NOTADB) throw refusal(path, error);
+  }
+  clearForeignLock(path);
+  try {
+    return tryLock(path, waitMs);
+  } catch (error) {
+    throw refusal(path, error);
+  }
+}
+
+function tryLock(path: string, waitMs: number): FileLock {
   const db = new (sqliteModule().DatabaseSync)(path, { timeout: waitMs });
   try {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
-    if (sqliteCode(error) === SQLITE_BUSY)
-      throw new ParleyError('CONFLICT', `${path} is held by another process`);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ParleyError('UNAVAILABLE', `${path} cannot be locked: ${why}`);
+    throw error;
   }
   return { release: () => db.close() };
 }
 
-/** SQLite would make it readable for everybody. A file that is there is not opened: closing it would drop the lock. */
+function refusal(path: string, error: unknown): ParleyError {
+  return sqliteCode(error) === SQLITE_BUSY
+    ? new ParleyError('CONFLICT', `${path} is held by another process`)
+    : new ParleyError('UNAVAILABLE', `${path} cannot be locked: ${(error as Error).message}`);
+}
+
+/** SQLite would make it readable for everybody, and follow a link. A file that is there is not opened: closing it would drop the lock. */
 function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
-    // It is there, or SQLite will say in its words why it cannot be.
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined || found.isFile()) return; // SQLite will say in its words why it cannot be.
+    const what = found.isSymbolicLink() ? 'a link' : 'no plain file';
+    throw new ParleyError('FORBIDDEN', `${path} is ${what} and cannot be a lock; remove it`);
   }
 }
 
@@ -40,8 +64,8 @@ export function isFileLocked(path: string): boolean {
   try {
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
     return false;
-  } catch {
-    return true;
+  } catch (error) {
+    return sqliteCode(error) !== SQLITE_NOTADB || holderOf(path) !== undefined;
   } finally {
     db.close();
   }

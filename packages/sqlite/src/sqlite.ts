@@ -67,6 +67,7 @@ export const SQLITE_BUSY = 5;
 export const SQLITE_IOERR = 10;
 export const SQLITE_FULL = 13;
 export const SQLITE_PROTOCOL = 15;
+export const SQLITE_NOTADB = 26;
 /** What a connection needs on the disk before it can read: its share of memory is a file. */
 const LEAST_ROOM = 64 * 1024;
 

@@ -119,7 +119,7 @@ function takeLock(path: string, team: string) {
   try {
     return lockFile(path, 0);
   } catch (error) {
-    if (!(error instanceof ParleyError)) throw error;
+    if (!(error instanceof ParleyError) || error.code !== 'CONFLICT') throw error;
     throw new ParleyError('CONFLICT', `a process links team ${team} right now; stop it first`);
   }
 }

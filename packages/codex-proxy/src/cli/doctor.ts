@@ -6,7 +6,6 @@ import type { Command } from 'commander';
 
 import type { LoadedConfig } from '../config/load.ts';
 import { openTeamMail } from '../mail/open-team-mail.ts';
-import { binaryOf } from '../open-child.ts';
 import { readTeam } from '../registry/team-registries.ts';
 import { VERSION } from '../version.ts';
 import { print } from './output.ts';
@@ -76,13 +75,13 @@ function folder({ places }: LoadedConfig): Finding {
 
 async function codex(loaded: LoadedConfig): Promise<Finding> {
   const what = 'Codex';
-  const { settings, places } = loaded;
+  const { settings, paths, places } = loaded;
   const env = Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   const quiet = (): void => {};
   const tried = openCodex({
-    bin: binaryOf(settings.codex_bin, loaded, process.cwd()),
+    bin: paths.codex_bin,
     env,
     cwd: places.home,
     backend: settings.transport,

@@ -83,15 +83,17 @@ function withPlace(command: Command): Command {
 
 function open(command: Command) {
   const { as, team, json } = command.optsWithGlobals<MailFlags>();
-  const settings: Partial<Record<SettingName, unknown>> = { identity: as, team };
+  const settings: Partial<Record<SettingName, unknown>> = { client_identity: as, team };
   const config: LoadedConfig = loadConfig({ settings }, process.env, process.cwd());
   const log = createLog(
     config.settings.log_level,
     (line) => process.stderr.write(line),
     () => new Date(),
   );
-  const desk = openTeamMail(config, log);
-  return { desk, json: json === true, identity: config.settings.identity };
+  for (const { key, file } of config.ignored)
+    log('warn', 'a setting of an untrusted repository was ignored', { key, file });
+  const { client_identity, identity } = config.settings;
+  return { desk: openTeamMail(config, log), json: json === true, identity: client_identity ?? identity };
 }
 
 async function describe(desk: MailDesk, { name, is_lead }: { name: string; is_lead: boolean }) {

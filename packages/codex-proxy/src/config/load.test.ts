@@ -74,7 +74,7 @@ test('[FR-13.7] --readonly sets the sandbox, and --fast without fast_model is an
   expect(() => loadConfig({ settings: {}, fast: true }, { ATM_HOME: home }, repo)).toThrow(/fast_model/);
 });
 
-test('[FR-12.1] the section of .atm.toml sets every key that users know; [core] names the team and the identity', () => {
+test('[FR-12.1] the section of .atm.toml sets every key that users know; [core] names the team and the client', () => {
   const keys = {
     codex_bin: '/opt/codex',
     model: 'm',
@@ -87,9 +87,14 @@ test('[FR-12.1] the section of .atm.toml sets every key that users know; [core] 
   const lines = Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
   const core = ['[core]', 'default_team = "blue"', 'identity = "arch"'];
   writeUser(...lines, ...core);
-  expect(load().settings).toMatchObject({ ...keys, team: 'blue', identity: 'arch' });
+  expect(load().settings).toMatchObject({
+    ...keys,
+    team: 'blue',
+    client_identity: 'arch',
+    identity: 'codex',
+  });
   writeUser('identity = "mine"', ...core);
-  expect(load().settings.identity).toBe('mine');
+  expect(load().settings).toMatchObject({ client_identity: 'arch', identity: 'mine' });
 });
 
 test('[FR-2.5] [C-PROXY-08] the identity is the configured one, else codex', () => {
@@ -100,19 +105,31 @@ test('[FR-2.5] [C-PROXY-08] the identity is the configured one, else codex', () 
   expect(load().settings.identity).toBe('own-name');
 });
 
-test('[core] gives team and identity, which the own section overrules; aliases of a repository count where it is trusted', () => {
+test('[core] gives the team and the name of the client; aliases of a repository count where it is trusted', () => {
   const core = ['[core]', 'default_team = "blue"', 'identity = "arch"', '[aliases]', 'chief = "boss@blue"'];
   write(join(home, '.config/atm/config.toml'), core);
-  expect(load().settings).toMatchObject({ team: 'blue', identity: 'arch' });
+  expect(load().settings).toMatchObject({ team: 'blue', client_identity: 'arch' });
   write(join(repo, '.atm.toml'), ['[aliases]', 'chief = "lead"', 'qa = "tester"']);
   expect(Object.fromEntries(load().aliases)).toEqual({ chief: 'boss@blue' });
   const trusting = ['[plugins.atm-agent-mcp]', `trusted_repos = [${JSON.stringify(repo)}]`];
   write(join(home, '.config/atm/config.toml'), [...core, ...trusting]);
   expect(Object.fromEntries(load().aliases)).toEqual({ chief: 'lead', qa: 'tester' });
-  write(join(home, '.config/atm/config.toml'), [...core, '[plugins.atm-agent-mcp]', 'identity = "own-name"']);
-  expect(load().settings.identity).toBe('own-name');
+  expect(load({}, { ATM_IDENTITY: 'boss' }).settings).toMatchObject({
+    client_identity: 'boss',
+    identity: 'codex',
+  });
   write(join(repo, '.atm.toml'), ['[aliases]', 'chief = 5']);
   expect(() => load()).toThrow(/aliases\.chief/);
+});
+
+test('who the client is, is not for an untrusted repository to say', () => {
+  write(join(repo, '.atm.toml'), ['[core]', 'identity = "alice"']);
+  expect(load()).toMatchObject({
+    settings: { client_identity: null },
+    ignored: [{ key: 'client_identity' }],
+  });
+  writeUser(`trusted_repos = [${JSON.stringify(repo)}]`);
+  expect(load().settings.client_identity).toBe('alice');
 });
 
 test("teams are Claude Code's, wherever it keeps them, but never outside of ATM_HOME", () => {
@@ -194,6 +211,25 @@ test('what concerns the hub has a table of its own, and is not for an untrusted 
   expect(load({}, { PARLEY_URL: 'https://other.example' }).settings.hub_url).toBe('https://other.example');
   writeUser('[plugins.atm-agent-mcp.hub]', 'ulr = "x"');
   expect(load().unknown).toContain('hub_ulr');
+});
+
+test('a path is meant from where it was written, and never from a repository that did not write it', () => {
+  const names = ['codex_bin', 'base_prompt_file', 'extra_instructions_file'] as const;
+  const lines = names.map((key) => `${key} = "./x"`);
+  const all = (folder: string) => Object.fromEntries(names.map((key) => [key, join(folder, 'x')]));
+  const deep = join(repo, 'deep');
+  writeUser(...lines);
+  expect(load({}, {}, deep).paths).toMatchObject(all(join(home, '.config/atm')));
+  writeRepo(...lines);
+  expect(load({}, {}, deep).paths).toMatchObject(all(join(home, '.config/atm')));
+  writeUser(`trusted_repos = [${JSON.stringify(repo)}]`);
+  expect(load({}, {}, deep).paths).toMatchObject(all(repo));
+  expect(load({ codex_bin: './x' }, { ATM_AGENT_MCP_BASE_PROMPT_FILE: './x' }, deep).paths).toMatchObject({
+    codex_bin: join(deep, 'x'),
+    base_prompt_file: join(deep, 'x'),
+    hub_data: null,
+  });
+  expect(load({ codex_bin: 'codex' }).paths.codex_bin).toBe('codex');
 });
 
 test('what is wrong is named with its place; what is unknown is told', () => {

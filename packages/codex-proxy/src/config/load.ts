@@ -5,6 +5,7 @@ import { ParleyError } from '@parley/protocol';
 import { findPlaces, findRepoFile, type Places } from './places.ts';
 import { check, type FileSettings, isSetting, readSettingsFile } from './read-file.ts';
 import { type Role, type SettingName, type Setting, type Settings, SETTINGS } from './schema.ts';
+import { type SettingPaths, settingPaths } from './setting-paths.ts';
 
 /** Where a value came from. */
 type Origin = 'default' | 'user' | 'repo' | 'env' | 'flag';
@@ -17,6 +18,8 @@ interface IgnoredValue {
 
 export interface LoadedConfig {
   settings: Settings;
+  /** Where the settings that are paths lead. */
+  paths: SettingPaths;
   origins: Map<SettingName, Origin>;
   roles: Map<string, Role>;
   roleOrigins: Map<string, Origin>;
@@ -44,9 +47,9 @@ const PREFIX = 'ATM_AGENT_MCP_';
 /** Defaults < user's file < repository's file < environment < flags, setting by setting. */
 export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): LoadedConfig {
   const places = findPlaces(env);
-  const user = readSettingsFile(places.userFile);
+  const user = readSettingsFile(places.userFile, 'user');
   const repo = findRepoFile(cwd);
-  const repoFile = repo === undefined ? undefined : readSettingsFile(repo.file);
+  const repoFile = repo === undefined ? undefined : readSettingsFile(repo.file, 'repo');
   const trusted = flags.trustRepo === true || (repo !== undefined && isTrusted(repo.root, user));
 
   const values = new Map<SettingName, unknown>();
@@ -72,8 +75,11 @@ export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): L
     ...[...(user?.roles.keys() ?? [])].map((name) => [name, 'user'] as const),
     ...[...allowed.roles.keys()].map((name) => [name, 'repo'] as const),
   ]);
+  const settings = Object.fromEntries(values) as Settings;
+  const folders = { user: places.atm, repo: repo?.root ?? cwd, default: cwd, env: cwd, flag: cwd };
   return {
-    settings: Object.fromEntries(values) as Settings,
+    settings,
+    paths: settingPaths(settings, (key) => folders[origins.get(key) ?? 'default']),
     origins,
     roles,
     roleOrigins,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 import { parse as parseToml } from 'smol-toml';
@@ -20,15 +20,15 @@ type Table = Record<string, unknown>;
 
 const MOST_BYTES = 1_048_576;
 
-/** Reads a file that may be missing; one that is there and wrong is an error, never half used. */
-export function readSettingsFile(path: string): FileSettings | undefined {
+/** Reads a file that may be missing; one that is there and wrong is an error, never half used. A repository's may be no link. */
+export function readSettingsFile(path: string, whose: 'user' | 'repo'): FileSettings | undefined {
   if (!existsSync(path)) return undefined;
-  const tree = parse(path);
+  const tree = parse(path, whose === 'repo' ? constants.O_NOFOLLOW : 0);
   const values = new Map<SettingName, unknown>();
   const unknown: string[] = [];
   const { default_team, identity } = asTable(tree['core']);
   if (default_team !== undefined) values.set('team', check(path, 'team', default_team));
-  if (identity !== undefined) values.set('identity', check(path, 'identity', identity));
+  if (identity !== undefined) values.set('client_identity', check(path, 'client_identity', identity));
   const { roles, trusted_repos, hub, ...flat } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
   const ofHub = Object.entries(asTable(hub)).map(([key, value]) => [`hub_${key}`, value]);
   const section = { ...flat, ...(Object.fromEntries(ofHub) as Table) };
@@ -63,12 +63,19 @@ export function isSetting(key: string): key is SettingName {
   return Object.hasOwn(SETTINGS, key);
 }
 
-function parse(path: string): Table {
+function parse(path: string, more: number): Table {
+  let file: number | undefined;
   try {
-    if (statSync(path).size > MOST_BYTES) throw new Error('the file is too large');
-    return parseToml(readFileSync(path, 'utf8'));
+    // A pipe would wait for its writer.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | more);
+    const found = fstatSync(file);
+    if (!found.isFile()) throw new Error('is no plain file');
+    if (found.size > MOST_BYTES) throw new Error('the file is too large');
+    return parseToml(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new ParleyError('VALIDATION_ERROR', `${path}: ${(error as Error).message}`);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -36,9 +36,13 @@ const always = (): boolean => true;
 /** Every setting of `[plugins.atm-agent-mcp]`; a null means that nothing is passed on, so that Codex decides. */
 export const SETTINGS = {
   team: setting(name(), 'default', 'team whose mail and sessions these are', { variables: ['ATM_TEAM'] }),
-  identity: setting(name(), 'codex', 'identity of a session whose call names none', {
-    variables: ['ATM_IDENTITY'],
-  }),
+  identity: setting(name(), 'codex', 'identity of a session whose call names none'),
+  client_identity: setting(
+    name().nullable(),
+    null,
+    "the client's own name in the team, which no session gets",
+    { variables: ['ATM_IDENTITY'], needsTrust: always },
+  ),
   codex_bin: setting(text(), 'codex', 'the Codex program', {
     variables: ['CODEX_BIN'],
     needsTrust: always,

@@ -96,7 +96,7 @@ export function openBridge(options: BridgeOptions): Bridge {
       try {
         return lockFile(bridgePlaces(folder).lock, 0);
       } catch (error) {
-        if (!(error instanceof ParleyError)) throw error;
+        if (!(error instanceof ParleyError) || error.code !== 'CONFLICT') throw error;
         waiting('another process links this team');
       }
       await rest(LOOK_MS);

@@ -28,11 +28,15 @@ interface AccessSettings {
 }
 
 /** The access that a configuration means. */
-export function accessOf({ settings, places }: Pick<LoadedConfig, 'settings' | 'places'>): HubAccess {
+export function accessOf({
+  settings,
+  paths,
+  places,
+}: Pick<LoadedConfig, 'settings' | 'paths' | 'places'>): HubAccess {
   return createHubAccess({
-    data: settings.hub_data ?? places.hub,
+    data: paths.hub_data ?? places.hub,
     url: settings.hub_url,
-    tokenFile: settings.hub_token_file,
+    tokenFile: paths.hub_token_file,
     workspace: settings.hub_workspace,
   });
 }

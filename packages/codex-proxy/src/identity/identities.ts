@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { sameInbox } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
 import { type FileLock, lockFile } from '@parley/sqlite';
 
@@ -14,8 +15,10 @@ export interface Identities {
   bind(identity: string, agentId: string): void;
   /** Means nothing unless the identity is bound to that session. */
   release(identity: string, agentId: string): void;
+  /** True for what this process holds, for itself or for a session. */
+  holds(identity: string): boolean;
   /** Throws IDENTITY_CONFLICT when another process holds the identity. */
-  checkOurs(identity: string): void;
+  checkFree(identity: string): void;
   agentOf(identity: string): string | undefined;
   bindings(): { identity: string; agent_id: string }[];
   close(): void;
@@ -30,16 +33,25 @@ export function createIdentities(sessions: string, team: string): Identities {
 
   const lock = (identity: string): void => {
     if (lockByIdentity.has(identity)) return;
+    const twin = [...lockByIdentity.keys()].find((name) => sameInbox(name, identity));
+    if (twin !== undefined)
+      throw proxyError('IDENTITY_CONFLICT', `Identity conflict: '${identity}' is too like '${twin}'`, {
+        identity,
+        team,
+        conflicting_agent_id: agentByIdentity.get(twin) ?? null,
+      });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     try {
       lockByIdentity.set(identity, lockFile(join(folder, `${identity}.lock`), 0));
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
-      throw proxyError(
-        'IDENTITY_CONFLICT',
-        `Identity conflict: '${identity}' of team '${team}' is held by another process`,
-        { identity, team, conflicting_agent_id: null },
-      );
+      const why =
+        error.code === 'CONFLICT' ? 'is held by another process' : `cannot be had: ${error.message}`;
+      throw proxyError('IDENTITY_CONFLICT', `Identity conflict: '${identity}' of team '${team}' ${why}`, {
+        identity,
+        team,
+        conflicting_agent_id: null,
+      });
     }
   };
   const unlock = (identity: string): void => {
@@ -69,7 +81,8 @@ export function createIdentities(sessions: string, team: string): Identities {
       agentByIdentity.delete(identity);
       unlock(identity);
     },
-    checkOurs(identity) {
+    holds: (identity) => lockByIdentity.has(identity),
+    checkFree(identity) {
       if (lockByIdentity.has(identity)) return;
       lock(identity);
       unlock(identity);

@@ -1,5 +1,6 @@
 import type { Mail, MailDesk, Watch } from '@parley/mail';
 
+import type { TeamNames } from '../identity/team-names.ts';
 import type { Log } from '../logger.ts';
 import { mailTurn, type MailTurn } from './mail-envelope.ts';
 
@@ -15,6 +16,7 @@ export interface Addressee {
 
 export interface CourierDeps {
   mail: Pick<MailDesk, 'read' | 'pending' | 'markRead' | 'watch'>;
+  names: TeamNames;
   settings: {
     auto_mail: boolean;
     per_thread_auto_mail: Readonly<Record<string, boolean>>;
@@ -52,7 +54,7 @@ export interface Courier {
 const ORDER = { urgent: 0, normal: 1, low: 2 } as const;
 
 /** Mail goes to the session that is bound to its addressee, and to nobody else. */
-export function createCourier({ mail, settings, notify, log }: CourierDeps): Courier {
+export function createCourier({ mail, names, settings, notify, log }: CourierDeps): Courier {
   const watches = new Map<string, Watch>();
   const retries = new Map<string, NodeJS.Timeout>();
   const countsByAgent = new Map<string, MailCounts>();
@@ -66,6 +68,7 @@ export function createCourier({ mail, settings, notify, log }: CourierDeps): Cou
     try {
       const unread = await mail.pending(identity);
       if (unread === 0 || !watches.has(agentId)) return;
+      await names.check(identity);
       if (isNews) notify(identity, agentId, unread);
       if (isWanted(session)) session.mailArrived();
     } catch (error) {
@@ -97,6 +100,7 @@ export function createCourier({ mail, settings, notify, log }: CourierDeps): Cou
       countsByAgent.delete(agentId);
     },
     async next({ identity }) {
+      await names.check(identity);
       const unread = await mail.read(identity, { mark_read: false });
       const chosen = unread.toSorted((a, b) => rank(a) - rank(b)).slice(0, settings.max_mail_messages);
       return chosen.length === 0 ? undefined : mailTurn(chosen, settings.max_mail_message_length);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import type { Audit } from '../audit/open-audit.ts';
 import { NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
+import type { TeamNames } from '../identity/team-names.ts';
 
 /** Who uses a mail tool: the bound identity of a session, or the one that the client named. */
 export interface MailUser {
@@ -15,6 +16,7 @@ export interface MailUser {
 export interface MailToolDeps {
   mail: MailDesk;
   audit: Pick<Audit, 'note'>;
+  names: TeamNames;
 }
 
 interface MailTool<S extends z.ZodObject = z.ZodObject> {
@@ -23,6 +25,8 @@ interface MailTool<S extends z.ZodObject = z.ZodObject> {
   description: string;
   input: S;
   annotations: Record<string, boolean>;
+  /** Whether the call speaks for the identity or counts its mail as read, which is for its holder alone. */
+  acts(args: z.output<S>): boolean;
   run(deps: MailToolDeps, user: MailUser, args: z.output<S>): Promise<Record<string, unknown>>;
 }
 
@@ -45,6 +49,7 @@ export const MAIL_TOOLS = [
       'Send mail to a member of the team, or to agent@team in another. It is in the inbox when this returns.',
     input: z.object({ to: text('agent, or agent@team').min(1), message, summary, priority }),
     annotations: sends,
+    acts: () => true,
     async run({ mail, audit }, user, { to, ...said }) {
       audit.note({ ...noteOf('atm_send', user), to, summary: said.summary ?? said.message });
       return { ...(await mail.send(user.identity, { to, ...said })) };
@@ -63,6 +68,7 @@ export const MAIL_TOOLS = [
       from: text('only mail of this sender').optional(),
     }),
     annotations: { ...sends, idempotentHint: true },
+    acts: ({ mark_read }) => mark_read,
     async run({ mail, audit }, user, query) {
       const which = [query.all ? 'all' : 'unread', query.from && `from ${query.from}`].filter(Boolean);
       audit.note({ ...noteOf('atm_read', user), summary: which.join(' ') });
@@ -76,6 +82,7 @@ export const MAIL_TOOLS = [
     description: 'Send mail to every other member of the team, or of the team that is named.',
     input: z.object({ message, summary, priority, team: text('another team').optional() }),
     annotations: sends,
+    acts: () => true,
     async run({ mail, audit }, user, { team, ...said }) {
       const to = team === undefined ? '*' : `*@${team}`;
       audit.note({ ...noteOf('atm_broadcast', user), to, summary: said.summary ?? said.message });
@@ -88,6 +95,7 @@ export const MAIL_TOOLS = [
     description: 'How much mail of this identity is unread. Marks nothing.',
     input: z.object({}),
     annotations: looks,
+    acts: () => false,
     async run({ mail, audit }, user) {
       audit.note({ ...noteOf('atm_pending_count', user) });
       return { pending: await mail.pending(user.identity) };
@@ -103,7 +111,9 @@ export const CLIENT_MAIL_TOOLS = MAIL_TOOLS.map(({ input, ...rest }) => ({
     identity: z
       .string()
       .regex(NAME_PATTERN, `must be ${NAME_RULE}`)
-      .describe('for whom this is done: an identity of this proxy')
+      .describe(
+        'for whom this is done: an identity of this proxy, or your own; to look without marking, anybody',
+      )
       .optional(),
   }),
 }));

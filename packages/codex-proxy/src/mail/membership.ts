@@ -12,15 +12,11 @@ export interface Membership {
   close(): Promise<void>;
 }
 
-/** How members of ours are told apart from those that Claude Code made. */
-const AGENT_TYPE = 'codex';
+/** The type of members that are sessions. */
+export const SESSION_TYPE = 'codex';
 
 /** Without a team there is nobody to tell; a list that cannot be written is told to the log. */
-export function createMembership(
-  mail: Pick<MailDesk, 'join' | 'leave' | 'members'>,
-  log: Log,
-  own: string,
-): Membership {
+export function createMembership(mail: Pick<MailDesk, 'join' | 'leave'>, log: Log, own: string): Membership {
   let last: Promise<void> = Promise.resolve();
 
   const then = (what: string, identity: string, act: () => Promise<unknown>): void => {
@@ -36,17 +32,12 @@ export function createMembership(
     );
   };
 
-  const remove = (identity: string): void =>
-    then('leaves', identity, async () => {
-      const members = await mail.members();
-      if (members.some(({ name, agent_type }) => name === identity && agent_type === AGENT_TYPE))
-        await mail.leave(identity);
-    });
+  const remove = (identity: string): void => then('leaves', identity, () => mail.leave(identity));
 
   return {
     join(identity, { cwd, model }) {
       then('joins', identity, () =>
-        mail.join(identity, { agentType: AGENT_TYPE, cwd, ...(model === undefined ? {} : { model }) }),
+        mail.join(identity, { agentType: SESSION_TYPE, cwd, ...(model === undefined ? {} : { model }) }),
       );
     },
     leave(identity) {

@@ -24,6 +24,7 @@ export async function runMailTool(
   const parsed = found.input.safeParse(args);
   if (!parsed.success) return failed('VALIDATION_ERROR', issueOf(parsed.error));
   try {
+    await deps.names.check(user.identity);
     return told(await found.run(deps, user, parsed.data));
   } catch (error) {
     if (error instanceof ParleyError) return failed(error.code, error.message);

@@ -31,8 +31,9 @@ export async function readTeam(folder: string): Promise<InstanceRegistry[]> {
 async function readInstance(folder: string, identity: string): Promise<InstanceRegistry | undefined> {
   const text = await readFile(registryPath(folder, identity), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  const running = isHeld(folder, identity);
+  let running = false;
   try {
+    running = isHeld(folder, identity);
     const { sessions } = RegistrySchema.parse(JSON.parse(text));
     const seen = sessions.map((one) =>
       isActive(one) && !running ? { ...one, status: 'stale' as const } : one,
@@ -95,7 +96,7 @@ function tryLock(folder: string, identity: string): ReturnType<typeof lockFile> 
   try {
     return lockFile(join(folder, `${identity}.lock`), 0);
   } catch (error) {
-    if (error instanceof ParleyError) return undefined;
+    if (error instanceof ParleyError && error.code === 'CONFLICT') return undefined;
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import type { Codex } from '@parley/runtimes';
 import type { Audit } from '../audit/open-audit.ts';
 import { proxyError } from '../errors.ts';
 import type { Identities } from '../identity/identities.ts';
+import type { TeamNames } from '../identity/team-names.ts';
 import type { Log } from '../logger.ts';
 import type { Courier } from '../mail/courier.ts';
 import type { Membership } from '../mail/membership.ts';
@@ -24,6 +25,7 @@ export interface SessionsDeps {
   forgetful: () => Codex | undefined;
   registry: Registry;
   identities: Identities;
+  names: TeamNames;
   audit: Audit;
   courier: Courier;
   membership: Pick<Membership, 'join' | 'leave'>;
@@ -54,8 +56,8 @@ interface NewSession {
 
 /** The sessions of this proxy: those that live, and those that the registry remembers. */
 export interface Sessions {
-  /** Binds the identity at once, or throws. */
-  begin(made: NewSession, launch: Launch): Session;
+  /** Binds the identity, or throws. */
+  begin(made: NewSession, launch: Launch): Promise<Session>;
   /** Takes up a session that had ended, under its own identity; what it left behind goes before its first turn. */
   resume(record: SessionRecord, launch: Launch, summary: string | undefined): Promise<Session>;
   /** Ends for good a session whose proxy is gone. */
@@ -151,7 +153,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
 
   const sessions: Sessions = {
-    begin(made, launch) {
+    async begin(made, launch) {
+      await deps.names.check(made.identity);
       const at = deps.now().toISOString();
       const record: SessionRecord = {
         agent_id: deps.newAgentId(),
@@ -174,6 +177,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
           cwd: record.cwd,
         });
       });
+      await deps.names.check(record.identity);
       await releaseByThread.get(record.backend_id ?? '');
       return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch, summary);
     },

@@ -47,7 +47,7 @@ export async function startCodex(deps: CodexDeps, args: CodexArguments, caller: 
     agent_source: file?.path ?? null,
     auto_mail: args.auto_mail ?? null,
   };
-  return openingTurn(deps, deps.sessions.begin(made, launch), prompt, caller);
+  return openingTurn(deps, await deps.sessions.begin(made, launch), prompt, caller);
 }
 
 /** A session that ended is opened anew on its own thread; one that lives just gets its next turn. */

@@ -1,24 +1,25 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import type { Role, Settings } from '../config/schema.ts';
+import type { SettingPaths } from '../config/setting-paths.ts';
 import { proxyError } from '../errors.ts';
 import type { Launch } from '../session/session-thread.ts';
+import { readText } from './read-text.ts';
 import type { CodexArguments } from './schemas.ts';
 
 /** What decides how Codex is launched, beside the call itself. */
 export interface LaunchDeps {
   settings: Settings;
   roles: ReadonlyMap<string, Role>;
-  /** The folder against which paths of the configuration are meant. */
-  configFolder: string;
+  paths: Pick<SettingPaths, 'base_prompt_file' | 'extra_instructions_file'>;
 }
 
 type Given = Partial<Omit<CodexArguments, 'prompt' | 'agent_file' | 'agent_id'>>;
 
 /** The call's own words before its role's, those before the configuration's; what nobody names is left to Codex. */
 export async function launchOf(
-  { settings, roles, configFolder }: LaunchDeps,
+  { settings, roles, paths }: LaunchDeps,
   given: Given,
   roleName: string | null,
 ): Promise<Launch> {
@@ -27,13 +28,18 @@ export async function launchOf(
     throw proxyError('INVALID_SESSION_PARAMS', `There is no role '${roleName}'`, {
       roles: [...roles.keys()],
     });
-  const fromFile = async (path: string | null): Promise<string | undefined> =>
-    path === null ? undefined : readFile(resolve(configFolder, path), 'utf8');
+  const fromFile = async (key: keyof LaunchDeps['paths']): Promise<string | undefined> => {
+    const path = paths[key];
+    if (path === null) return undefined;
+    return readText(path).catch((error: Error) => {
+      throw proxyError('INVALID_SESSION_PARAMS', `${key}: ${path} ${error.message}`, { [key]: path });
+    });
+  };
   const model = given.model ?? role.model ?? settings.model;
   const effort = role.reasoning_effort ?? settings.reasoning_effort;
   const approvalPolicy = given['approval-policy'] ?? role.approval_policy ?? settings.approval_policy;
-  const baseInstructions = given['base-instructions'] ?? (await fromFile(settings.base_prompt_file));
-  const extra = await fromFile(settings.extra_instructions_file);
+  const baseInstructions = given['base-instructions'] ?? (await fromFile('base_prompt_file'));
+  const extra = await fromFile('extra_instructions_file');
   const config = {
     ...(effort === null ? {} : { model_reasoning_effort: effort }),
     ...(settings.subagents ? { 'features.multi_agent': true } : {}),

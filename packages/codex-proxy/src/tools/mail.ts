@@ -1,5 +1,6 @@
 import { ParleyError } from '@parley/protocol';
 
+import type { Settings } from '../config/schema.ts';
 import { invalidParams, proxyError } from '../errors.ts';
 import type { Identities } from '../identity/identities.ts';
 import { CLIENT_MAIL_TOOLS, type MailToolDeps } from '../mail/mail-tools.ts';
@@ -7,6 +8,7 @@ import { failed, issueOf, type MailToolResult, told } from '../mail/run-mail-too
 
 export interface ClientMailDeps extends MailToolDeps {
   identities: Identities;
+  settings: Settings;
 }
 
 /** True for a tool of team mail. */
@@ -27,7 +29,7 @@ export async function callMailTool(
   const { identity, ...rest } = parsed.data as { identity?: string };
   if (identity === undefined)
     throw proxyError('IDENTITY_REQUIRED', `${name} is called outside of a session: say for which identity`);
-  deps.identities.checkOurs(identity);
+  await checkHolder(deps, identity, tool.acts(rest));
   const agentId = deps.identities.agentOf(identity) ?? null;
   try {
     return told(await tool.run(deps, { identity, agentId }, rest));
@@ -36,4 +38,20 @@ export async function callMailTool(
     if (error.code === 'VALIDATION_ERROR') throw invalidParams(error.message);
     return failed(error.code, error.message);
   }
+}
+
+/** Whoever looks takes nothing away; to speak, and to mark mail as read, is for those whose name it is. */
+async function checkHolder(
+  { identities, names, settings }: ClientMailDeps,
+  identity: string,
+  acts: boolean,
+): Promise<void> {
+  if (identities.holds(identity)) return names.check(identity);
+  if (!acts) return;
+  if (identity === settings.client_identity) return identities.checkFree(identity);
+  throw proxyError(
+    'IDENTITY_CONFLICT',
+    `Identity conflict: '${identity}' is neither held by this proxy nor the client's own (ATM_IDENTITY): it does not speak for others, and reads their mail only with mark_read false`,
+    { identity, conflicting_agent_id: null },
+  );
 }

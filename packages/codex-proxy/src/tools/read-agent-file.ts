@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { type FileHandle, lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
 
 import { proxyError } from '../errors.ts';
+import { readText } from './read-text.ts';
 
 export interface AgentFile {
   text: string;
@@ -10,7 +10,7 @@ export interface AgentFile {
   path: string;
 }
 
-const MOST_BYTES = 1_048_576;
+const OUTSIDE = 'lies outside of the repository and of the agents folder of the user';
 
 /** Reads a prompt file from one of the folders; links out of them, devices and pipes are as good as missing. */
 export async function readAgentFile(
@@ -26,21 +26,30 @@ export async function readAgentFile(
   if (given.includes('\0')) return refuse('is no path');
   const path = await realpath(resolve(cwd, given)).catch(() => refuse('does not exist or is not readable'));
   const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(() => undefined)));
-  if (!roots.some((root) => root !== undefined && isInside(path, root)))
-    return refuse('lies outside of the repository and of the agents folder of the user');
-  // A pipe would wait for its writer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(() =>
-    refuse('does not exist or is not readable'),
-  );
+  const checkPlace = (place: string | undefined): void => {
+    if (!roots.some((root) => root !== undefined && place !== undefined && isInside(place, root)))
+      throw new Error(OUTSIDE);
+  };
+  // The way to the file may have been changed since: what counts is the file that was opened.
+  const check = async (file: FileHandle): Promise<void> => checkPlace(await placeOf(file, path));
   try {
-    const found = await file.stat();
-    if (!found.isFile()) return refuse('is no plain file');
-    if (found.size > MOST_BYTES) return refuse(`is larger than ${MOST_BYTES} bytes`);
-    const bytes = await file.readFile();
-    return { text: decode(bytes) ?? refuse('is not UTF-8 text'), name: nameOf(bytes, path), path };
-  } finally {
-    await file.close();
+    checkPlace(path);
+    const text = await readText(path, { noLink: true, check });
+    return { text, name: nameOf(text, path), path };
+  } catch (error) {
+    return refuse((error as Error).message);
   }
+}
+
+/** Where an open file is. Only the kernel knows it for certain; where it does not tell, the path must lead to the same file twice. */
+async function placeOf(file: FileHandle, path: string): Promise<string | undefined> {
+  const told = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
+  if (told !== undefined) return told;
+  const before = await realpath(path).catch(() => undefined);
+  const { dev, ino } = await file.stat({ bigint: true });
+  const found = await lstat(path, { bigint: true }).catch(() => undefined);
+  const after = await realpath(path).catch(() => undefined);
+  return before === after && found?.dev === dev && found.ino === ino ? after : undefined;
 }
 
 function isInside(path: string, root: string): boolean {
@@ -48,17 +57,8 @@ function isInside(path: string, root: string): boolean {
   return way !== '' && !way.startsWith('..') && !isAbsolute(way);
 }
 
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The name in the front matter, as agents of Claude Code have it, else the file's. */
-function nameOf(bytes: Buffer, path: string): string {
-  const front = /^---\r?\n([^]*?)\r?\n---/.exec(bytes.toString('utf8', 0, 8_192))?.[1] ?? '';
+function nameOf(text: string, path: string): string {
+  const front = /^---\r?\n([^]*?)\r?\n---/.exec(text.slice(0, 8_192))?.[1] ?? '';
   return /^name:[ \t]*["']?([^"'\r\n]+)/m.exec(front)?.[1]?.trim() ?? basename(path, extname(path));
 }

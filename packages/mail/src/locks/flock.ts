@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { constants, lstatSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,12 +17,12 @@ const AGAIN_MS = 10;
 
 /**
  * Takes flock(2) on a lock file, as the original ATM does; undefined where this machine offers no way to it.
- * Node has no flock: BSDs take it in open(2), elsewhere a child of flock(1) holds it and ends with us.
+ * Node has no flock: BSDs take it in open(2), elsewhere flock(1) takes it for the open file that it is handed, and ends.
  */
 export async function takeFlock(path: string, waitMs: number): Promise<Held | undefined> {
   await createPlain(path);
   const isBsd = process.platform === 'darwin' || process.platform === 'freebsd';
-  return isBsd ? await takeByOpen(path, waitMs) : await takeByChild(path, waitMs);
+  return isBsd ? await takeByOpen(path, waitMs) : await takeByProgram(path, waitMs);
 }
 
 async function createPlain(path: string): Promise<void> {
@@ -49,25 +48,19 @@ async function takeByOpen(path: string, waitMs: number): Promise<Held> {
   }
 }
 
-async function takeByChild(path: string, waitMs: number): Promise<Held | undefined> {
-  // `cat` speaks once the lock is there, and ends when our end of its pipe is gone, however we end.
-  const child = spawn('flock', ['-x', path, 'cat'], { stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' });
-  child.stdin.on('error', () => {});
-  child.stdin.write('.');
-  const started = once(child.stdout, 'data').then(
-    () => 'held' as const,
-    () => 'gone' as const,
-  );
-  const ended = new Promise<'missing' | 'gone'>((resolve) => {
+/** The lock belongs to the open file, which both processes share: it lasts until ours is closed, however we end. */
+async function takeByProgram(path: string, waitMs: number): Promise<Held | undefined> {
+  const { O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants;
+  const file = await open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
+  const child = spawn('flock', ['-x', '3'], { stdio: ['ignore', 'ignore', 'ignore', file.fd], cwd: '/' });
+  const late = setTimeout(() => child.kill('SIGKILL'), waitMs);
+  const outcome = await new Promise<'held' | 'missing' | 'busy'>((resolve) => {
     child.once('error', () => resolve('missing'));
-    child.once('exit', () => resolve('gone'));
+    child.once('exit', (code) => resolve(code === 0 ? 'held' : 'busy'));
   });
-  const wait = new AbortController();
-  const tooLong = sleep(waitMs, 'late' as const, { signal: wait.signal }).catch(() => 'late' as const);
-  const outcome = await Promise.race([started, ended, tooLong]);
-  wait.abort();
-  if (outcome === 'held') return { release: () => void child.stdin.end() };
-  child.kill('SIGKILL');
+  clearTimeout(late);
+  if (outcome === 'held') return { release: () => void file.close() };
+  await file.close();
   if (outcome === 'missing') return undefined;
   throw busy(path);
 }

@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, normalize } from 'node:path';
 
 import { decodeJson, DocumentMetadata, LIMITS, ParleyError } from '@parley/protocol';
@@ -110,6 +110,9 @@ export function readPage(folder: string, path: string): { body: string; heading:
   const file = join(folder, path);
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (stat?.isFile() !== true) throw new ParleyError('NOT_FOUND', 'it is not there, or no plain file');
+  // A list of somebody else's may lead through a folder that is a link.
+  if (realpathSync(file) !== join(realpathSync(folder), normalize(path)))
+    throw new ParleyError('FORBIDDEN', 'the way to it leads through a link');
   if (stat.size > LIMITS.document_bytes)
     throw new ParleyError(
       'VALIDATION_ERROR',
