@@ -53,7 +53,8 @@ describeWith(['libfaketime'], 'a spell of a wrong clock', ({ libfaketime }) => {
           jws(partner, { nonce }),
           envelopeOf('knowledge.create_document', newPage(), outside),
         );
-      const change = async (operation: string, input: object) => ok(await (await alice()).call(operation, input));
+      const change = async (operation: string, input: object) =>
+        ok(await (await alice()).call(operation, input));
 
       const thread = await createThread(await alice());
       const first = ok(await post(await alice(), thread, 'one', 'k1'));
