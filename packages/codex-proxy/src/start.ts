@@ -10,6 +10,9 @@ import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { RPC } from './errors.ts';
 import { createEvents } from './events.ts';
+import { createClosingMark } from './finisher/closing-mark.ts';
+import { boundsOf } from './finisher/finish-sessions.ts';
+import { type OwnProgram, startFinisher } from './finisher/start-finisher.ts';
 import { openBridge } from './hub-bridge/bridge.ts';
 import { accessOf } from './hub-link/hub-access.ts';
 import { createHubLink } from './hub-link/hub-link.ts';
@@ -24,6 +27,7 @@ import { createCourier } from './mail/courier.ts';
 import { createMembership } from './mail/membership.ts';
 import { openTeamMail } from './mail/open-team-mail.ts';
 import { createSessionServer } from './mail/session-server.ts';
+import { createLeftBehind } from './registry/left-behind.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
@@ -40,6 +44,8 @@ export interface StartOptions {
   log: Log;
   /** The session to open at once: the newest of this identity, or the one of that id. */
   resume?: string | true | undefined;
+  /** This program, which finishes what there is no time for. */
+  program: OwnProgram;
 }
 
 /** The running proxy. */
@@ -68,6 +74,7 @@ export async function startProxy({
   output,
   log,
   resume,
+  program,
 }: StartOptions): Promise<Proxy> {
   const { settings, places, roles } = config;
   const now = (): Date => new Date();
@@ -76,7 +83,9 @@ export async function startProxy({
   const mail = openTeamMail(config, log);
   const names = createTeamNames(mail, settings);
   await names.check(settings.identity);
-  identities.hold(settings.identity);
+  const closingMark = createClosingMark(teamFolder, settings.identity);
+  await closingMark.holdWhenFree(identities, settings.identity, log);
+  closingMark.clear();
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
   const membership = createMembership(mail, log, settings.identity);
@@ -137,6 +146,7 @@ export async function startProxy({
     log,
   });
   const agentOf = (threadId: string): string | undefined => sessions.ofThread(threadId)?.agentId;
+  const leftBehind = createLeftBehind(teamFolder, log, now);
   const sessions = createSessions({
     awake: () => child.awake(),
     forgetful: () => (child.living()?.can.resume === true ? child.codex : undefined),
@@ -153,7 +163,7 @@ export async function startProxy({
       closeMs: settings.summary_timeout_secs * 1_000,
     },
     maxSessions: settings.max_concurrent_threads,
-    folder: teamFolder,
+    leftBehind,
     now,
     newAgentId: () => `codex:${randomUUID()}`,
     log,
@@ -195,6 +205,7 @@ export async function startProxy({
     roles,
     paths: config.paths,
     sessions,
+    leftBehind,
     cwd,
     home: places.home,
     child,
@@ -239,6 +250,7 @@ export async function startProxy({
     log,
   });
 
+  membership.sweep((identity) => identities.isGone(identity));
   membership.join(settings.identity, { cwd, model: settings.model ?? undefined });
   if (resume !== undefined) await resumeAtStart(deps, resume);
   input.on('data', (chunk: Buffer) => {
@@ -252,12 +264,17 @@ export async function startProxy({
 
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    closingMark.set(new Date(Date.now() + boundsOf(settings.summary_timeout_secs).totalMs));
+    const isOwed = sessions.active().length > 0;
+    const finisher = isOwed ? startFinisher(program, config, env, log) : undefined;
     subscriptions.close();
     await sessions.closeAll();
     await bridge?.stop();
     await Promise.all([child.codex.close(), membership.close(), hubLink?.close()]);
     mail.close();
     await sessionServer.close();
+    finisher?.callOff();
+    closingMark.clear();
     identities.close();
     audit.close();
     log('info', 'stopped', { dropped_events: events.droppedInAll() });

@@ -31,7 +31,17 @@ export function addServeCommand(program: Command): void {
       mkdirSync(config.places.atm, { recursive: true, mode: 0o700 });
       const { stdin: input, stdout: output } = process;
       const { env } = process;
-      const starting = startProxy({ config, env, cwd: process.cwd(), input, output, log, resume });
+      const own = { command: process.execPath, args: [...process.execArgv, process.argv[1] ?? ''] };
+      const starting = startProxy({
+        config,
+        env,
+        cwd: process.cwd(),
+        input,
+        output,
+        log,
+        resume,
+        program: own,
+      });
       const proxy = await starting.catch(async (error: unknown) => {
         if (!(error instanceof RpcError)) throw error;
         log('error', error.message, error.data);

@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { sameInbox } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
-import { type FileLock, lockFile } from '@parley/sqlite';
+import { type FileLock, isFileLocked, lockFile } from '@parley/sqlite';
 
 import { proxyError } from '../errors.ts';
 
@@ -19,6 +19,8 @@ export interface Identities {
   holds(identity: string): boolean;
   /** Throws IDENTITY_CONFLICT when another process holds the identity. */
   checkFree(identity: string): void;
+  /** True for an identity that some proxy had and that nobody holds any more. */
+  isGone(identity: string): boolean;
   agentOf(identity: string): string | undefined;
   bindings(): { identity: string; agent_id: string }[];
   close(): void;
@@ -86,6 +88,10 @@ export function createIdentities(sessions: string, team: string): Identities {
       if (lockByIdentity.has(identity)) return;
       lock(identity);
       unlock(identity);
+    },
+    isGone(identity) {
+      const path = join(folder, `${identity}.lock`);
+      return !lockByIdentity.has(identity) && existsSync(path) && !isFileLocked(path);
     },
     agentOf: (identity) => agentByIdentity.get(identity),
     bindings: () => [...agentByIdentity].map(([identity, agent_id]) => ({ identity, agent_id })),

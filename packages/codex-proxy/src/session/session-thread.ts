@@ -1,5 +1,6 @@
 import {
   type Codex,
+  type ContextBlock,
   RuntimeError,
   type ThreadOptions,
   type TurnInput,
@@ -14,7 +15,16 @@ import type { SessionRecord } from '../registry/session-record.ts';
 /** How a thread is started, and again when it is resumed. */
 export interface Launch {
   thread: Omit<ThreadOptions, 'cwd' | 'developerInstructions'>;
+  /** What a new thread is told. */
   developerInstructions: string | undefined;
+  /** The part of it that a thread which exists has not heard yet. */
+  newInstructions: string | undefined;
+}
+
+/** What a session left behind, for its first turn: a message of the developer, or the beginning of the prompt. */
+export interface Preface {
+  text: string;
+  goes: 'with_instructions' | 'before_prompt';
 }
 
 export interface SessionThreadDeps {
@@ -43,11 +53,12 @@ export function createSessionThread(
   deps: SessionThreadDeps,
   launch: Launch,
   session: { record: () => SessionRecord; update: (change: Partial<SessionRecord>) => void },
-  leftBehind: string | undefined,
+  leftBehind: Preface | undefined,
 ): SessionThread {
   let threadId = session.record().backend_id ?? undefined;
   let isLoaded = false;
   let preface = leftBehind;
+  let newInstructions = threadId === undefined ? undefined : launch.newInstructions;
 
   const options = async (): Promise<Omit<ThreadOptions, 'developerInstructions'>> => {
     const mcpServers = await deps.mailTools();
@@ -58,12 +69,16 @@ export function createSessionThread(
     };
   };
 
-  /** What a new thread is told: a summary stands there too, as instructions outlive a compaction. */
-  const instructions = (): string | undefined => {
-    const { developerInstructions: given } = launch;
-    if (preface === undefined) return given;
-    return given === undefined ? withSummary(preface) : `${withSummary(preface)}\n\n${given}`;
-  };
+  /** What a new thread is told: what was left behind stands there too, as instructions outlive a compaction. */
+  const instructions = (): string | undefined =>
+    [preface?.text, launch.developerInstructions].filter((part) => part !== undefined).join('\n\n') ||
+    undefined;
+
+  /** What a thread that exists is told with its next turn. */
+  const news = (): ContextBlock[] => [
+    ...(preface?.goes === 'with_instructions' ? [{ name: 'session-summary', text: preface.text }] : []),
+    ...(newInstructions === undefined ? [] : [{ name: 'developer-instructions', text: newInstructions }]),
+  ];
 
   /** A thread of an earlier child; where the backend cannot take it up, the session goes on in a new one. */
   const load = async (codex: Codex, id: string): Promise<void> => {
@@ -89,10 +104,10 @@ export function createSessionThread(
       const work = await readContext(cwd);
       if (work.branch !== branch || work.repo_root !== repo_root) session.update({ ...work });
       const context = { ...work, identity, team };
-      const { prompt: asked } = request;
-      const prompt = preface === undefined ? asked : `${withSummary(preface)}\n\n---\n\n${asked}`;
       const codex = await deps.awake();
       if (threadId !== undefined && !isLoaded) await load(codex, threadId);
+      const prompt =
+        preface?.goes === 'before_prompt' ? `${preface.text}\n\n---\n\n${request.prompt}` : request.prompt;
       if (threadId === undefined) {
         const developerInstructions = withContext(instructions(), context);
         const first = { ...request, prompt };
@@ -102,18 +117,13 @@ export function createSessionThread(
         session.update({ backend_id: threadId });
         deps.threadKnown(threadId);
         preface = undefined;
+        newInstructions = undefined;
         if (started.turn !== undefined) return started.turn;
       }
+      const blocks = [...news(), { name: CONTEXT_NAME, text: contextLines(context) }];
       preface = undefined;
-      return codex.runTurn(threadId, {
-        ...request,
-        prompt,
-        context: [{ name: CONTEXT_NAME, text: contextLines(context) }],
-      });
+      newInstructions = undefined;
+      return codex.runTurn(threadId, { ...request, prompt, context: blocks });
     },
   };
-}
-
-function withSummary(summary: string): string {
-  return `Summary of this session when it was closed:\n\n${summary}`;
 }

@@ -3,6 +3,7 @@ import type { TurnResult } from '@parley/runtimes';
 import type { Audit } from '../audit/open-audit.ts';
 import type { Addressee, Courier } from '../mail/courier.ts';
 import type { EndedTurn, OpenSession, StartedTurn } from '../onlooker.ts';
+import { SUMMARY_PROMPT } from '../registry/left-behind.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import {
   newSession,
@@ -16,6 +17,7 @@ import {
 import {
   createSessionThread,
   type Launch,
+  type Preface,
   type SessionThreadDeps,
   type TurnRequest,
 } from './session-thread.ts';
@@ -78,15 +80,12 @@ const NO_MAIL: TurnResult = {
   durationMs: 0,
 };
 
-const SUMMARY_PROMPT =
-  'This session is about to be closed. Do not start any work or use any tool. In at most 300 words, sum up for whoever resumes it: the goal, what was done and decided, what is open, and the next step.';
-
 /** Carries out what the rules decide: turns on the driver, clocks, and answers. What a session left behind goes before its first turn. */
 export function createSession(
   deps: SessionDeps,
   launch: Launch,
   initial: SessionRecord,
-  leftBehind?: string,
+  leftBehind?: Preface,
 ): Session {
   const { limits } = deps;
   let state = newSession<Turn>();

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { readContext } from '../context/read-context.ts';
 import { proxyError } from '../errors.ts';
 import type { Log } from '../logger.ts';
+import type { LeftBehind } from '../registry/left-behind.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { Caller } from '../modern/paused-calls.ts';
 import { reportTurn, type ToolResult } from '../session/report-turn.ts';
 import type { Session } from '../session/session.ts';
+import type { Preface } from '../session/session-thread.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { folderOf, type LaunchDeps, launchOf } from './launch.ts';
 import { readAgentFile } from './read-agent-file.ts';
@@ -14,6 +16,7 @@ import type { CodexArguments } from './schemas.ts';
 
 export interface CodexDeps extends LaunchDeps {
   sessions: Sessions;
+  leftBehind: LeftBehind;
   log: Log;
   /** Where the proxy was started. */
   cwd: string;
@@ -85,20 +88,20 @@ async function openingTurn(...turn: Parameters<typeof runTurn>): Promise<ToolRes
   }
 }
 
-/** Opens an ended session on its thread; what it left behind goes before its first turn. */
+/** Opens an ended session on its thread; what it left behind goes into its first turn. */
 export async function takeUp(
   deps: CodexDeps,
   record: SessionRecord,
   args: Partial<CodexArguments> = {},
+  goes: Preface['goes'] = 'before_prompt',
 ): Promise<Session> {
   if (record.backend_id === null) throw unknownSession(record.agent_id);
-  // The proxy of a stale session had no time for a summary: one that lies there tells of an earlier end.
-  const summary = record.status === 'stale' ? undefined : await deps.sessions.summaryOf(record);
-  if (summary === undefined)
+  const text = await deps.leftBehind.prefaceOf(record);
+  if (text === undefined)
     deps.log('warn', 'a session is resumed without a summary', { agent_id: record.agent_id });
   const { 'base-instructions': _base, ...kept } = args;
   const launch = await launchOf(deps, kept, args.role ?? record.role ?? null);
-  return deps.sessions.resume(record, launch, summary);
+  return deps.sessions.resume(record, launch, text === undefined ? undefined : { text, goes });
 }
 
 /** One turn, to the client's answer. */
