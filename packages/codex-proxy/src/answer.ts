@@ -13,7 +13,7 @@ import type { Registry } from './registry/open-registry.ts';
 import type { ToolResult } from './session/report-turn.ts';
 import { closeAgent, listSessions } from './tools/agents.ts';
 import { type CodexDeps, startCodex } from './tools/codex.ts';
-import { replyCodex } from './tools/codex-reply.ts';
+import { refuseLaunchArguments, replyCodex } from './tools/codex-reply.ts';
 import { callMailTool, type ClientMailDeps, isMailTool } from './tools/mail.ts';
 import { CloseArguments, CodexArguments, listTools, NoArguments, ReplyArguments } from './tools/schemas.ts';
 import type { Params } from './wire/message.ts';
@@ -123,6 +123,7 @@ async function callTool(deps: AnswerDeps, params: Params, caller: Caller): Promi
     case 'codex':
       return startCodex(deps, parse(CodexArguments, args), caller);
     case 'codex-reply':
+      refuseLaunchArguments(args);
       return replyCodex(deps, parse(ReplyArguments, args), caller);
     case 'agent_sessions':
       parse(NoArguments, args);

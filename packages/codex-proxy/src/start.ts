@@ -206,6 +206,8 @@ export async function startProxy({
     paths: config.paths,
     sessions,
     leftBehind,
+    isFixed: (threadId) =>
+      child.living()?.can.resume === false && child.codex.status(threadId) !== 'not_loaded',
     cwd,
     home: places.home,
     child,

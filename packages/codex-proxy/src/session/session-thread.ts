@@ -38,27 +38,32 @@ export interface SessionThreadDeps {
 }
 
 /** A turn's own part of its input. */
-export type TurnRequest = Pick<TurnInput, 'prompt' | 'untrusted' | 'signal' | 'onSent'>;
+export interface TurnRequest extends Pick<TurnInput, 'prompt' | 'untrusted' | 'signal' | 'onSent'> {
+  /** Told as a message of the developer. */
+  instructions?: string | undefined;
+}
 
 /** The Codex thread of a session: started by its first turn, taken up again when its child is another. */
 export interface SessionThread {
   id(): string | undefined;
   /** True once the child has it. */
   isLoaded(): boolean;
+  /** Settles anew how it is loaded; only before it is. */
+  prepare(launch: Launch): void;
   run(request: TurnRequest): Promise<TurnResult>;
 }
 
 /** Drives one thread; `record` and `update` are the session's own. */
 export function createSessionThread(
   deps: SessionThreadDeps,
-  launch: Launch,
+  launched: Launch,
   session: { record: () => SessionRecord; update: (change: Partial<SessionRecord>) => void },
   leftBehind: Preface | undefined,
 ): SessionThread {
   let threadId = session.record().backend_id ?? undefined;
   let isLoaded = false;
+  let launch = launched;
   let preface = leftBehind;
-  let newInstructions = threadId === undefined ? undefined : launch.newInstructions;
 
   const options = async (): Promise<Omit<ThreadOptions, 'developerInstructions'>> => {
     const mcpServers = await deps.mailTools();
@@ -70,15 +75,17 @@ export function createSessionThread(
   };
 
   /** What a new thread is told: what was left behind stands there too, as instructions outlive a compaction. */
-  const instructions = (): string | undefined =>
-    [preface?.text, launch.developerInstructions].filter((part) => part !== undefined).join('\n\n') ||
-    undefined;
+  const firstInstructions = (): string | undefined => joined(preface?.text, launch.developerInstructions);
 
   /** What a thread that exists is told with its next turn. */
   const news = (): ContextBlock[] => [
     ...(preface?.goes === 'with_instructions' ? [{ name: 'session-summary', text: preface.text }] : []),
-    ...(newInstructions === undefined ? [] : [{ name: 'developer-instructions', text: newInstructions }]),
+    ...(launch.newInstructions === undefined ? [] : [instructed(launch.newInstructions)]),
   ];
+  const allTold = (): void => {
+    preface = undefined;
+    launch = { ...launch, newInstructions: undefined };
+  };
 
   /** A thread of an earlier child; where the backend cannot take it up, the session goes on in a new one. */
   const load = async (codex: Codex, id: string): Promise<void> => {
@@ -99,7 +106,8 @@ export function createSessionThread(
   return {
     id: () => threadId,
     isLoaded: () => isLoaded,
-    async run(request) {
+    prepare: (another) => void (launch = another),
+    async run({ instructions, ...input }) {
       const { cwd, identity, team, branch, repo_root } = session.record();
       const work = await readContext(cwd);
       if (work.branch !== branch || work.repo_root !== repo_root) session.update({ ...work });
@@ -107,23 +115,33 @@ export function createSessionThread(
       const codex = await deps.awake();
       if (threadId !== undefined && !isLoaded) await load(codex, threadId);
       const prompt =
-        preface?.goes === 'before_prompt' ? `${preface.text}\n\n---\n\n${request.prompt}` : request.prompt;
+        preface?.goes === 'before_prompt' ? `${preface.text}\n\n---\n\n${input.prompt}` : input.prompt;
       if (threadId === undefined) {
-        const developerInstructions = withContext(instructions(), context);
-        const first = { ...request, prompt };
+        const developerInstructions = withContext(joined(firstInstructions(), instructions), context);
+        const first = { ...input, prompt };
         const started = await codex.startThread({ ...(await options()), developerInstructions }, first);
         isLoaded = true;
         threadId = started.threadId;
         session.update({ backend_id: threadId });
         deps.threadKnown(threadId);
-        preface = undefined;
-        newInstructions = undefined;
+        allTold();
         if (started.turn !== undefined) return started.turn;
       }
-      const blocks = [...news(), { name: CONTEXT_NAME, text: contextLines(context) }];
-      preface = undefined;
-      newInstructions = undefined;
-      return codex.runTurn(threadId, { ...request, prompt, context: blocks });
+      const blocks = [
+        ...news(),
+        ...(instructions === undefined ? [] : [instructed(instructions)]),
+        { name: CONTEXT_NAME, text: contextLines(context) },
+      ];
+      allTold();
+      return codex.runTurn(threadId, { ...input, prompt, context: blocks });
     },
   };
+}
+
+function joined(...parts: (string | undefined)[]): string | undefined {
+  return parts.filter((part) => part !== undefined).join('\n\n') || undefined;
+}
+
+function instructed(text: string): ContextBlock {
+  return { name: 'developer-instructions', text };
 }

@@ -60,16 +60,16 @@ export interface Session extends OpenSession, Addressee {
   /** True until its first turn since it was opened. */
   isFresh(): boolean;
   /** Waits for its place in the queue and for its end; aborting takes it out or interrupts it. */
-  turn(prompt: string, signal: AbortSignal): Promise<TurnReport>;
-  /** Whether mail starts turns of its own from now on. */
-  setAutoMail(wanted: boolean): void;
+  turn(prompt: string, signal: AbortSignal, instructions?: string): Promise<TurnReport>;
+  /** What may be changed at any time. */
+  set(change: Pick<Partial<SessionRecord>, 'auto_mail' | 'tag'>): void;
+  /** Settles anew how it is launched; only before its first turn. */
+  prepare(launch: Launch, change: Partial<SessionRecord>): void;
   close(summary: 'when_busy' | 'always'): Promise<void>;
   childDied(): void;
 }
 
-interface Turn {
-  prompt: string;
-}
+type Turn = Pick<TurnRequest, 'prompt' | 'instructions'>;
 
 /** Whoever was to be brought mail has read it meanwhile. */
 const NO_MAIL: TurnResult = {
@@ -152,7 +152,7 @@ export function createSession(
     let wasBrought = source !== 'mail';
     try {
       if (source === 'mail') ({ result, wasBrought } = await bringMail(signal));
-      else result = await audited(source, { prompt: payload?.prompt ?? SUMMARY_PROMPT, signal });
+      else result = await audited(source, { ...(payload ?? { prompt: SUMMARY_PROMPT }), signal });
     } catch (error) {
       result = error instanceof Error ? error : new Error(String(error));
     }
@@ -230,7 +230,7 @@ export function createSession(
     threadId: () => thread.id(),
     isClosed: () => state.phase === 'closed',
     isFresh: () => state.lastTurn === 0,
-    turn(prompt, signal) {
+    turn(prompt, signal, instructions) {
       const request = ++lastRequest;
       return new Promise((resolve) => {
         const cancel = (): void => feed({ type: 'cancel', request });
@@ -239,7 +239,7 @@ export function createSession(
           resolve(report);
         });
         signal.addEventListener('abort', cancel, { once: true });
-        feed({ type: 'client_turn', request, payload: { prompt } });
+        feed({ type: 'client_turn', request, payload: { prompt, instructions } });
         if (signal.aborted) cancel();
       });
     },
@@ -257,7 +257,11 @@ export function createSession(
     },
     childDied: () => feed({ type: 'child_died' }),
     autoMail: () => record.auto_mail ?? undefined,
-    setAutoMail: (wanted) => update({ auto_mail: wanted }),
+    set: update,
+    prepare(launched, change) {
+      update(change);
+      thread.prepare(launched);
+    },
     mailArrived() {
       // A session that has no thread yet gets its mail after its first turn.
       if (thread.id() !== undefined && !hasEnded) feed({ type: 'mail_waiting' });

@@ -46,6 +46,9 @@ interface NewSession {
   cwd: string;
   role: string | null;
   tag: string | null;
+  model: string | null;
+  sandbox: string | null;
+  approval_policy: string | null;
   agent_name: string | null;
   agent_source: string | null;
   auto_mail: boolean | null;

@@ -46,6 +46,7 @@ export const ReplyArguments = z.strictObject({
   agent_id: text('the session, as `codex` named it').optional(),
   threadId: text("the session by Codex's own id").optional(),
   conversationId: text('deprecated: the same as threadId').optional(),
+  'developer-instructions': text('added to this turn as a message of the developer').optional(),
   auto_mail: autoMail,
 });
 
