@@ -160,6 +160,28 @@ for (const [tool, transport, backend] of kinds)
       expect((await errorOf(proxy.call('codex', { prompt: 'hello', identity: 'b' }))).code).toBe(-32_005);
     });
 
+    test('[FR-11.2] the child is killed while nothing runs: told with the signal', async () => {
+      const proxy = await scene.start();
+      const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
+      const child = async () =>
+        (
+          (await proxy.call('agent_status')).structuredContent as unknown as {
+            child: { pid: number; alive: boolean };
+          }
+        ).child;
+      process.kill((await child()).pid, 'SIGKILL');
+      await until(async () => !(await child()).alive);
+      for (const call of [
+        () => proxy.call('codex-reply', { agent_id, prompt: 'on' }),
+        () => proxy.request('no/such'),
+      ])
+        expect(await errorOf(call())).toMatchObject({
+          code: -32_005,
+          message: expect.stringContaining('SIGKILL'),
+          data: { signal: 'SIGKILL', exit_code: null },
+        });
+    });
+
     test('[C-PROXY-37] a failure of the model is a result that says so; the session goes on where the backend can', async () => {
       const proxy = await scene.start();
       const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
@@ -167,7 +189,10 @@ for (const [tool, transport, backend] of kinds)
       const next = proxy.call('codex-reply', { agent_id, prompt: 'on' });
       // From here on mcp-server answers each turn with the one before.
       if (backend === 'mcp-server')
-        expect(await errorOf(next)).toMatchObject({ data: { child_error: { name: 'THREAD_LOST' } } });
+        expect((await errorOf(next)).data).toMatchObject({
+          error_source: 'proxy',
+          error_name: 'THREAD_LOST',
+        });
       else expect((await next).structuredContent.content).toBe('echo on');
     });
 

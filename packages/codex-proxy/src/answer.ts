@@ -1,4 +1,4 @@
-import type { CodexFacts } from '@parley/runtimes';
+import type { ChildExit, CodexFacts } from '@parley/runtimes';
 import type { z } from 'zod';
 
 import { invalidParams, methodNotFound } from './errors.ts';
@@ -22,7 +22,7 @@ import type { UpstreamCall } from './wire/upstream.ts';
 /** What is known of the child without waking it. */
 interface ChildView {
   facts: () => CodexFacts | undefined;
-  exit: () => { code: number | null; signal: string | null } | undefined;
+  exit: () => ChildExit | undefined;
 }
 
 export interface AnswerDeps extends CodexDeps, ClientMailDeps {

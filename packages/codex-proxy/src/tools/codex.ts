@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 
+import type { ChildExit } from '@parley/runtimes';
+
 import { readContext } from '../context/read-context.ts';
 import { proxyError } from '../errors.ts';
 import type { Log } from '../logger.ts';
@@ -18,6 +20,7 @@ import type { CodexArguments } from './schemas.ts';
 export interface CodexDeps extends ReopeningDeps {
   sessions: Sessions;
   leftBehind: LeftBehind;
+  child: { exit: () => ChildExit | undefined };
   log: Log;
   home: string;
 }
@@ -125,7 +128,10 @@ export async function runTurn(
 ): Promise<ToolResult> {
   caller.forAgent(session.agentId);
   const report = await session.turn(prompt, caller.signal, instructions);
-  return reportTurn(report, session.record(), deps.settings.request_timeout_secs);
+  return reportTurn(report, session.record(), {
+    timeoutSecs: deps.settings.request_timeout_secs,
+    exit: deps.child.exit(),
+  });
 }
 
 /** The session that `serve --resume` has taken up and that waits for its first turn. */

@@ -1,6 +1,6 @@
 import { decodeJson } from '@parley/protocol';
 
-import { type ErrorData, RPC } from '../errors.ts';
+import { type ErrorData, RPC, rpcError, type RpcError } from '../errors.ts';
 
 export type RpcId = string | number | null;
 
@@ -61,6 +61,11 @@ function isId(id: unknown): id is RpcId {
   return id === null || typeof id === 'string' || typeof id === 'number';
 }
 
-function invalid(id: RpcId, code: number, message: string): Incoming {
-  return { kind: 'invalid', id, error: { code, message } };
+function invalid(id: RpcId, code: (typeof RPC)[keyof typeof RPC], message: string): Incoming {
+  return { kind: 'invalid', id, error: faultOf(rpcError(code, message)) };
+}
+
+/** An error as it stands on the wire. */
+export function faultOf({ code, message, data }: RpcError): RpcFault {
+  return { code, message, ...(data === undefined ? {} : { data }) };
 }

@@ -77,7 +77,7 @@ describe("[NFR-6] what is no request is refused in the protocol's own words", ()
     const { raw, said } = connect();
     raw(Buffer.concat([Buffer.from(text), Buffer.from('\n')]));
     const [answer, ...more] = await said();
-    expect(answer?.message).toMatchObject({ id, error: { code } });
+    expect(answer?.message).toMatchObject({ id, error: { code, data: { error_source: 'proxy' } } });
     expect(more).toEqual([]);
   });
 });
@@ -116,7 +116,11 @@ test('[NFR-6] an error of the proxy carries its name and source; any other says 
     message: 'no such session',
     data: { error_source: 'proxy', error_name: 'SESSION_NOT_FOUND', agent_id: 'x' },
   });
-  expect(other).toEqual({ code: -32_603, message: 'Internal error' });
+  expect(other).toEqual({
+    code: -32_603,
+    message: 'Internal error',
+    data: { error_source: 'proxy', error_name: 'INTERNAL_ERROR' },
+  });
   expect(told).toEqual(['a request failed']);
 });
 

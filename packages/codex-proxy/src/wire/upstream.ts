@@ -1,8 +1,8 @@
-import { RPC, RpcError } from '../errors.ts';
+import { RPC, rpcError, RpcError } from '../errors.ts';
 import type { Log } from '../logger.ts';
 import { createFrameReader, type Frame, type Framing } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
-import { type Incoming, type Params, readMessage, type RpcFault, type RpcId } from './message.ts';
+import { faultOf, type Incoming, type Params, readMessage, type RpcFault, type RpcId } from './message.ts';
 
 /** One request of the client; `signal` tells that the client no longer wants the answer. */
 export interface UpstreamCall {
@@ -56,11 +56,11 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
     if (running.has(id))
       return refuse(
         id,
-        { code: RPC.invalidRequest, message: 'Invalid request: the id is still in use' },
+        faultOf(rpcError(RPC.invalidRequest, 'Invalid request: the id is still in use')),
         how,
       );
     if (running.size >= MOST_PENDING)
-      return refuse(id, { code: RPC.internal, message: 'Too many requests at once' }, how);
+      return refuse(id, faultOf(rpcError(RPC.internal, 'Too many requests at once')), how);
     const controller = new AbortController();
     running.set(id, controller);
     let reply: object;
@@ -68,7 +68,10 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
       reply = { id, result: await answer({ id, method, params, signal: controller.signal }) };
     } catch (error) {
       if (!(error instanceof RpcError)) log('error', 'a request failed', { method, error: String(error) });
-      reply = { id, error: faultOf(error) };
+      reply = {
+        id,
+        error: faultOf(error instanceof RpcError ? error : rpcError(RPC.internal, 'Internal error')),
+      };
     }
     running.delete(id);
     log('debug', 'a request was answered', { id, method, failed: 'error' in reply });
@@ -103,7 +106,7 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
     for (const frame of frames) {
       framing = frame.framing;
       if ('fault' in frame)
-        refuse(null, { code: RPC.parseError, message: `Parse error: ${frame.fault}` }, framing);
+        refuse(null, faultOf(rpcError(RPC.parseError, `Parse error: ${frame.fault}`)), framing);
       else {
         onMessage?.(frame.bytes);
         take(readMessage(frame.bytes), framing);
@@ -135,10 +138,4 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
       });
     },
   };
-}
-
-function faultOf(error: unknown): RpcFault {
-  if (!(error instanceof RpcError)) return { code: RPC.internal, message: 'Internal error' };
-  const { code, message, data } = error;
-  return { code, message, ...(data === undefined ? {} : { data }) };
 }
