@@ -34,7 +34,7 @@ export interface AnswerDeps extends CodexDeps, ClientMailDeps {
   pausedCalls: PausedCalls;
   subscriptions: Subscriptions;
   /** Of the last request: a client keeps to one revision. */
-  era: { isModern: boolean };
+  era: { isModern: boolean; allowsBatch: boolean };
   registry: Registry;
   events: Events;
   startedAt: number;
@@ -42,6 +42,8 @@ export interface AnswerDeps extends CodexDeps, ClientMailDeps {
 }
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+/** The one revision that has batches. */
+const BATCHES = '2025-03-26';
 
 const CAPABILITIES = { tools: { listChanged: true }, logging: {} };
 
@@ -82,7 +84,7 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
 async function answerOther(deps: AnswerDeps, { method, params, signal }: UpstreamCall): Promise<unknown> {
   switch (method) {
     case 'initialize':
-      return initialize(params);
+      return initialize(deps, params);
     case 'ping':
     case 'logging/setLevel':
       return {};
@@ -107,10 +109,12 @@ async function answerOther(deps: AnswerDeps, { method, params, signal }: Upstrea
   }
 }
 
-function initialize(params: Params) {
+function initialize({ era }: AnswerDeps, params: Params) {
   const asked = params['protocolVersion'];
+  const protocolVersion = typeof asked === 'string' && VERSIONS.includes(asked) ? asked : VERSIONS[0];
+  era.allowsBatch = protocolVersion === BATCHES;
   return {
-    protocolVersion: typeof asked === 'string' && VERSIONS.includes(asked) ? asked : VERSIONS[0],
+    protocolVersion,
     capabilities: CAPABILITIES,
     serverInfo: SERVER_INFO,
     instructions: INSTRUCTIONS,

@@ -174,7 +174,7 @@ export async function startProxy({
     refuseApprovals: (agentId) => approvals.refuse(agentId),
     onlooker: hubLink,
   });
-  const era = { isModern: false };
+  const era = { isModern: false, allowsBatch: false };
   const pausedCalls = createPausedCalls(
     (settings.request_timeout_secs + settings.approval_timeout_secs) * 1_000,
   );
@@ -236,6 +236,7 @@ export async function startProxy({
       if (settings.log_level === 'trace')
         log('trace', 'from the client', { text: Buffer.from(bytes).toString() });
     },
+    allowsBatch: () => era.allowsBatch && !era.isModern,
     log,
   });
   const approvals = createApprovals({
