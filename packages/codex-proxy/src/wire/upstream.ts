@@ -72,7 +72,7 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
   };
 
   /** Settles with the answer, where one is due. */
-  const take = (message: Incoming): Promise<object> | object | undefined => {
+  const take = async (message: Incoming): Promise<object | undefined> => {
     const { kind, id, method } = message as { kind: string; id?: RpcId; method?: string };
     log('debug', 'the client sent a message', { kind, id, method });
     switch (message.kind) {
@@ -90,8 +90,9 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
         return undefined;
       }
       case 'invalid':
-        return { id: message.id, error: message.error };
+        break;
     }
+    return { id: message.id, error: message.error };
   };
 
   /** The answers to a batch go together, once the last is there. */
@@ -101,8 +102,8 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
     if (due.length > 0) writer.send(due, how);
   };
   const takeOne = async (message: Incoming, how: Framing): Promise<void> => {
-    const reply = take(message);
-    if (reply !== undefined) writer.send(reply instanceof Promise ? await reply : reply, how);
+    const reply = await take(message);
+    if (reply !== undefined) writer.send(reply, how);
   };
 
   const takeAll = (frames: readonly Frame[]): void => {
