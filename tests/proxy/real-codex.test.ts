@@ -126,6 +126,33 @@ for (const [tool, transport, backend] of kinds)
       }
     });
 
+    test('[FR-18.3] [FR-19.2] events carry the request of the client and the types that it knows, questions the session', async () => {
+      const proxy = await scene.start(['--sandbox', 'read-only', '--approval-policy', 'on-request']);
+      const heard = (requestId: number): string[] =>
+        proxy.heard
+          .filter(({ params }) => (params['_meta'] as { requestId?: number }).requestId === requestId)
+          .map(({ params }) => (params['msg'] as { type: string }).type);
+      const first = proxy.nextId();
+      const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
+      expect(heard(first)).toEqual(
+        expect.arrayContaining(['session_configured', 'task_started', 'agent_message', 'task_complete']),
+      );
+      const second = proxy.nextId();
+      const turn = proxy.call('codex-reply', { agent_id, prompt: 'run made' });
+      await until(() => proxy.asked.length === 1);
+      expect(heard(second)).toContain('exec_approval_request');
+      expect(proxy.asked[0]?.params).toMatchObject({ _meta: { agent_id } });
+      proxy.send({ id: proxy.asked[0]?.id, result: { action: 'decline' } });
+      await turn;
+      const third = proxy.nextId();
+      await proxy.call('codex-reply', { agent_id, prompt: 'fail' });
+      expect(heard(third)).toContain('error');
+      const said = proxy.heard.find(
+        ({ params }) => (params['msg'] as { type: string }).type === 'agent_message',
+      );
+      expect(said?.params['msg']).toMatchObject({ message: 'echo hello' });
+    });
+
     test('[FR-1.1] [C-PROXY-02] [PROXY-X5] what is not ours is asked of Codex itself, and every request answered once', async () => {
       const proxy = await scene.start();
       const unknown = await errorOf(proxy.request('no/such'));

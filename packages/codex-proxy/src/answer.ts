@@ -59,9 +59,12 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
   return async (call) => {
     if (!isModern(call.params)) {
       deps.era.isModern = false;
-      const start = (): Promise<unknown> =>
-        callTool(deps, call.params, { signal: call.signal, forAgent: () => {} });
-      return call.method === 'tools/call' ? start() : answerOther(deps, call);
+      if (call.method !== 'tools/call') return answerOther(deps, call);
+      return callTool(deps, call.params, {
+        signal: call.signal,
+        requestId: () => call.id,
+        forAgent: () => {},
+      });
     }
     deps.era.isModern = true;
     const { id, method, params, signal } = call;
@@ -71,10 +74,7 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
       case 'subscriptions/listen':
         return stamped(method, await deps.subscriptions.listen(id, params, signal));
       case 'tools/call':
-        return stamped(
-          method,
-          await deps.pausedCalls.run(params, signal, (caller) => callTool(deps, params, caller)),
-        );
+        return stamped(method, await deps.pausedCalls.run(call, (caller) => callTool(deps, params, caller)));
       default:
         return stamped(method, await answerOther(deps, call));
     }

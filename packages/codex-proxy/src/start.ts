@@ -129,7 +129,12 @@ export async function startProxy({
     env,
     log,
     onEvent: (event) => events.take(event),
-    onApproval: (request) => approvals.take(request),
+    onApproval(request) {
+      const { threadId, turnId, raw } = request;
+      // mcp-server tells of it in an event of its own.
+      if (child.facts()?.can.mcp !== true) events.take({ threadId, turnId, ...raw });
+      approvals.take(request);
+    },
     onApprovalClosed: (id) => approvals.withdrawn(id),
     onRequest: async (method, params, signal) =>
       era.isModern ? { error: UNASKABLE } : upstream.ask(method, params, signal),
@@ -196,6 +201,7 @@ export async function startProxy({
     notify,
     isMcp: () => child.facts()?.can.mcp === true,
     agentOf,
+    requestOf: (agentId) => sessions.live(agentId)?.requestId(),
     someStarting,
     heard: (agentId, event) => hubLink?.event(agentId, event),
   });

@@ -5,6 +5,7 @@ import type { Addressee, Courier } from '../mail/courier.ts';
 import type { EndedTurn, OpenSession, StartedTurn } from '../onlooker.ts';
 import { SUMMARY_PROMPT } from '../registry/left-behind.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
+import type { RpcId } from '../wire/message.ts';
 import {
   newSession,
   type RequestKey,
@@ -60,7 +61,9 @@ export interface Session extends OpenSession, Addressee {
   /** True until its first turn since it was opened. */
   isFresh(): boolean;
   /** Waits for its place in the queue and for its end; aborting takes it out or interrupts it. */
-  turn(prompt: string, signal: AbortSignal, instructions?: string): Promise<TurnReport>;
+  turn(prompt: string, signal: AbortSignal, more?: TurnExtras): Promise<TurnReport>;
+  /** The client's request whose turn runs. */
+  requestId(): RpcId | undefined;
   /** What may be changed at any time. */
   set(change: Pick<Partial<SessionRecord>, 'auto_mail' | 'tag'>): void;
   /** Settles anew how it is launched; only before its first turn. */
@@ -69,7 +72,14 @@ export interface Session extends OpenSession, Addressee {
   childDied(): void;
 }
 
-type Turn = Pick<TurnRequest, 'prompt' | 'instructions'>;
+/** What a turn of the client brings beside its prompt. */
+interface TurnExtras extends Pick<TurnRequest, 'instructions'> {
+  requestId?: () => RpcId;
+}
+
+interface Turn extends TurnExtras {
+  prompt: string;
+}
 
 /** Whoever was to be brought mail has read it meanwhile. */
 const NO_MAIL: TurnResult = {
@@ -93,6 +103,7 @@ export function createSession(
   const thread = createSessionThread(deps, launch, { record: () => record, update }, leftBehind);
   let hasEnded = false;
   let lastRequest = 0;
+  let runningRequest: (() => RpcId) | undefined;
   const reports = new Map<RequestKey, (report: TurnReport) => void>();
   const closings = new Map<RequestKey, () => void>();
   const controllers = new Map<number, AbortController>();
@@ -148,15 +159,18 @@ export function createSession(
     const clock =
       source === 'summary' ? undefined : later(limits.turnMs, () => feed({ type: 'turn_timed_out', turn }));
     const { signal } = controller;
+    const { requestId, ...asked } = payload ?? { prompt: SUMMARY_PROMPT };
+    runningRequest = requestId;
     let result: TurnEnd;
     let wasBrought = source !== 'mail';
     try {
       if (source === 'mail') ({ result, wasBrought } = await bringMail(signal));
-      else result = await audited(source, { ...(payload ?? { prompt: SUMMARY_PROMPT }), signal });
+      else result = await audited(source, { ...asked, signal });
     } catch (error) {
       result = error instanceof Error ? error : new Error(String(error));
     }
     controllers.delete(turn);
+    runningRequest = undefined;
     cancelLater(clock);
     const completed = !(result instanceof Error) && result.status === 'completed';
     // Mail that could not be brought is no reason to give a session up that its client has.
@@ -230,7 +244,8 @@ export function createSession(
     threadId: () => thread.id(),
     isClosed: () => state.phase === 'closed',
     isFresh: () => state.lastTurn === 0,
-    turn(prompt, signal, instructions) {
+    requestId: () => runningRequest?.(),
+    turn(prompt, signal, more) {
       const request = ++lastRequest;
       return new Promise((resolve) => {
         const cancel = (): void => feed({ type: 'cancel', request });
@@ -239,7 +254,7 @@ export function createSession(
           resolve(report);
         });
         signal.addEventListener('abort', cancel, { once: true });
-        feed({ type: 'client_turn', request, payload: { prompt, instructions } });
+        feed({ type: 'client_turn', request, payload: { prompt, ...more } });
         if (signal.aborted) cancel();
       });
     },

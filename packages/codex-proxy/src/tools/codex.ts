@@ -127,7 +127,10 @@ export async function runTurn(
   instructions?: string,
 ): Promise<ToolResult> {
   caller.forAgent(session.agentId);
-  const report = await session.turn(prompt, caller.signal, instructions);
+  const report = await session.turn(prompt, caller.signal, {
+    instructions,
+    requestId: () => caller.requestId(),
+  });
   return reportTurn(report, session.record(), {
     timeoutSecs: deps.settings.request_timeout_secs,
     exit: deps.child.exit(),
