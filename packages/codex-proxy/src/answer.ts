@@ -1,6 +1,7 @@
 import type { ChildExit, CodexFacts } from '@parley/runtimes';
 import type { z } from 'zod';
 
+import { auditedCall } from './audit/audited-call.ts';
 import { invalidParams, methodNotFound } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Bridge } from './hub-bridge/bridge.ts';
@@ -121,7 +122,12 @@ function initialize({ era }: AnswerDeps, params: Params) {
   };
 }
 
-async function callTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
+function callTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
+  const { name, arguments: args = {} } = params;
+  return auditedCall(deps.audit, { tool: name, args }, () => runTool(deps, params, caller));
+}
+
+async function runTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
   const { name, arguments: args = {} } = params;
   switch (name) {
     case 'codex':

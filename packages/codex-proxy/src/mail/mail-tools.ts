@@ -15,7 +15,7 @@ export interface MailUser {
 /** What the tools work with. */
 export interface MailToolDeps {
   mail: MailDesk;
-  audit: Pick<Audit, 'note'>;
+  audit: Pick<Audit, 'note' | 'noteEnd'>;
   names: TeamNames;
 }
 
@@ -122,6 +122,7 @@ function tool<S extends z.ZodObject>(given: MailTool<S>): MailTool {
   return given;
 }
 
-function noteOf(name: string, { identity, agentId }: MailUser) {
+/** What the audit log tells of a call. */
+export function noteOf(name: string, { identity, agentId }: MailUser) {
   return { event: 'tool_call', tool: name, identity, agent_id: agentId } as const;
 }
