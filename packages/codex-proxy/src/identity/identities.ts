@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { sameInbox } from '@parley/mail';
+import { inboxName, sameInbox } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
 import { type FileLock, isFileLocked, lockFile } from '@parley/sqlite';
 
@@ -44,7 +44,7 @@ export function createIdentities(sessions: string, team: string): Identities {
       });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     try {
-      lockByIdentity.set(identity, lockFile(join(folder, `${identity}.lock`), 0));
+      lockByIdentity.set(identity, lockAll(folder, identity));
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
       const why =
@@ -101,4 +101,20 @@ export function createIdentities(sessions: string, team: string): Identities {
       for (const identity of lockByIdentity.keys()) unlock(identity);
     },
   };
+}
+
+/** The lock of the name itself and, where that differs, of the inbox it has. */
+function lockAll(folder: string, identity: string): FileLock {
+  const taken: FileLock[] = [];
+  const release = (): void => {
+    for (const one of taken) one.release();
+  };
+  try {
+    for (const stem of new Set([identity, inboxName(identity)]))
+      taken.push(lockFile(join(folder, `${stem}.lock`), 0));
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { release };
 }

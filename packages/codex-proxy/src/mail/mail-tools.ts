@@ -2,7 +2,7 @@ import type { MailDesk } from '@parley/mail';
 import { z } from 'zod';
 
 import type { Audit } from '../audit/open-audit.ts';
-import { NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
+import { IDENTITY_PATTERN, IDENTITY_RULE } from '../identity/identity-name.ts';
 import type { TeamNames } from '../identity/team-names.ts';
 
 /** Who uses a mail tool: the bound identity of a session, or the one that the client named. */
@@ -110,7 +110,7 @@ export const CLIENT_MAIL_TOOLS = MAIL_TOOLS.map(({ input, ...rest }) => ({
     ...input.shape,
     identity: z
       .string()
-      .regex(NAME_PATTERN, `must be ${NAME_RULE}`)
+      .regex(IDENTITY_PATTERN, `must be ${IDENTITY_RULE}`)
       .describe(
         'for whom this is done: an identity of this proxy, or your own; to look without marking, anybody',
       )
