@@ -46,7 +46,17 @@ const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 /** The one revision that has batches. */
 const BATCHES = '2025-03-26';
 
-const CAPABILITIES = { tools: { listChanged: true }, logging: {} };
+const TOOLS_ONLY = { tools: { listChanged: true } };
+const CAPABILITIES = { ...TOOLS_ONLY, logging: {} };
+/** What the newest revision no longer has, and what it has for servers alone that declare it. */
+const NOT_MODERN = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+]);
 
 const OWN_TOOLS = listTools();
 /** The names that no tool of the child can have beside the proxy's. */
@@ -71,12 +81,13 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
     const { id, method, params, signal } = call;
     switch (method) {
       case 'server/discover':
-        return stamped(method, discovery(CAPABILITIES, INSTRUCTIONS));
+        return stamped(method, discovery(TOOLS_ONLY, INSTRUCTIONS));
       case 'subscriptions/listen':
         return stamped(method, await deps.subscriptions.listen(id, params, signal));
       case 'tools/call':
         return stamped(method, await deps.pausedCalls.run(call, (caller) => callTool(deps, params, caller)));
       default:
+        if (NOT_MODERN.has(method)) throw methodNotFound(method);
         return stamped(method, await answerOther(deps, call));
     }
   };

@@ -58,6 +58,7 @@ export interface Proxy {
 const GRACE_MS = 1_000;
 
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
+const LOGGED = 'notifications/message';
 
 /** Newer clients are asked in answers alone, and only of their agents. */
 const UNASKABLE = { code: RPC.methodNotFound, message: 'the client of this server cannot be asked' };
@@ -95,7 +96,7 @@ export async function startProxy({
     names,
     settings,
     notify: (identity, agentId, unread) =>
-      upstream.notify('notifications/message', {
+      notify(LOGGED, {
         level: 'info',
         logger: 'mail',
         data: { identity, agent_id: agentId, unread },
@@ -184,9 +185,11 @@ export async function startProxy({
     (settings.request_timeout_secs + settings.approval_timeout_secs) * 1_000,
   );
   const subscriptions = createSubscriptions((method, params) => upstream.notify(method, params));
+  /** Clients of the newest revision hear of tools by subscription, and get log messages only where they ask for them. */
   const notify = (method: string, params: Params): boolean => {
-    if (method !== TOOLS_CHANGED || !era.isModern) return upstream.notify(method, params);
-    subscriptions.toolsChanged();
+    if (!era.isModern || (method !== TOOLS_CHANGED && method !== LOGGED))
+      return upstream.notify(method, params);
+    if (method === TOOLS_CHANGED) subscriptions.toolsChanged();
     return true;
   };
   /** What the child has beyond the proxy's own tools was not in the list before it ran. */
