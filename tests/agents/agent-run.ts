@@ -26,6 +26,8 @@ export interface AgentTask {
   /** The name under which the client knows the server, `hub` unless given. */
   serverName?: string;
   timeoutMs?: number;
+  /** How long its processes may take to end after it; 2 s unless given. */
+  graceMs?: number;
   /** Settings of the client, such as hooks; Claude Code only. */
   settings?: Record<string, unknown>;
 }

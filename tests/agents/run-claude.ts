@@ -60,6 +60,7 @@ export async function runClaude(task: AgentTask): Promise<AgentRun> {
       env,
       marker: place.root,
       timeoutMs: task.timeoutMs ?? 60_000,
+      ...(task.graceMs === undefined ? {} : { graceMs: task.graceMs }),
     });
     if (model.errors.length > 0) throw model.errors[0];
     return {

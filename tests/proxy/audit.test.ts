@@ -54,6 +54,45 @@ describe('the audit log', () => {
     ]);
   });
 
+  test('every tool call is there once, refused ones too, each with its reason', async () => {
+    const proxy = await start({ env: { SCRIPT_TOOLS: 'echo' } });
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' }))
+      .structuredContent;
+    const before = lines().length;
+    for (const tool of ['agent_status', 'agent_sessions', 'echo']) await proxy.call(tool);
+    const refused = [
+      ['codex', { prompt: 'say hi', identity: 'arch' }, -32_001],
+      ['codex', { prompt: 'x', agent_file: 'y', identity: 'other' }, -32_007],
+      ['codex-reply', { prompt: 'x', agent_id: 'codex:none' }, -32_002],
+      ['atm_send', { to: 'bob', message: 'secret plan' }, -32_009],
+      ['atm_read', { limit: 'many', identity: 'arch' }, -32_602],
+      ['agent_close', {}, -32_602],
+      ['no/such tool', { identity: ['x'.repeat(9_999)] }, undefined],
+    ] as const;
+    for (const [tool, args] of refused) await proxy.call(tool, args).catch(() => {});
+    await proxy.call('agent_close', { agent_id });
+    const told = lines().slice(before);
+    for (const tool of ['agent_status', 'agent_sessions', 'echo'])
+      expect(told.filter((line) => line['tool'] === tool)).toMatchObject([{ event: 'tool_call' }]);
+    for (const [tool, args, error_code] of refused.slice(0, -1))
+      expect(told.filter((line) => line['error_code'] === error_code && line['tool'] === tool)).toMatchObject(
+        [
+          {
+            event: 'tool_call',
+            status: 'refused',
+            identity: ('identity' in args && args.identity) || null,
+            error_name: expect.any(String),
+            correlation_id: expect.any(String),
+          },
+        ],
+      );
+    expect(
+      told.filter((line) => line['tool'] === 'agent_close' && line['agent_id'] === agent_id),
+    ).toHaveLength(1);
+    expect(JSON.stringify(told)).not.toContain('secret plan');
+    expect(Math.max(...told.map((line) => JSON.stringify(line).length))).toBeLessThan(1_000);
+  });
+
   test('a line that was cut short does not swallow the next one', async () => {
     mkdirSync(join(path(), '..'), { recursive: true });
     writeFileSync(path(), '{"ts":"2026-01-01T00:00:00Z","event":"tu');

@@ -27,8 +27,14 @@ describe('[FR-18.1] [FR-18.2] [FR-18.3] approvals', () => {
     const second = told(proxy.call('codex-reply', { agent_id: b, prompt: 'ask rm file' }));
     await until(() => proxy.asked.length === 2);
     expect(proxy.asked).toMatchObject([
-      { method: 'elicitation/create', params: { agent_id: a, codex_command: ['git init'] } },
-      { method: 'elicitation/create', params: { agent_id: b, codex_command: ['rm file'] } },
+      {
+        method: 'elicitation/create',
+        params: { agent_id: a, _meta: { agent_id: a }, codex_command: ['git init'] },
+      },
+      {
+        method: 'elicitation/create',
+        params: { agent_id: b, _meta: { agent_id: b }, codex_command: ['rm file'] },
+      },
     ]);
     expect(proxy.asked[0]?.id).not.toBe(proxy.asked[1]?.id);
     proxy.send({ id: proxy.asked[1]?.id, result: { action: 'decline' } });
@@ -105,6 +111,7 @@ describe('[FR-19.1] [FR-19.2] [FR-19.5] events', () => {
     const proxy = await start();
     const call = (identity: string, n: number) =>
       proxy.call('codex', { prompt: `event ${n}\nwait 200\nevent ${n}\nsay hi`, identity });
+    const request = proxy.nextId();
     const [a, b] = await Promise.all([call('a', 1), call('b', 2)]);
     for (const [n, { agent_id, threadId }] of [
       [1, a.structuredContent],
@@ -116,7 +123,7 @@ describe('[FR-19.1] [FR-19.2] [FR-19.5] events', () => {
         expect({ method, params }).toEqual({
           method: 'codex/event',
           params: {
-            _meta: { requestId: expect.anything(), threadId },
+            _meta: { requestId: request + n - 1, threadId },
             id: expect.any(String),
             msg: { type: 'strange', n, nested: { a: [1, null, 'é'] } },
             agent_id,

@@ -80,6 +80,9 @@ test('exit codes: 2 for a wrong command line or configuration', () => {
   expect(JSON.parse(run(['config', '--json', '--identity', '../x']).stdout)).toMatchObject({
     error: { code: 'VALIDATION_ERROR' },
   });
+  const role = run(['serve', '--role', 'none']);
+  expect(role.status).toBe(2);
+  expect(role.stderr).toContain("there is no role 'none'; there are: none");
   write(join(place().home, '.config/atm/config.toml'), 'not toml =');
   const broken = run(['serve']);
   expect(broken.status).toBe(2);

@@ -108,6 +108,23 @@ describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
     expect(died).toMatchObject({ code: -32_005, data: { exit_code: 7, signal: null } });
   });
 
+  test('while nothing runs: told with its exit code, for every session and method', async () => {
+    const proxy = await start();
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    await errorOf(proxy.request('die/now'));
+    const dead = {
+      code: -32_005,
+      message: expect.stringContaining('code 3'),
+      data: { exit_code: 3, signal: null },
+    };
+    for (const call of [
+      () => proxy.call('codex-reply', { agent_id, prompt: 'say on' }),
+      () => proxy.call('codex', { prompt: 'say hi', identity: 'other' }),
+      () => proxy.request('echo/this'),
+    ])
+      expect(await errorOf(call())).toMatchObject(dead);
+  });
+
   test('there is none at all', async () => {
     const proxy = await start({ env: { CODEX_BIN: '/nowhere/codex' } });
     const { code, data, message } = await errorOf(proxy.call('codex', { prompt: 'say hi' }));

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 
 import { errorOf, PROGRAM, until } from './proxy-client.ts';
+import { makeTeam } from './team.ts';
 import { useProxies } from './use-proxies.ts';
 
 const { start, place } = useProxies();
@@ -208,4 +209,21 @@ test('[C-PROXY-34] a name that would leave its folder is refused before anything
     expect((await errorOf(proxy.call('codex', { prompt: 'say hi', identity }))).code).toBe(-32_602);
   expect(existsSync(join(place().home, '.config/atm/agent-sessions/default'))).toBe(true);
   expect(proxy.received()).toEqual([]);
+});
+
+test('a name with a dot is an identity, with its own files and the inbox that Claude Code gives it', async () => {
+  const team = makeTeam(place());
+  const proxy = await start({ args: ['--identity', 'dev.1'] });
+  const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+  team.deliver('dev-1', { text: 'hello dev' });
+  await until(() => team.unread('dev-1').length === 0);
+  expect((await proxy.call('agent_status')).structuredContent['identities']).toEqual([
+    { identity: 'dev.1', agent_id },
+  ]);
+  expect(await errorOf(proxy.call('codex', { prompt: 'say hi', identity: 'dev-1' }))).toMatchObject({
+    code: -32_001,
+  });
+  expect(team.members()).toContain('dev.1');
+  const folder = join(place().home, '.config/atm/agent-sessions/default');
+  for (const path of ['dev.1.lock', 'dev.1/registry.json']) expect(existsSync(join(folder, path))).toBe(true);
 });

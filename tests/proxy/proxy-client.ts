@@ -174,9 +174,11 @@ export async function errorOf(call: Promise<unknown>): Promise<AnswerError> {
 }
 
 /** Waits until something holds; the test's own time is the limit. */
-export async function until<T>(look: () => T | undefined | false): Promise<T> {
+export async function until<T>(
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
   for (;;) {
-    const found = look();
+    const found = await look();
     if (found !== undefined && found !== false) return found;
     await sleep(20);
   }

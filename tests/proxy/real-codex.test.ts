@@ -126,6 +126,33 @@ for (const [tool, transport, backend] of kinds)
       }
     });
 
+    test('[FR-18.3] [FR-19.2] events carry the request of the client and the types that it knows, questions the session', async () => {
+      const proxy = await scene.start(['--sandbox', 'read-only', '--approval-policy', 'on-request']);
+      const heard = (requestId: number): string[] =>
+        proxy.heard
+          .filter(({ params }) => (params['_meta'] as { requestId?: number }).requestId === requestId)
+          .map(({ params }) => (params['msg'] as { type: string }).type);
+      const first = proxy.nextId();
+      const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
+      expect(heard(first)).toEqual(
+        expect.arrayContaining(['session_configured', 'task_started', 'agent_message', 'task_complete']),
+      );
+      const second = proxy.nextId();
+      const turn = proxy.call('codex-reply', { agent_id, prompt: 'run made' });
+      await until(() => proxy.asked.length === 1);
+      expect(heard(second)).toContain('exec_approval_request');
+      expect(proxy.asked[0]?.params).toMatchObject({ _meta: { agent_id } });
+      proxy.send({ id: proxy.asked[0]?.id, result: { action: 'decline' } });
+      await turn;
+      const third = proxy.nextId();
+      await proxy.call('codex-reply', { agent_id, prompt: 'fail' });
+      expect(heard(third)).toContain('error');
+      const said = proxy.heard.find(
+        ({ params }) => (params['msg'] as { type: string }).type === 'agent_message',
+      );
+      expect(said?.params['msg']).toMatchObject({ message: 'echo hello' });
+    });
+
     test('[FR-1.1] [C-PROXY-02] [PROXY-X5] what is not ours is asked of Codex itself, and every request answered once', async () => {
       const proxy = await scene.start();
       const unknown = await errorOf(proxy.request('no/such'));
@@ -160,6 +187,28 @@ for (const [tool, transport, backend] of kinds)
       expect((await errorOf(proxy.call('codex', { prompt: 'hello', identity: 'b' }))).code).toBe(-32_005);
     });
 
+    test('[FR-11.2] the child is killed while nothing runs: told with the signal', async () => {
+      const proxy = await scene.start();
+      const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
+      const child = async () =>
+        (
+          (await proxy.call('agent_status')).structuredContent as unknown as {
+            child: { pid: number; alive: boolean };
+          }
+        ).child;
+      process.kill((await child()).pid, 'SIGKILL');
+      await until(async () => !(await child()).alive);
+      for (const call of [
+        () => proxy.call('codex-reply', { agent_id, prompt: 'on' }),
+        () => proxy.request('no/such'),
+      ])
+        expect(await errorOf(call())).toMatchObject({
+          code: -32_005,
+          message: expect.stringContaining('SIGKILL'),
+          data: { signal: 'SIGKILL', exit_code: null },
+        });
+    });
+
     test('[C-PROXY-37] a failure of the model is a result that says so; the session goes on where the backend can', async () => {
       const proxy = await scene.start();
       const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
@@ -167,7 +216,10 @@ for (const [tool, transport, backend] of kinds)
       const next = proxy.call('codex-reply', { agent_id, prompt: 'on' });
       // From here on mcp-server answers each turn with the one before.
       if (backend === 'mcp-server')
-        expect(await errorOf(next)).toMatchObject({ data: { child_error: { name: 'THREAD_LOST' } } });
+        expect((await errorOf(next)).data).toMatchObject({
+          error_source: 'proxy',
+          error_name: 'THREAD_LOST',
+        });
       else expect((await next).structuredContent.content).toBe('echo on');
     });
 

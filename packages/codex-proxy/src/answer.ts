@@ -1,6 +1,7 @@
-import type { CodexFacts } from '@parley/runtimes';
+import type { ChildExit, CodexFacts } from '@parley/runtimes';
 import type { z } from 'zod';
 
+import { auditedCall } from './audit/audited-call.ts';
 import { invalidParams, methodNotFound } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Bridge } from './hub-bridge/bridge.ts';
@@ -13,7 +14,7 @@ import type { Registry } from './registry/open-registry.ts';
 import type { ToolResult } from './session/report-turn.ts';
 import { closeAgent, listSessions } from './tools/agents.ts';
 import { type CodexDeps, startCodex } from './tools/codex.ts';
-import { replyCodex } from './tools/codex-reply.ts';
+import { refuseLaunchArguments, replyCodex } from './tools/codex-reply.ts';
 import { callMailTool, type ClientMailDeps, isMailTool } from './tools/mail.ts';
 import { CloseArguments, CodexArguments, listTools, NoArguments, ReplyArguments } from './tools/schemas.ts';
 import type { Params } from './wire/message.ts';
@@ -22,7 +23,7 @@ import type { UpstreamCall } from './wire/upstream.ts';
 /** What is known of the child without waking it. */
 interface ChildView {
   facts: () => CodexFacts | undefined;
-  exit: () => { code: number | null; signal: string | null } | undefined;
+  exit: () => ChildExit | undefined;
 }
 
 export interface AnswerDeps extends CodexDeps, ClientMailDeps {
@@ -34,7 +35,7 @@ export interface AnswerDeps extends CodexDeps, ClientMailDeps {
   pausedCalls: PausedCalls;
   subscriptions: Subscriptions;
   /** Of the last request: a client keeps to one revision. */
-  era: { isModern: boolean };
+  era: { isModern: boolean; allowsBatch: boolean };
   registry: Registry;
   events: Events;
   startedAt: number;
@@ -42,8 +43,20 @@ export interface AnswerDeps extends CodexDeps, ClientMailDeps {
 }
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+/** The one revision that has batches. */
+const BATCHES = '2025-03-26';
 
-const CAPABILITIES = { tools: { listChanged: true }, logging: {} };
+const TOOLS_ONLY = { tools: { listChanged: true } };
+const CAPABILITIES = { ...TOOLS_ONLY, logging: {} };
+/** What the newest revision no longer has, and what it has for servers alone that declare it. */
+const NOT_MODERN = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+]);
 
 const OWN_TOOLS = listTools();
 /** The names that no tool of the child can have beside the proxy's. */
@@ -57,23 +70,24 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
   return async (call) => {
     if (!isModern(call.params)) {
       deps.era.isModern = false;
-      const start = (): Promise<unknown> =>
-        callTool(deps, call.params, { signal: call.signal, forAgent: () => {} });
-      return call.method === 'tools/call' ? start() : answerOther(deps, call);
+      if (call.method !== 'tools/call') return answerOther(deps, call);
+      return callTool(deps, call.params, {
+        signal: call.signal,
+        requestId: () => call.id,
+        forAgent: () => {},
+      });
     }
     deps.era.isModern = true;
     const { id, method, params, signal } = call;
     switch (method) {
       case 'server/discover':
-        return stamped(method, discovery(CAPABILITIES, INSTRUCTIONS));
+        return stamped(method, discovery(TOOLS_ONLY, INSTRUCTIONS));
       case 'subscriptions/listen':
         return stamped(method, await deps.subscriptions.listen(id, params, signal));
       case 'tools/call':
-        return stamped(
-          method,
-          await deps.pausedCalls.run(params, signal, (caller) => callTool(deps, params, caller)),
-        );
+        return stamped(method, await deps.pausedCalls.run(call, (caller) => callTool(deps, params, caller)));
       default:
+        if (NOT_MODERN.has(method)) throw methodNotFound(method);
         return stamped(method, await answerOther(deps, call));
     }
   };
@@ -82,7 +96,7 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
 async function answerOther(deps: AnswerDeps, { method, params, signal }: UpstreamCall): Promise<unknown> {
   switch (method) {
     case 'initialize':
-      return initialize(params);
+      return initialize(deps, params);
     case 'ping':
     case 'logging/setLevel':
       return {};
@@ -107,22 +121,30 @@ async function answerOther(deps: AnswerDeps, { method, params, signal }: Upstrea
   }
 }
 
-function initialize(params: Params) {
+function initialize({ era }: AnswerDeps, params: Params) {
   const asked = params['protocolVersion'];
+  const protocolVersion = typeof asked === 'string' && VERSIONS.includes(asked) ? asked : VERSIONS[0];
+  era.allowsBatch = protocolVersion === BATCHES;
   return {
-    protocolVersion: typeof asked === 'string' && VERSIONS.includes(asked) ? asked : VERSIONS[0],
+    protocolVersion,
     capabilities: CAPABILITIES,
     serverInfo: SERVER_INFO,
     instructions: INSTRUCTIONS,
   };
 }
 
-async function callTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
+function callTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
+  const { name, arguments: args = {} } = params;
+  return auditedCall(deps.audit, { tool: name, args }, () => runTool(deps, params, caller));
+}
+
+async function runTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
   const { name, arguments: args = {} } = params;
   switch (name) {
     case 'codex':
       return startCodex(deps, parse(CodexArguments, args), caller);
     case 'codex-reply':
+      refuseLaunchArguments(args);
       return replyCodex(deps, parse(ReplyArguments, args), caller);
     case 'agent_sessions':
       parse(NoArguments, args);

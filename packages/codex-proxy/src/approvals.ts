@@ -129,6 +129,7 @@ function questionOf(agentId: string | null, identity: string | undefined, reques
     message: showUnseen(agentId === null ? messageOf(request) : `${messageOf(request)}\n[${who}]`),
     threadId: request.threadId,
     agent_id: agentId,
+    _meta: { ...(raw.params['_meta'] as Params | undefined), threadId: request.threadId, agent_id: agentId },
   };
 }
 

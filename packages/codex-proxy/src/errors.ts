@@ -9,6 +9,15 @@ export const RPC = {
   cancelled: -32_800,
 } as const;
 
+const RPC_NAMES: Readonly<Record<number, string>> = {
+  [RPC.parseError]: 'PARSE_ERROR',
+  [RPC.invalidRequest]: 'INVALID_REQUEST',
+  [RPC.methodNotFound]: 'METHOD_NOT_FOUND',
+  [RPC.invalidParams]: 'INVALID_PARAMS',
+  [RPC.internal]: 'INTERNAL_ERROR',
+  [RPC.cancelled]: 'REQUEST_CANCELLED',
+};
+
 /** The proxy's own codes; the name always travels beside the number. */
 const PROXY_CODES = {
   IDENTITY_CONFLICT: -32_001,
@@ -44,25 +53,28 @@ export function proxyError(name: ProxyErrorName, message: string, data: ErrorDat
   return new RpcError(PROXY_CODES[name], message, { error_source: 'proxy', error_name: name, ...data });
 }
 
+/** An error in JSON-RPC's own terms that the proxy has found, not the child. */
+export function rpcError(code: (typeof RPC)[keyof typeof RPC], message: string): RpcError {
+  return new RpcError(code, message, { error_source: 'proxy', error_name: RPC_NAMES[code] });
+}
+
 /** A method that this server does not have. */
 export function methodNotFound(method: string): RpcError {
-  return new RpcError(RPC.methodNotFound, `Method not found: ${method}`, {
-    error_source: 'proxy',
-    error_name: 'METHOD_NOT_FOUND',
-  });
+  return rpcError(RPC.methodNotFound, `Method not found: ${method}`);
 }
 
 /** Arguments that are no valid call of a tool at all. */
 export function invalidParams(message: string): RpcError {
-  return new RpcError(RPC.invalidParams, message, { error_source: 'proxy', error_name: 'INVALID_PARAMS' });
+  return rpcError(RPC.invalidParams, message);
 }
 
 /** An error of the child, with its own code and words where it has them. */
-export function childError(message: string, original: unknown): RpcError {
+export function childError(message: string, original: unknown, data: ErrorData = {}): RpcError {
   const { code } = (original ?? {}) as { code?: unknown };
   return new RpcError(typeof code === 'number' ? code : RPC.internal, message, {
     error_source: 'child',
     error_name: 'CHILD_ERROR',
     child_error: original,
+    ...data,
   });
 }

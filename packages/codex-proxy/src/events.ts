@@ -1,12 +1,15 @@
 import type { CodexEvent } from '@parley/runtimes';
 
-import type { Params } from './wire/message.ts';
+import { eventMessage } from './event-words.ts';
+import type { Params, RpcId } from './wire/message.ts';
 
 export interface EventsDeps {
   notify: (method: string, params: Params) => boolean;
   /** True where the child's own words are MCP's. */
   isMcp: () => boolean;
   agentOf: (threadId: string) => string | undefined;
+  /** The client's own request whose turn a session runs. */
+  requestOf: (agentId: string) => RpcId | undefined;
   /** True while a session waits to learn its thread's id. */
   someStarting: () => boolean;
   /** Hears what is passed on, each with its session. */
@@ -25,14 +28,16 @@ export interface Events {
 const MOST_EARLY = 1_000;
 
 /** Events are never altered, held back or queued, save those that come before their session knows its thread. */
-export function createEvents({ notify, isMcp, agentOf, someStarting, heard }: EventsDeps): Events {
+export function createEvents(deps: EventsDeps): Events {
+  const { notify, isMcp, agentOf, requestOf, someStarting, heard } = deps;
   let early: CodexEvent[] = [];
   let inAll = 0;
   const droppedByAgent = new Map<string, number>();
 
   const pass = (event: CodexEvent, agentId: string | undefined): void => {
     if (agentId !== undefined) heard(agentId, event);
-    if (notify('codex/event', { ...paramsOf(event), agent_id: agentId ?? null })) return;
+    const request = agentId === undefined ? undefined : requestOf(agentId);
+    if (notify('codex/event', { ...paramsOf(event, request), agent_id: agentId ?? null })) return;
     inAll += 1;
     if (agentId !== undefined) droppedByAgent.set(agentId, (droppedByAgent.get(agentId) ?? 0) + 1);
   };
@@ -59,8 +64,18 @@ export function createEvents({ notify, isMcp, agentOf, someStarting, heard }: Ev
   };
 }
 
-/** An event of mcp-server goes as it came; one of app-server whole inside the same frame. */
-function paramsOf({ method, params, threadId, turnId }: CodexEvent): Params {
-  if (method === 'codex/event') return params;
-  return { _meta: { threadId: threadId ?? null }, id: turnId ?? '', msg: { type: method, params } };
+/** An event of mcp-server goes as it came, one of app-server in the same frame; the request is the client's, where it has one. */
+function paramsOf({ threadId, ...event }: CodexEvent, requestId: RpcId | undefined): Params {
+  const request = requestId === undefined ? {} : { requestId };
+  if (event.method !== 'codex/event') {
+    const { turnId = '' } = event;
+    return {
+      _meta: { ...request, threadId: threadId ?? null },
+      id: turnId,
+      msg: eventMessage({ ...event, threadId }),
+    };
+  }
+  // The id that the child knows is the proxy's own.
+  const { requestId: _own, ...meta } = (event.params['_meta'] ?? {}) as Params;
+  return { ...event.params, _meta: { ...request, ...meta } };
 }

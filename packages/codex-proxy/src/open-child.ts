@@ -6,8 +6,11 @@ import { VERSION } from './version.ts';
 
 type Heard = Pick<CodexOptions, 'onEvent' | 'onApproval' | 'onApprovalClosed' | 'onRequest'>;
 
+/** What of the configuration concerns the child. */
+type ChildConfig = Pick<LoadedConfig, 'settings' | 'paths' | 'places'>;
+
 export interface OpenChildOptions extends Required<Heard> {
-  config: LoadedConfig;
+  config: ChildConfig;
   env: NodeJS.ProcessEnv;
   log: Log;
   /** The child runs; called once. */

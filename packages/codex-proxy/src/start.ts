@@ -10,6 +10,9 @@ import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { RPC } from './errors.ts';
 import { createEvents } from './events.ts';
+import { createClosingMark } from './finisher/closing-mark.ts';
+import { boundsOf } from './finisher/finish-sessions.ts';
+import { type OwnProgram, startFinisher } from './finisher/start-finisher.ts';
 import { openBridge } from './hub-bridge/bridge.ts';
 import { accessOf } from './hub-link/hub-access.ts';
 import { createHubLink } from './hub-link/hub-link.ts';
@@ -24,6 +27,7 @@ import { createCourier } from './mail/courier.ts';
 import { createMembership } from './mail/membership.ts';
 import { openTeamMail } from './mail/open-team-mail.ts';
 import { createSessionServer } from './mail/session-server.ts';
+import { createLeftBehind } from './registry/left-behind.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
@@ -40,6 +44,8 @@ export interface StartOptions {
   log: Log;
   /** The session to open at once: the newest of this identity, or the one of that id. */
   resume?: string | true | undefined;
+  /** This program, which finishes what there is no time for. */
+  program: OwnProgram;
 }
 
 /** The running proxy. */
@@ -52,6 +58,7 @@ export interface Proxy {
 const GRACE_MS = 1_000;
 
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
+const LOGGED = 'notifications/message';
 
 /** Newer clients are asked in answers alone, and only of their agents. */
 const UNASKABLE = { code: RPC.methodNotFound, message: 'the client of this server cannot be asked' };
@@ -68,6 +75,7 @@ export async function startProxy({
   output,
   log,
   resume,
+  program,
 }: StartOptions): Promise<Proxy> {
   const { settings, places, roles } = config;
   const now = (): Date => new Date();
@@ -76,7 +84,9 @@ export async function startProxy({
   const mail = openTeamMail(config, log);
   const names = createTeamNames(mail, settings);
   await names.check(settings.identity);
-  identities.hold(settings.identity);
+  const closingMark = createClosingMark(teamFolder, settings.identity);
+  await closingMark.holdWhenFree(identities, settings.identity, log);
+  closingMark.clear();
   const registry = await openRegistry(join(teamFolder, settings.identity, 'registry.json'), log, now);
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
   const membership = createMembership(mail, log, settings.identity);
@@ -86,7 +96,7 @@ export async function startProxy({
     names,
     settings,
     notify: (identity, agentId, unread) =>
-      upstream.notify('notifications/message', {
+      notify(LOGGED, {
         level: 'info',
         logger: 'mail',
         data: { identity, agent_id: agentId, unread },
@@ -120,7 +130,12 @@ export async function startProxy({
     env,
     log,
     onEvent: (event) => events.take(event),
-    onApproval: (request) => approvals.take(request),
+    onApproval(request) {
+      const { threadId, turnId, raw } = request;
+      // mcp-server tells of it in an event of its own.
+      if (child.facts()?.can.mcp !== true) events.take({ threadId, turnId, ...raw });
+      approvals.take(request);
+    },
     onApprovalClosed: (id) => approvals.withdrawn(id),
     onRequest: async (method, params, signal) =>
       era.isModern ? { error: UNASKABLE } : upstream.ask(method, params, signal),
@@ -137,6 +152,7 @@ export async function startProxy({
     log,
   });
   const agentOf = (threadId: string): string | undefined => sessions.ofThread(threadId)?.agentId;
+  const leftBehind = createLeftBehind(teamFolder, log, now);
   const sessions = createSessions({
     awake: () => child.awake(),
     forgetful: () => (child.living()?.can.resume === true ? child.codex : undefined),
@@ -153,7 +169,7 @@ export async function startProxy({
       closeMs: settings.summary_timeout_secs * 1_000,
     },
     maxSessions: settings.max_concurrent_threads,
-    folder: teamFolder,
+    leftBehind,
     now,
     newAgentId: () => `codex:${randomUUID()}`,
     log,
@@ -164,14 +180,16 @@ export async function startProxy({
     refuseApprovals: (agentId) => approvals.refuse(agentId),
     onlooker: hubLink,
   });
-  const era = { isModern: false };
+  const era = { isModern: false, allowsBatch: false };
   const pausedCalls = createPausedCalls(
     (settings.request_timeout_secs + settings.approval_timeout_secs) * 1_000,
   );
   const subscriptions = createSubscriptions((method, params) => upstream.notify(method, params));
+  /** Clients of the newest revision hear of tools by subscription, and get log messages only where they ask for them. */
   const notify = (method: string, params: Params): boolean => {
-    if (method !== TOOLS_CHANGED || !era.isModern) return upstream.notify(method, params);
-    subscriptions.toolsChanged();
+    if (!era.isModern || (method !== TOOLS_CHANGED && method !== LOGGED))
+      return upstream.notify(method, params);
+    if (method === TOOLS_CHANGED) subscriptions.toolsChanged();
     return true;
   };
   /** What the child has beyond the proxy's own tools was not in the list before it ran. */
@@ -186,6 +204,7 @@ export async function startProxy({
     notify,
     isMcp: () => child.facts()?.can.mcp === true,
     agentOf,
+    requestOf: (agentId) => sessions.live(agentId)?.requestId(),
     someStarting,
     heard: (agentId, event) => hubLink?.event(agentId, event),
   });
@@ -195,6 +214,9 @@ export async function startProxy({
     roles,
     paths: config.paths,
     sessions,
+    leftBehind,
+    isFixed: (threadId) =>
+      child.living()?.can.resume === false && child.codex.status(threadId) !== 'not_loaded',
     cwd,
     home: places.home,
     child,
@@ -223,6 +245,7 @@ export async function startProxy({
       if (settings.log_level === 'trace')
         log('trace', 'from the client', { text: Buffer.from(bytes).toString() });
     },
+    allowsBatch: () => era.allowsBatch && !era.isModern,
     log,
   });
   const approvals = createApprovals({
@@ -239,6 +262,7 @@ export async function startProxy({
     log,
   });
 
+  membership.sweep((identity) => identities.isGone(identity));
   membership.join(settings.identity, { cwd, model: settings.model ?? undefined });
   if (resume !== undefined) await resumeAtStart(deps, resume);
   input.on('data', (chunk: Buffer) => {
@@ -252,12 +276,17 @@ export async function startProxy({
 
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    closingMark.set(new Date(Date.now() + boundsOf(settings.summary_timeout_secs).totalMs));
+    const isOwed = sessions.active().length > 0;
+    const finisher = isOwed ? startFinisher(program, config, env, log) : undefined;
     subscriptions.close();
     await sessions.closeAll();
     await bridge?.stop();
     await Promise.all([child.codex.close(), membership.close(), hubLink?.close()]);
     mail.close();
     await sessionServer.close();
+    finisher?.callOff();
+    closingMark.clear();
     identities.close();
     audit.close();
     log('info', 'stopped', { dropped_events: events.droppedInAll() });

@@ -1,4 +1,4 @@
-export { sameInbox } from './address.ts';
+export { fileName as inboxName, sameInbox } from './address.ts';
 export { writeWhole } from './files/write-whole.ts';
 export {
   type BroadcastReport,

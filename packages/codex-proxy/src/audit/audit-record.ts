@@ -1,4 +1,4 @@
-/** What stands in the audit log, without secrets in any field: a call of a mail tool, or a turn and its end, which share their correlation id. */
+/** What stands in the audit log, without secrets in any field: a call of a tool, or a turn and its end, which share their correlation id. */
 export interface AuditRecord {
   ts: string;
   event: 'tool_call' | 'turn' | 'turn_end';
@@ -13,7 +13,10 @@ export interface AuditRecord {
   /** At most the first 200 characters of what was said. */
   summary?: string;
   message_ids?: readonly string[];
+  /** How a turn ended; of a call only that it was refused. */
   status?: string;
+  error_code?: number;
+  error_name?: string;
   duration_ms?: number;
 }
 

@@ -23,8 +23,8 @@ type Note = Omit<AuditRecord, 'ts' | 'correlation_id' | 'team'> & { correlation_
 export interface Audit {
   /** Writes one line before the deed it tells of; throws when it cannot, so that nothing is done unlogged. */
   note(record: Note): string;
-  /** Writes the end of something that was noted; a failure is only logged, as the deed is done. */
-  noteEnd(record: Note & { correlation_id: string }): void;
+  /** Writes what is done already, or does nothing; a failure is only logged. */
+  noteEnd(record: Note): void;
   close(): void;
 }
 

@@ -22,7 +22,7 @@ const FOLLOW_MS = 200;
 export function addAuditCommand(program: Command): void {
   program
     .command('audit')
-    .description('the audit log of the team: mail that was sent and read, turns and their ends')
+    .description('the audit log of the team: tool calls, refused ones too, mail, turns and their ends')
     .option('--team <name>', 'team whose log it is')
     .option('--identity <name>', 'only what was done under this identity')
     .option('--agent <agent-id>', 'only what this session did')
@@ -63,7 +63,8 @@ function wholeNumber(text: string): number {
 
 function lineOf(record: AuditRecord): string {
   const { ts, event, tool, source, identity, to, status, duration_ms, summary } = record;
-  const what = event === 'tool_call' ? tool : event === 'turn' ? `turn (${source})` : `turn ended: ${status}`;
+  const call = status === undefined ? tool : `${tool}: ${status}`;
+  const what = event === 'tool_call' ? call : event === 'turn' ? `turn (${source})` : `turn ended: ${status}`;
   return [
     ts.slice(0, 19).replace('T', ' '),
     identity ?? '-',

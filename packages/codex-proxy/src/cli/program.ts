@@ -6,6 +6,7 @@ import { addBridgeCommand } from './bridge.ts';
 import { addConfigCommand } from './config.ts';
 import { addMailCommand } from './mail.ts';
 import { addDoctorCommand } from './doctor.ts';
+import { addFinishCommand } from './finish.ts';
 import { addInitCommand } from './init.ts';
 import { addServeCommand } from './serve.ts';
 import { addSessionsCommand, addSummaryCommand } from './sessions.ts';
@@ -32,5 +33,6 @@ export function createProgram(): Command {
   addInitCommand(program);
   addMailCommand(program);
   addBridgeCommand(program);
+  addFinishCommand(program);
   return program;
 }

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 
+import { ParleyError } from '@parley/protocol';
 import type { Command } from 'commander';
 
+import type { LoadedConfig } from '../config/load.ts';
 import { RpcError } from '../errors.ts';
 import { createLog } from '../logger.ts';
 import { refuseClient } from '../refuse-client.ts';
@@ -20,6 +22,7 @@ export function addServeCommand(program: Command): void {
     )
     .action(async ({ resume }: { resume?: string | true }, command: Command) => {
       const config = settingsOf(command);
+      checkRole(config);
       const log = createLog(
         config.settings.log_level,
         (line) => process.stderr.write(line),
@@ -31,7 +34,17 @@ export function addServeCommand(program: Command): void {
       mkdirSync(config.places.atm, { recursive: true, mode: 0o700 });
       const { stdin: input, stdout: output } = process;
       const { env } = process;
-      const starting = startProxy({ config, env, cwd: process.cwd(), input, output, log, resume });
+      const own = { command: process.execPath, args: [...process.execArgv, process.argv[1] ?? ''] };
+      const starting = startProxy({
+        config,
+        env,
+        cwd: process.cwd(),
+        input,
+        output,
+        log,
+        resume,
+        program: own,
+      });
       const proxy = await starting.catch(async (error: unknown) => {
         if (!(error instanceof RpcError)) throw error;
         log('error', error.message, error.data);
@@ -54,4 +67,13 @@ export function addServeCommand(program: Command): void {
       input.on('error', () => end('the input failed'));
       output.on('error', () => end('the client is gone'));
     });
+}
+
+/** A role that is not there would refuse every session: that is told now. */
+function checkRole({ settings: { role }, roles, ignored }: LoadedConfig): void {
+  if (role === null || roles.has(role)) return;
+  const why = ignored.some(({ key }) => key === `roles.${role}`)
+    ? 'its repository is not trusted to have it'
+    : `there are: ${[...roles.keys()].join(', ') || 'none'}`;
+  throw new ParleyError('VALIDATION_ERROR', `there is no role '${role}'; ${why}`);
 }

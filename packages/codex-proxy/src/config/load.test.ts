@@ -56,16 +56,38 @@ describe('[FR-12.3] [C-PROXY-40] flags > environment > repository > user > defau
   });
 });
 
+test('[FR-8.5] max_messages and max_message_length, under these names too, in a file, a variable and a flag', () => {
+  expect(load().settings).toMatchObject({ max_mail_messages: 10, max_mail_message_length: 4_096 });
+  writeUser(
+    'max_messages = 3',
+    'max_message_length = 99',
+    '[plugins.atm-agent-mcp.per_thread_auto_mail]',
+    '"dev.1" = false',
+  );
+  const { settings, unknown } = load({}, { ATM_AGENT_MCP_MAX_MESSAGES: '4' });
+  expect(settings).toMatchObject({
+    max_mail_messages: 4,
+    max_mail_message_length: 99,
+    per_thread_auto_mail: { 'dev.1': false },
+  });
+  expect(unknown).toEqual([]);
+  const flags = { max_messages: '5' } as Parameters<typeof load>[0];
+  expect(load(flags).settings.max_mail_messages).toBe(5);
+});
+
 test('[FR-12.4] without any word on the model none is passed on', () => {
   expect(load().settings.model).toBeNull();
 });
 
-test('[FR-12.5] [FR-13.7] --fast takes fast_model, and leaves a model pinned on the command line', () => {
-  writeUser('model = "slow"', 'fast_model = "quick"');
-  const fast = (model?: string) =>
-    loadConfig({ settings: { model }, fast: true }, { ATM_HOME: home }, repo).settings.model;
+test('[FR-12.5] [FR-13.7] --fast takes fast_model, and leaves a model that is pinned, wherever', () => {
+  const fast = (model?: string, env = {}) =>
+    loadConfig({ settings: { model }, fast: true }, { ATM_HOME: home, ...env }, repo).settings.model;
+  writeUser('fast_model = "quick"');
   expect(fast()).toBe('quick');
   expect(fast('pinned')).toBe('pinned');
+  expect(fast(undefined, { ATM_AGENT_MCP_MODEL: 'of the environment' })).toBe('of the environment');
+  writeUser('model = "slow"', 'fast_model = "quick"');
+  expect(fast()).toBe('slow');
 });
 
 test('[FR-13.7] --readonly sets the sandbox, and --fast without fast_model is an error', () => {

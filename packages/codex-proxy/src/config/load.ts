@@ -4,7 +4,7 @@ import { ParleyError } from '@parley/protocol';
 
 import { findPlaces, findRepoFile, type Places } from './places.ts';
 import { check, type FileSettings, isSetting, readSettingsFile } from './read-file.ts';
-import { type Role, type SettingName, type Setting, type Settings, SETTINGS } from './schema.ts';
+import { ALIASES, type Role, type SettingName, type Setting, type Settings, SETTINGS } from './schema.ts';
 import { type SettingPaths, settingPaths } from './setting-paths.ts';
 
 /** Where a value came from. */
@@ -96,7 +96,8 @@ export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): L
 
 /** The variables that set a value, the strongest first. */
 export function variablesOf(key: SettingName): string[] {
-  return [PREFIX + key.toUpperCase(), ...((SETTINGS[key] as Setting).variables ?? [])];
+  const names = [key, ...Object.keys(ALIASES).filter((alias) => ALIASES[alias] === key)];
+  return [...names.map((one) => PREFIX + one.toUpperCase()), ...((SETTINGS[key] as Setting).variables ?? [])];
 }
 
 function isTrusted(root: string, user: FileSettings | undefined): boolean {
@@ -135,17 +136,19 @@ function fromEnvironment(env: NodeJS.ProcessEnv): [SettingName, unknown][] {
 
 function fromFlags(flags: Flags, values: ReadonlyMap<SettingName, unknown>): [SettingName, unknown][] {
   const found: [SettingName, unknown][] = [];
-  for (const [key, value] of Object.entries(flags.settings)) {
+  for (const [given, value] of Object.entries(flags.settings)) {
     if (value === undefined) continue;
+    const key = ALIASES[given] ?? given;
     if (!isSetting(key)) throw new ParleyError('VALIDATION_ERROR', `there is no setting ${key}`);
     found.push([key, check('command line', key, typeof value === 'string' ? fromText(key, value) : value)]);
   }
   const given = new Set(found.map(([key]) => key));
-  if (flags.fast === true && !given.has('model')) {
+  if (flags.fast === true) {
     const fast = found.find(([key]) => key === 'fast_model')?.[1] ?? values.get('fast_model');
     if (fast === null || fast === undefined)
       throw new ParleyError('VALIDATION_ERROR', '--fast needs the setting fast_model');
-    found.push(['model', fast]);
+    // A model that somebody has named stays, wherever that was.
+    if (!given.has('model') && values.get('model') === null) found.push(['model', fast]);
   }
   if (flags.readonly === true) {
     if (given.has('sandbox'))
@@ -175,8 +178,12 @@ function fromJson(plain: string): unknown {
 
 function strangers(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).filter(
-    (name) => name.startsWith(PREFIX) && !isSetting(name.slice(PREFIX.length).toLowerCase()),
+    (name) => name.startsWith(PREFIX) && !isKnown(name.slice(PREFIX.length).toLowerCase()),
   );
+}
+
+function isKnown(name: string): boolean {
+  return isSetting(name) || Object.hasOwn(ALIASES, name);
 }
 
 function entriesOf<T extends object>(object: T): [keyof T & SettingName, T[keyof T]][] {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
-import { NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
+import { IDENTITY_PATTERN, IDENTITY_RULE, NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
 
 const text = () => z.string().trim().min(1);
 const name = () => z.string().trim().regex(NAME_PATTERN, `must be ${NAME_RULE}`);
+const identity = () => z.string().trim().regex(IDENTITY_PATTERN, `must be ${IDENTITY_RULE}`);
 const seconds = (most: number) => z.number().min(0.05).max(most);
 
 const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'] as const;
@@ -36,9 +37,9 @@ const always = (): boolean => true;
 /** Every setting of `[plugins.atm-agent-mcp]`; a null means that nothing is passed on, so that Codex decides. */
 export const SETTINGS = {
   team: setting(name(), 'default', 'team whose mail and sessions these are', { variables: ['ATM_TEAM'] }),
-  identity: setting(name(), 'codex', 'identity of a session whose call names none'),
+  identity: setting(identity(), 'codex', 'identity of a session whose call names none'),
   client_identity: setting(
-    name().nullable(),
+    identity().nullable(),
     null,
     "the client's own name in the team, which no session gets",
     { variables: ['ATM_IDENTITY'], needsTrust: always },
@@ -83,7 +84,7 @@ export const SETTINGS = {
   ),
   auto_mail: setting(z.boolean(), true, 'start a turn when mail arrives'),
   per_thread_auto_mail: setting(
-    z.record(name(), z.boolean()),
+    z.record(identity(), z.boolean()),
     {},
     'identities for which auto_mail is decided otherwise',
   ),
@@ -140,7 +141,12 @@ export type SettingName = keyof typeof SETTINGS;
 export type Settings = { [K in SettingName]: z.output<(typeof SETTINGS)[K]['schema']> };
 
 /** Other names under which a file may say the same. */
-export const ALIASES: Record<string, SettingName> = { default_identity: 'identity', default_team: 'team' };
+export const ALIASES: Record<string, SettingName> = {
+  default_identity: 'identity',
+  default_team: 'team',
+  max_messages: 'max_mail_messages',
+  max_message_length: 'max_mail_message_length',
+};
 
 /** The words of older configurations. */
 export const OLD_VALUES: Partial<Record<SettingName, Record<string, string>>> = {

@@ -47,7 +47,8 @@ export function createHubLink({ access, askMs, log }: HubLinkDeps): HubLink {
   return {
     opened(session) {
       const { agentId, identity } = session;
-      if (!AgentName.safeParse(identity).success) {
+      // Names with a dot are those of agents in a team that is linked to the hub.
+      if (!AgentName.safeParse(identity).success || identity.includes('.')) {
         log('warn', 'an identity cannot be the name of an agent at the hub: not linked', { identity });
         return;
       }

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { RpcError } from '../errors.ts';
 import { createIdentities, type Identities } from './identities.ts';
-import { NAME_PATTERN } from './identity-name.ts';
+import { IDENTITY_PATTERN, NAME_PATTERN } from './identity-name.ts';
 
 let folder: string;
 let identities: Identities;
@@ -125,7 +125,26 @@ test('[C-PROXY-34] names that would leave their folder or be two things at once 
     'e\u0301',
     '-x',
     'a b',
+    'a..b',
+    'audit.jsonl',
+    'a.',
+    '.bridge.json',
   ];
-  expect(bad.filter((name) => NAME_PATTERN.test(name))).toEqual([]);
+  for (const pattern of [NAME_PATTERN, IDENTITY_PATTERN])
+    expect(bad.filter((name) => pattern.test(name))).toEqual([]);
   for (const name of ['codex', 'arch-ctm', 'dev_1', 'A', 'a', '7']) expect(name).toMatch(NAME_PATTERN);
+  for (const name of ['codex', 'arch-ctm', 'dev.1', 'a.lock.b']) expect(name).toMatch(IDENTITY_PATTERN);
+});
+
+test('names that have one inbox exclude each other, here and in another process', async () => {
+  identities.bind('dev.1', 'codex:1');
+  expect(conflict(() => identities.bind('dev-1', 'codex:2')).data).toMatchObject({
+    error_name: 'IDENTITY_CONFLICT',
+    conflicting_agent_id: 'codex:1',
+  });
+  expect((await another('dev-1')).told).toBe('-32001 IDENTITY_CONFLICT');
+  identities.release('dev.1', 'codex:1');
+  identities.hold('dev-1');
+  expect(conflict(() => identities.bind('dev.1', 'codex:2')).code).toBe(-32_001);
+  expect((await another('dev.1')).told).toBe('-32001 IDENTITY_CONFLICT');
 });

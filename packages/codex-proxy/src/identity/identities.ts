@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { sameInbox } from '@parley/mail';
+import { inboxName, sameInbox } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
-import { type FileLock, lockFile } from '@parley/sqlite';
+import { type FileLock, isFileLocked, lockFile } from '@parley/sqlite';
 
 import { proxyError } from '../errors.ts';
 
@@ -19,6 +19,8 @@ export interface Identities {
   holds(identity: string): boolean;
   /** Throws IDENTITY_CONFLICT when another process holds the identity. */
   checkFree(identity: string): void;
+  /** True for an identity that some proxy had and that nobody holds any more. */
+  isGone(identity: string): boolean;
   agentOf(identity: string): string | undefined;
   bindings(): { identity: string; agent_id: string }[];
   close(): void;
@@ -42,7 +44,7 @@ export function createIdentities(sessions: string, team: string): Identities {
       });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     try {
-      lockByIdentity.set(identity, lockFile(join(folder, `${identity}.lock`), 0));
+      lockByIdentity.set(identity, lockAll(folder, identity));
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
       const why =
@@ -87,6 +89,10 @@ export function createIdentities(sessions: string, team: string): Identities {
       lock(identity);
       unlock(identity);
     },
+    isGone(identity) {
+      const path = join(folder, `${identity}.lock`);
+      return !lockByIdentity.has(identity) && existsSync(path) && !isFileLocked(path);
+    },
     agentOf: (identity) => agentByIdentity.get(identity),
     bindings: () => [...agentByIdentity].map(([identity, agent_id]) => ({ identity, agent_id })),
     close() {
@@ -95,4 +101,20 @@ export function createIdentities(sessions: string, team: string): Identities {
       for (const identity of lockByIdentity.keys()) unlock(identity);
     },
   };
+}
+
+/** The lock of the name itself and, where that differs, of the inbox it has. */
+function lockAll(folder: string, identity: string): FileLock {
+  const taken: FileLock[] = [];
+  const release = (): void => {
+    for (const one of taken) one.release();
+  };
+  try {
+    for (const stem of new Set([identity, inboxName(identity)]))
+      taken.push(lockFile(join(folder, `${stem}.lock`), 0));
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { release };
 }

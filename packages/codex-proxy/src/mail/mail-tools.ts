@@ -2,7 +2,7 @@ import type { MailDesk } from '@parley/mail';
 import { z } from 'zod';
 
 import type { Audit } from '../audit/open-audit.ts';
-import { NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
+import { IDENTITY_PATTERN, IDENTITY_RULE } from '../identity/identity-name.ts';
 import type { TeamNames } from '../identity/team-names.ts';
 
 /** Who uses a mail tool: the bound identity of a session, or the one that the client named. */
@@ -15,7 +15,7 @@ export interface MailUser {
 /** What the tools work with. */
 export interface MailToolDeps {
   mail: MailDesk;
-  audit: Pick<Audit, 'note'>;
+  audit: Pick<Audit, 'note' | 'noteEnd'>;
   names: TeamNames;
 }
 
@@ -110,7 +110,7 @@ export const CLIENT_MAIL_TOOLS = MAIL_TOOLS.map(({ input, ...rest }) => ({
     ...input.shape,
     identity: z
       .string()
-      .regex(NAME_PATTERN, `must be ${NAME_RULE}`)
+      .regex(IDENTITY_PATTERN, `must be ${IDENTITY_RULE}`)
       .describe(
         'for whom this is done: an identity of this proxy, or your own; to look without marking, anybody',
       )
@@ -122,6 +122,7 @@ function tool<S extends z.ZodObject>(given: MailTool<S>): MailTool {
   return given;
 }
 
-function noteOf(name: string, { identity, agentId }: MailUser) {
+/** What the audit log tells of a call. */
+export function noteOf(name: string, { identity, agentId }: MailUser) {
   return { event: 'tool_call', tool: name, identity, agent_id: agentId } as const;
 }

@@ -6,7 +6,10 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Log } from '../logger.ts';
 
 /** The mail of the configured team, where this user keeps it. */
-export function openTeamMail({ places, settings, aliases }: LoadedConfig, log: Log): MailDesk {
+export function openTeamMail(
+  { places, settings, aliases }: Pick<LoadedConfig, 'places' | 'settings' | 'aliases'>,
+  log: Log,
+): MailDesk {
   return openMail({
     teams: places.teams,
     archive: places.mail,

@@ -2,7 +2,7 @@ import { ParleyError, showUnseen } from '@parley/protocol';
 import type { z } from 'zod';
 
 import { RpcError } from '../errors.ts';
-import { MAIL_TOOLS, type MailToolDeps, type MailUser } from './mail-tools.ts';
+import { MAIL_TOOLS, type MailToolDeps, type MailUser, noteOf } from './mail-tools.ts';
 
 /** What a mail tool answers, in MCP's form. */
 export interface MailToolResult {
@@ -19,10 +19,14 @@ export async function runMailTool(
   name: string,
   args: Record<string, unknown>,
 ): Promise<MailToolResult> {
+  const refused = (code: string, message: string): MailToolResult => {
+    deps.audit.noteEnd({ ...noteOf(name, user), status: 'refused', error_name: code, summary: message });
+    return failed(code, message);
+  };
   const found = MAIL_TOOLS.find((tool) => tool.name === name);
-  if (found === undefined) return failed('NOT_FOUND', `There is no tool ${name}`);
+  if (found === undefined) return refused('NOT_FOUND', `There is no tool ${name}`);
   const parsed = found.input.safeParse(args);
-  if (!parsed.success) return failed('VALIDATION_ERROR', issueOf(parsed.error));
+  if (!parsed.success) return refused('VALIDATION_ERROR', issueOf(parsed.error));
   try {
     await deps.names.check(user.identity);
     return told(await found.run(deps, user, parsed.data));

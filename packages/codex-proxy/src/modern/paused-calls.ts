@@ -3,15 +3,24 @@ import { randomBytes } from 'node:crypto';
 import { canonicalJson } from '@parley/protocol';
 
 import { invalidParams } from '../errors.ts';
-import type { Params } from '../wire/message.ts';
+import type { Params, RpcId } from '../wire/message.ts';
 import type { UpstreamAnswer } from '../wire/upstream.ts';
 import { canBeAsked } from './revision.ts';
 
 /** Who waits for a turn. */
 export interface Caller {
   signal: AbortSignal;
+  /** The request that waits for it now. */
+  requestId(): RpcId;
   /** The turn is this session's. */
   forAgent(agentId: string): void;
+}
+
+/** A tool call as the client made it. */
+interface IncomingCall {
+  id: RpcId;
+  params: Params;
+  signal: AbortSignal;
 }
 
 /**
@@ -19,7 +28,7 @@ export interface Caller {
  * answered with it, and goes on when it is made again with what was answered.
  */
 export interface PausedCalls {
-  run(params: Params, signal: AbortSignal, start: (caller: Caller) => Promise<unknown>): Promise<unknown>;
+  run(call: IncomingCall, start: (caller: Caller) => Promise<unknown>): Promise<unknown>;
   /** Asks with the answer to whichever call of that agent waits, now or later. */
   ask(agentId: string, params: Params, signal: AbortSignal): Promise<UpstreamAnswer>;
 }
@@ -27,6 +36,8 @@ export interface PausedCalls {
 interface Call {
   /** The tool and its arguments: the same again, or it is another call. */
   binding: string;
+  /** Of the last time that it was made. */
+  id: RpcId;
   agents: Set<string>;
   controller: AbortController;
   canAsk: boolean;
@@ -54,9 +65,10 @@ export function createPausedCalls(keepMs: number): PausedCalls {
   const questionsOf = ({ agents }: Call): [string, Question][] =>
     [...questions].filter(([, { agentId }]) => agents.has(agentId));
 
-  function begin(params: Params, start: (caller: Caller) => Promise<unknown>): Call {
+  function begin({ id, params }: IncomingCall, start: (caller: Caller) => Promise<unknown>): Call {
     const controller = new AbortController();
     const call: Call = {
+      id,
       binding: bindingOf(params),
       agents: new Set(),
       controller,
@@ -67,7 +79,7 @@ export function createPausedCalls(keepMs: number): PausedCalls {
     };
     calls.add(call);
     const forAgent = (agentId: string): void => void call.agents.add(agentId);
-    call.outcome = start({ signal: controller.signal, forAgent }).finally(() => {
+    call.outcome = start({ signal: controller.signal, requestId: () => call.id, forAgent }).finally(() => {
       call.isDone = true;
       calls.delete(call);
       call.wake();
@@ -77,12 +89,13 @@ export function createPausedCalls(keepMs: number): PausedCalls {
     return call;
   }
 
-  function takeUp(params: Params): Call {
+  function takeUp({ id: madeAgain, params }: IncomingCall): Call {
     const { requestState, inputResponses } = params;
     const call = typeof requestState === 'string' ? pausedByState.get(requestState) : undefined;
     if (call === undefined || call.binding !== bindingOf(params))
       throw invalidParams('requestState is altered, used, expired or of another call');
     pausedByState.delete(String(requestState));
+    call.id = madeAgain;
     const given = (inputResponses ?? {}) as Params;
     for (const [id, { answer }] of questionsOf(call))
       if (Object.hasOwn(given, id)) answer({ result: given[id] });
@@ -110,8 +123,9 @@ export function createPausedCalls(keepMs: number): PausedCalls {
   }
 
   return {
-    async run(params, signal, start) {
-      const call = params['requestState'] === undefined ? begin(params, start) : takeUp(params);
+    async run(incoming, start) {
+      const { params, signal } = incoming;
+      const call = params['requestState'] === undefined ? begin(incoming, start) : takeUp(incoming);
       const cancel = (): void => call.controller.abort(signal.reason);
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();

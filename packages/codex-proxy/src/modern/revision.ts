@@ -19,6 +19,8 @@ export function isModern({ _meta: meta }: Params): boolean {
   const requested = meta[`${KEY}protocolVersion`];
   if (requested !== REVISION)
     throw new RpcError(UNSUPPORTED_VERSION, 'Unsupported protocol version', {
+      error_source: 'proxy',
+      error_name: 'UNSUPPORTED_PROTOCOL_VERSION',
       supported: [REVISION],
       requested: String(requested),
     });

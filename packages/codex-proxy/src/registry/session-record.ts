@@ -21,6 +21,10 @@ const SessionRecordSchema = z.looseObject({
   status: z.enum(STATUSES),
   tag: text.nullable(),
   role: text.nullable().optional(),
+  /** What the call that opened it asked for; where it named nothing, its role and the configuration decide. */
+  model: text.nullable().optional(),
+  sandbox: text.nullable().optional(),
+  approval_policy: text.nullable().optional(),
   agent_name: text.nullable().optional(),
   agent_source: text.nullable().optional(),
   /** Whether mail starts turns of this session; the configuration says so unless this does. */

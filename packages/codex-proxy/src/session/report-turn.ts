@@ -1,6 +1,6 @@
-import type { TurnResult } from '@parley/runtimes';
+import type { ChildExit, TurnResult } from '@parley/runtimes';
 
-import { childFault, deadChild } from '../child-fault.ts';
+import { childFault, deadChild, howEnded } from '../child-fault.ts';
 import { proxyError } from '../errors.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { TurnReport } from './session.ts';
@@ -13,7 +13,11 @@ export interface ToolResult {
 }
 
 /** Turns what a turn came to into the client's answer: a result, or the error that is thrown. */
-export function reportTurn({ how, end }: TurnReport, record: SessionRecord, timeoutSecs: number): ToolResult {
+export function reportTurn(
+  { how, end }: TurnReport,
+  record: SessionRecord,
+  { timeoutSecs, exit }: { timeoutSecs: number; exit: ChildExit | undefined },
+): ToolResult {
   const { agent_id } = record;
   const said = end === undefined || end instanceof Error || end.text === '' ? null : end.text;
   const facts = { agent_id, partial_result: said };
@@ -26,13 +30,13 @@ export function reportTurn({ how, end }: TurnReport, record: SessionRecord, time
     case 'closed':
       throw proxyError('SESSION_CLOSED', `The session '${agent_id}' was closed`, facts);
     case 'dead':
-      throw proxyError('CHILD_PROCESS_DEAD', 'The Codex process is not running', facts);
+      throw deadChild(howEnded(exit), exit, facts);
     case 'cancelled':
       return failed(record, said === null ? 'The turn was cancelled.' : `${said}\n\nThe turn was cancelled.`);
     case 'result':
       break;
   }
-  if (end === undefined) throw proxyError('CHILD_PROCESS_DEAD', 'The Codex process gave no result', facts);
+  if (end === undefined) throw deadChild('it gave no result', exit, facts);
   if (end instanceof Error) throw childFault(end, { agent_id });
   return settled(end, record);
 }

@@ -12,7 +12,7 @@ export async function resumeAtStart(deps: CodexDeps, wanted: string | true): Pro
     deps.log('warn', 'there is no session to resume', { identity: deps.settings.identity });
     return;
   }
-  await takeUp(deps, record).catch((error: Error) => {
+  await takeUp(deps, record, {}, 'with_instructions').catch((error: Error) => {
     if (wanted !== true) throw error;
     const { agent_id } = record;
     deps.log('warn', 'the newest session could not be resumed', { agent_id, reason: error.message });

@@ -1,5 +1,6 @@
 import {
   type Codex,
+  type ContextBlock,
   RuntimeError,
   type ThreadOptions,
   type TurnInput,
@@ -14,7 +15,16 @@ import type { SessionRecord } from '../registry/session-record.ts';
 /** How a thread is started, and again when it is resumed. */
 export interface Launch {
   thread: Omit<ThreadOptions, 'cwd' | 'developerInstructions'>;
+  /** What a new thread is told. */
   developerInstructions: string | undefined;
+  /** The part of it that a thread which exists has not heard yet. */
+  newInstructions: string | undefined;
+}
+
+/** What a session left behind, for its first turn: a message of the developer, or the beginning of the prompt. */
+export interface Preface {
+  text: string;
+  goes: 'with_instructions' | 'before_prompt';
 }
 
 export interface SessionThreadDeps {
@@ -28,25 +38,31 @@ export interface SessionThreadDeps {
 }
 
 /** A turn's own part of its input. */
-export type TurnRequest = Pick<TurnInput, 'prompt' | 'untrusted' | 'signal' | 'onSent'>;
+export interface TurnRequest extends Pick<TurnInput, 'prompt' | 'untrusted' | 'signal' | 'onSent'> {
+  /** Told as a message of the developer. */
+  instructions?: string | undefined;
+}
 
 /** The Codex thread of a session: started by its first turn, taken up again when its child is another. */
 export interface SessionThread {
   id(): string | undefined;
   /** True once the child has it. */
   isLoaded(): boolean;
+  /** Settles anew how it is loaded; only before it is. */
+  prepare(launch: Launch): void;
   run(request: TurnRequest): Promise<TurnResult>;
 }
 
 /** Drives one thread; `record` and `update` are the session's own. */
 export function createSessionThread(
   deps: SessionThreadDeps,
-  launch: Launch,
+  launched: Launch,
   session: { record: () => SessionRecord; update: (change: Partial<SessionRecord>) => void },
-  leftBehind: string | undefined,
+  leftBehind: Preface | undefined,
 ): SessionThread {
   let threadId = session.record().backend_id ?? undefined;
   let isLoaded = false;
+  let launch = launched;
   let preface = leftBehind;
 
   const options = async (): Promise<Omit<ThreadOptions, 'developerInstructions'>> => {
@@ -58,11 +74,17 @@ export function createSessionThread(
     };
   };
 
-  /** What a new thread is told: a summary stands there too, as instructions outlive a compaction. */
-  const instructions = (): string | undefined => {
-    const { developerInstructions: given } = launch;
-    if (preface === undefined) return given;
-    return given === undefined ? withSummary(preface) : `${withSummary(preface)}\n\n${given}`;
+  /** What a new thread is told: what was left behind stands there too, as instructions outlive a compaction. */
+  const firstInstructions = (): string | undefined => joined(preface?.text, launch.developerInstructions);
+
+  /** What a thread that exists is told with its next turn. */
+  const news = (): ContextBlock[] => [
+    ...(preface?.goes === 'with_instructions' ? [{ name: 'session-summary', text: preface.text }] : []),
+    ...(launch.newInstructions === undefined ? [] : [instructed(launch.newInstructions)]),
+  ];
+  const allTold = (): void => {
+    preface = undefined;
+    launch = { ...launch, newInstructions: undefined };
   };
 
   /** A thread of an earlier child; where the backend cannot take it up, the session goes on in a new one. */
@@ -84,36 +106,42 @@ export function createSessionThread(
   return {
     id: () => threadId,
     isLoaded: () => isLoaded,
-    async run(request) {
+    prepare: (another) => void (launch = another),
+    async run({ instructions, ...input }) {
       const { cwd, identity, team, branch, repo_root } = session.record();
       const work = await readContext(cwd);
       if (work.branch !== branch || work.repo_root !== repo_root) session.update({ ...work });
       const context = { ...work, identity, team };
-      const { prompt: asked } = request;
-      const prompt = preface === undefined ? asked : `${withSummary(preface)}\n\n---\n\n${asked}`;
       const codex = await deps.awake();
       if (threadId !== undefined && !isLoaded) await load(codex, threadId);
+      const prompt =
+        preface?.goes === 'before_prompt' ? `${preface.text}\n\n---\n\n${input.prompt}` : input.prompt;
       if (threadId === undefined) {
-        const developerInstructions = withContext(instructions(), context);
-        const first = { ...request, prompt };
+        const developerInstructions = withContext(joined(firstInstructions(), instructions), context);
+        const first = { ...input, prompt };
         const started = await codex.startThread({ ...(await options()), developerInstructions }, first);
         isLoaded = true;
         threadId = started.threadId;
         session.update({ backend_id: threadId });
         deps.threadKnown(threadId);
-        preface = undefined;
+        allTold();
         if (started.turn !== undefined) return started.turn;
       }
-      preface = undefined;
-      return codex.runTurn(threadId, {
-        ...request,
-        prompt,
-        context: [{ name: CONTEXT_NAME, text: contextLines(context) }],
-      });
+      const blocks = [
+        ...news(),
+        ...(instructions === undefined ? [] : [instructed(instructions)]),
+        { name: CONTEXT_NAME, text: contextLines(context) },
+      ];
+      allTold();
+      return codex.runTurn(threadId, { ...input, prompt, context: blocks });
     },
   };
 }
 
-function withSummary(summary: string): string {
-  return `Summary of this session when it was closed:\n\n${summary}`;
+function joined(...parts: (string | undefined)[]): string | undefined {
+  return parts.filter((part) => part !== undefined).join('\n\n') || undefined;
+}
+
+function instructed(text: string): ContextBlock {
+  return { name: 'developer-instructions', text };
 }

@@ -3,7 +3,9 @@ import type { TurnResult } from '@parley/runtimes';
 import type { Audit } from '../audit/open-audit.ts';
 import type { Addressee, Courier } from '../mail/courier.ts';
 import type { EndedTurn, OpenSession, StartedTurn } from '../onlooker.ts';
+import { SUMMARY_PROMPT } from '../registry/left-behind.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
+import type { RpcId } from '../wire/message.ts';
 import {
   newSession,
   type RequestKey,
@@ -16,6 +18,7 @@ import {
 import {
   createSessionThread,
   type Launch,
+  type Preface,
   type SessionThreadDeps,
   type TurnRequest,
 } from './session-thread.ts';
@@ -58,14 +61,23 @@ export interface Session extends OpenSession, Addressee {
   /** True until its first turn since it was opened. */
   isFresh(): boolean;
   /** Waits for its place in the queue and for its end; aborting takes it out or interrupts it. */
-  turn(prompt: string, signal: AbortSignal): Promise<TurnReport>;
-  /** Whether mail starts turns of its own from now on. */
-  setAutoMail(wanted: boolean): void;
+  turn(prompt: string, signal: AbortSignal, more?: TurnExtras): Promise<TurnReport>;
+  /** The client's request whose turn runs. */
+  requestId(): RpcId | undefined;
+  /** What may be changed at any time. */
+  set(change: Pick<Partial<SessionRecord>, 'auto_mail' | 'tag'>): void;
+  /** Settles anew how it is launched; only before its first turn. */
+  prepare(launch: Launch, change: Partial<SessionRecord>): void;
   close(summary: 'when_busy' | 'always'): Promise<void>;
   childDied(): void;
 }
 
-interface Turn {
+/** What a turn of the client brings beside its prompt. */
+interface TurnExtras extends Pick<TurnRequest, 'instructions'> {
+  requestId?: () => RpcId;
+}
+
+interface Turn extends TurnExtras {
   prompt: string;
 }
 
@@ -78,15 +90,12 @@ const NO_MAIL: TurnResult = {
   durationMs: 0,
 };
 
-const SUMMARY_PROMPT =
-  'This session is about to be closed. Do not start any work or use any tool. In at most 300 words, sum up for whoever resumes it: the goal, what was done and decided, what is open, and the next step.';
-
 /** Carries out what the rules decide: turns on the driver, clocks, and answers. What a session left behind goes before its first turn. */
 export function createSession(
   deps: SessionDeps,
   launch: Launch,
   initial: SessionRecord,
-  leftBehind?: string,
+  leftBehind?: Preface,
 ): Session {
   const { limits } = deps;
   let state = newSession<Turn>();
@@ -94,6 +103,7 @@ export function createSession(
   const thread = createSessionThread(deps, launch, { record: () => record, update }, leftBehind);
   let hasEnded = false;
   let lastRequest = 0;
+  let runningRequest: (() => RpcId) | undefined;
   const reports = new Map<RequestKey, (report: TurnReport) => void>();
   const closings = new Map<RequestKey, () => void>();
   const controllers = new Map<number, AbortController>();
@@ -149,15 +159,18 @@ export function createSession(
     const clock =
       source === 'summary' ? undefined : later(limits.turnMs, () => feed({ type: 'turn_timed_out', turn }));
     const { signal } = controller;
+    const { requestId, ...asked } = payload ?? { prompt: SUMMARY_PROMPT };
+    runningRequest = requestId;
     let result: TurnEnd;
     let wasBrought = source !== 'mail';
     try {
       if (source === 'mail') ({ result, wasBrought } = await bringMail(signal));
-      else result = await audited(source, { prompt: payload?.prompt ?? SUMMARY_PROMPT, signal });
+      else result = await audited(source, { ...asked, signal });
     } catch (error) {
       result = error instanceof Error ? error : new Error(String(error));
     }
     controllers.delete(turn);
+    runningRequest = undefined;
     cancelLater(clock);
     const completed = !(result instanceof Error) && result.status === 'completed';
     // Mail that could not be brought is no reason to give a session up that its client has.
@@ -231,7 +244,8 @@ export function createSession(
     threadId: () => thread.id(),
     isClosed: () => state.phase === 'closed',
     isFresh: () => state.lastTurn === 0,
-    turn(prompt, signal) {
+    requestId: () => runningRequest?.(),
+    turn(prompt, signal, more) {
       const request = ++lastRequest;
       return new Promise((resolve) => {
         const cancel = (): void => feed({ type: 'cancel', request });
@@ -240,7 +254,7 @@ export function createSession(
           resolve(report);
         });
         signal.addEventListener('abort', cancel, { once: true });
-        feed({ type: 'client_turn', request, payload: { prompt } });
+        feed({ type: 'client_turn', request, payload: { prompt, ...more } });
         if (signal.aborted) cancel();
       });
     },
@@ -258,7 +272,11 @@ export function createSession(
     },
     childDied: () => feed({ type: 'child_died' }),
     autoMail: () => record.auto_mail ?? undefined,
-    setAutoMail: (wanted) => update({ auto_mail: wanted }),
+    set: update,
+    prepare(launched, change) {
+      update(change);
+      thread.prepare(launched);
+    },
     mailArrived() {
       // A session that has no thread yet gets its mail after its first turn.
       if (thread.id() !== undefined && !hasEnded) feed({ type: 'mail_waiting' });

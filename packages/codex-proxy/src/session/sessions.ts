@@ -1,7 +1,5 @@
-import { access, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 
-import { writeWhole } from '@parley/mail';
-import { hideSecrets, showUnseen } from '@parley/protocol';
 import type { Codex } from '@parley/runtimes';
 
 import type { Audit } from '../audit/open-audit.ts';
@@ -12,12 +10,12 @@ import type { Log } from '../logger.ts';
 import type { Courier } from '../mail/courier.ts';
 import type { Membership } from '../mail/membership.ts';
 import type { SessionServer } from '../mail/session-server.ts';
-import type { Onlooker } from '../onlooker.ts';
+import type { Onlooker, StartedTurn } from '../onlooker.ts';
+import type { LeftBehind } from '../registry/left-behind.ts';
 import type { Registry } from '../registry/open-registry.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
-import { summaryPath } from '../registry/summary-path.ts';
 import { createSession, type Session, type SessionLimits } from './session.ts';
-import type { Launch } from './session-thread.ts';
+import type { Launch, Preface } from './session-thread.ts';
 
 export interface SessionsDeps {
   awake: () => Promise<Codex>;
@@ -32,8 +30,7 @@ export interface SessionsDeps {
   sessionServer: Pick<SessionServer, 'admit' | 'dismiss'>;
   limits: SessionLimits;
   maxSessions: number;
-  /** Where sessions of this team keep their summaries. */
-  folder: string;
+  leftBehind: LeftBehind;
   now: () => Date;
   newAgentId: () => string;
   log: Log;
@@ -49,6 +46,9 @@ interface NewSession {
   cwd: string;
   role: string | null;
   tag: string | null;
+  model: string | null;
+  sandbox: string | null;
+  approval_policy: string | null;
   agent_name: string | null;
   agent_source: string | null;
   auto_mail: boolean | null;
@@ -58,8 +58,8 @@ interface NewSession {
 export interface Sessions {
   /** Binds the identity, or throws. */
   begin(made: NewSession, launch: Launch): Promise<Session>;
-  /** Takes up a session that had ended, under its own identity; what it left behind goes before its first turn. */
-  resume(record: SessionRecord, launch: Launch, summary: string | undefined): Promise<Session>;
+  /** Takes up a session that had ended, under its own identity. */
+  resume(record: SessionRecord, launch: Launch, preface: Preface | undefined): Promise<Session>;
   /** Ends for good a session whose proxy is gone. */
   retire(record: SessionRecord): void;
   live(agentId: string): Session | undefined;
@@ -80,12 +80,11 @@ export interface Sessions {
 
 /** Keeps each identity bound to one session, and no more sessions than allowed. */
 export function createSessions(deps: SessionsDeps): Sessions {
-  const { registry, identities, log, onlooker } = deps;
+  const { registry, identities, leftBehind, log, onlooker } = deps;
   const liveById = new Map<string, Session>();
-  const summaryWrites = new Set<Promise<void>>();
   const releaseByThread = new Map<string, Promise<void>>();
 
-  const open = (record: SessionRecord, launch: Launch, leftBehind?: string): Session => {
+  const open = (record: SessionRecord, launch: Launch, preface?: Preface): Session => {
     const { agent_id: agentId, identity } = record;
     if (liveById.size >= deps.maxSessions)
       throw proxyError(
@@ -94,6 +93,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
         { max_concurrent_threads: deps.maxSessions },
       );
     identities.bind(identity, agentId);
+    let running: StartedTurn | undefined;
     const session = createSession(
       {
         ...deps,
@@ -103,8 +103,15 @@ export function createSessions(deps: SessionsDeps): Sessions {
         },
         mailTools: async () => ({ atm: await deps.sessionServer.admit({ identity, agentId }) }),
         refuseApprovals: () => deps.refuseApprovals(agentId),
-        turnStarted: (turn) => onlooker?.turnStarted(agentId, turn),
-        turnEnded: (turn) => onlooker?.turnEnded(agentId, turn),
+        turnStarted(turn) {
+          running = turn;
+          onlooker?.turnStarted(agentId, turn);
+        },
+        turnEnded(turn) {
+          if (running !== undefined && running.source !== 'summary' && !session.isClosed())
+            leftBehind.noteTurn(session.record(), running.prompt, turn.end);
+          onlooker?.turnEnded(agentId, turn);
+        },
         closed(interrupted, summary) {
           liveById.delete(agentId);
           deps.courier.detach(agentId);
@@ -112,14 +119,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
           deps.membership.leave(identity);
           identities.release(identity, agentId);
           log('info', 'a session was closed', { agent_id: agentId, identity, interrupted });
-          if (summary !== undefined) keepSummary(session.record(), summary);
+          if (summary !== undefined) leftBehind.keepSummary(session.record(), summary);
           letGo(session.threadId());
           onlooker?.closed(agentId);
         },
       },
       launch,
       record,
-      leftBehind,
+      preface,
     );
     liveById.set(agentId, session);
     deps.membership.join(identity, { cwd: record.cwd, model: launch.thread.model });
@@ -127,16 +134,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     log('info', 'a session was opened', { agent_id: agentId, identity });
     onlooker?.opened(session);
     return session;
-  };
-
-  const keepSummary = (record: SessionRecord, text: string): void => {
-    const path = summaryPath(deps.folder, record);
-    if (path === undefined) return;
-    const writing = writeWhole(path, `${showUnseen(hideSecrets(text))}\n`).catch((error: unknown) =>
-      log('error', 'a summary could not be written', { path, error: String(error) }),
-    );
-    summaryWrites.add(writing);
-    void writing.then(() => summaryWrites.delete(writing));
   };
 
   /** Codex need not keep a closed thread at hand; whoever takes it up again waits until it is let go. */
@@ -170,7 +167,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       };
       return open(record, launch);
     },
-    async resume(record, launch, summary) {
+    async resume(record, launch, preface) {
       await access(record.cwd).catch(() => {
         throw proxyError('INVALID_SESSION_PARAMS', `The session's folder is gone: ${record.cwd}`, {
           agent_id: record.agent_id,
@@ -179,7 +176,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       });
       await deps.names.check(record.identity);
       await releaseByThread.get(record.backend_id ?? '');
-      return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch, summary);
+      return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch, preface);
     },
     retire(record) {
       if (!liveById.has(record.agent_id)) registry.put({ ...record, status: 'closed' });
@@ -194,22 +191,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
       return [...starting.toReversed(), ...registry.list().filter(({ agent_id }) => !known.has(agent_id))];
     },
     active: () => [...liveById.values()],
-    async summaryOf(record) {
-      const path = summaryPath(deps.folder, record);
-      if (path === undefined || isActive(record)) return undefined;
-      await Promise.all(summaryWrites);
-      return readFile(path, 'utf8').then(
-        (text) => text.trim() || undefined,
-        () => undefined,
-      );
-    },
+    summaryOf: async (record) => (isActive(record) ? undefined : leftBehind.summaryOf(record)),
     childDied() {
       for (const session of liveById.values()) session.childDied();
     },
     saved: () => registry.saved(),
     async closeAll() {
       await Promise.all([...liveById.values()].map((session) => session.close('always')));
-      await Promise.all(summaryWrites);
+      await leftBehind.written();
       await registry.saved();
     },
   };

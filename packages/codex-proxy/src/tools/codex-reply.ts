@@ -5,7 +5,7 @@ import type { Caller } from '../modern/paused-calls.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { ToolResult } from '../session/report-turn.ts';
 import { type CodexDeps, runTurn, takeUp, unknownSession } from './codex.ts';
-import type { ReplyArguments } from './schemas.ts';
+import { CodexArguments, ReplyArguments } from './schemas.ts';
 
 /** `codex-reply`: the next turn of a session; one whose proxy was restarted is taken up again. */
 export async function replyCodex(
@@ -22,8 +22,21 @@ export async function replyCodex(
       { agent_id: record.agent_id },
     );
   const session = live ?? (await takeUp(deps, record));
-  if (args.auto_mail !== undefined) session.setAutoMail(args.auto_mail);
-  return runTurn(deps, session, args.prompt, caller);
+  if (args.auto_mail !== undefined) session.set({ auto_mail: args.auto_mail });
+  return runTurn(deps, session, args.prompt, caller, args['developer-instructions']);
+}
+
+/** What only `codex` can settle is refused in words that say so. */
+export function refuseLaunchArguments(args: unknown): void {
+  const given = Object.keys(args ?? {}).filter(
+    (key) => Object.hasOwn(CodexArguments.shape, key) && !Object.hasOwn(ReplyArguments.shape, key),
+  );
+  if (given.length > 0)
+    throw proxyError(
+      'INVALID_SESSION_PARAMS',
+      `codex-reply cannot settle ${given.join(', ')}: close the session and call codex with its agent_id`,
+      { arguments: given },
+    );
 }
 
 function recordOf({ sessions }: CodexDeps, args: z.output<typeof ReplyArguments>): SessionRecord {

@@ -1,22 +1,27 @@
 import { join } from 'node:path';
 
+import type { ChildExit } from '@parley/runtimes';
+
 import { readContext } from '../context/read-context.ts';
 import { proxyError } from '../errors.ts';
 import type { Log } from '../logger.ts';
+import type { LeftBehind } from '../registry/left-behind.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { Caller } from '../modern/paused-calls.ts';
 import { reportTurn, type ToolResult } from '../session/report-turn.ts';
 import type { Session } from '../session/session.ts';
+import type { Preface } from '../session/session-thread.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { folderOf, type LaunchDeps, launchOf } from './launch.ts';
+import { folderOf, launchOf } from './launch.ts';
 import { readAgentFile } from './read-agent-file.ts';
+import { namedBy, refuseFixed, reopening, type ReopeningDeps } from './reopening.ts';
 import type { CodexArguments } from './schemas.ts';
 
-export interface CodexDeps extends LaunchDeps {
+export interface CodexDeps extends ReopeningDeps {
   sessions: Sessions;
+  leftBehind: LeftBehind;
+  child: { exit: () => ChildExit | undefined };
   log: Log;
-  /** Where the proxy was started. */
-  cwd: string;
   home: string;
 }
 
@@ -27,14 +32,19 @@ export async function startCodex(deps: CodexDeps, args: CodexArguments, caller: 
   if (args.agent_id !== undefined) return resumeCodex(deps, args, args.agent_id, caller);
   if (args.prompt !== undefined && args.agent_file !== undefined)
     throw proxyError('INVALID_SESSION_PARAMS', 'agent_file and prompt exclude each other');
-  const waiting = resumedSession(deps, args.identity ?? deps.settings.identity);
-  if (waiting !== undefined && args.prompt !== undefined) return runTurn(deps, waiting, args.prompt, caller);
   const here = await readContext(deps.cwd);
   const cwd = await folderOf(args.cwd, here.repo_root ?? deps.cwd, deps.cwd);
   const file = args.agent_file === undefined ? undefined : await readFileOf(deps, args.agent_file, cwd);
   const prompt = args.prompt ?? file?.text;
   if (prompt === undefined)
     throw proxyError('INVALID_SESSION_PARAMS', 'One of prompt, agent_file and agent_id is needed');
+  const source = file === undefined ? {} : { agent_name: file.name, agent_source: file.path };
+  const waiting = resumedSession(deps, args.identity ?? deps.settings.identity);
+  if (waiting !== undefined) {
+    const { launch, change } = await reopening(deps, waiting.record(), args);
+    waiting.prepare(launch, { ...change, ...source });
+    return runTurn(deps, waiting, prompt, caller);
+  }
   const role = args.role ?? deps.settings.role;
   const launch = await launchOf(deps, args, role);
   const made = {
@@ -43,8 +53,10 @@ export async function startCodex(deps: CodexDeps, args: CodexArguments, caller: 
     cwd,
     role,
     tag: args.tag ?? null,
-    agent_name: file?.name ?? null,
-    agent_source: file?.path ?? null,
+    ...namedBy(args),
+    agent_name: null,
+    agent_source: null,
+    ...source,
     auto_mail: args.auto_mail ?? null,
   };
   return openingTurn(deps, await deps.sessions.begin(made, launch), prompt, caller);
@@ -68,11 +80,13 @@ async function resumeCodex(
     });
   const prompt = args.prompt ?? CONTINUE;
   const live = deps.sessions.live(agentId);
-  const session = live ?? (await takeUp(deps, record, args));
-  if (args.auto_mail !== undefined) session.setAutoMail(args.auto_mail);
-  return live === undefined
-    ? openingTurn(deps, session, prompt, caller)
-    : runTurn(deps, session, prompt, caller);
+  if (live === undefined) return openingTurn(deps, await takeUp(deps, record, args), prompt, caller);
+  refuseFixed(args, live.record(), 'while the session lives; close it first');
+  live.set({
+    ...(args.tag === undefined ? {} : { tag: args.tag }),
+    ...(args.auto_mail === undefined ? {} : { auto_mail: args.auto_mail }),
+  });
+  return runTurn(deps, live, prompt, caller, args['developer-instructions']);
 }
 
 /** Whoever is told an agent_id finds it again, also after a crash. */
@@ -85,20 +99,23 @@ async function openingTurn(...turn: Parameters<typeof runTurn>): Promise<ToolRes
   }
 }
 
-/** Opens an ended session on its thread; what it left behind goes before its first turn. */
+/** Opens an ended session on its thread; what it left behind goes into its first turn. */
 export async function takeUp(
   deps: CodexDeps,
   record: SessionRecord,
   args: Partial<CodexArguments> = {},
+  goes: Preface['goes'] = 'before_prompt',
 ): Promise<Session> {
   if (record.backend_id === null) throw unknownSession(record.agent_id);
-  // The proxy of a stale session had no time for a summary: one that lies there tells of an earlier end.
-  const summary = record.status === 'stale' ? undefined : await deps.sessions.summaryOf(record);
-  if (summary === undefined)
+  const { launch, change } = await reopening(deps, record, args);
+  const text = await deps.leftBehind.prefaceOf(record);
+  if (text === undefined)
     deps.log('warn', 'a session is resumed without a summary', { agent_id: record.agent_id });
-  const { 'base-instructions': _base, ...kept } = args;
-  const launch = await launchOf(deps, kept, args.role ?? record.role ?? null);
-  return deps.sessions.resume(record, launch, summary);
+  return deps.sessions.resume(
+    { ...record, ...change },
+    launch,
+    text === undefined ? undefined : { text, goes },
+  );
 }
 
 /** One turn, to the client's answer. */
@@ -107,10 +124,17 @@ export async function runTurn(
   session: Session,
   prompt: string,
   caller: Caller,
+  instructions?: string,
 ): Promise<ToolResult> {
   caller.forAgent(session.agentId);
-  const report = await session.turn(prompt, caller.signal);
-  return reportTurn(report, session.record(), deps.settings.request_timeout_secs);
+  const report = await session.turn(prompt, caller.signal, {
+    instructions,
+    requestId: () => caller.requestId(),
+  });
+  return reportTurn(report, session.record(), {
+    timeoutSecs: deps.settings.request_timeout_secs,
+    exit: deps.child.exit(),
+  });
 }
 
 /** The session that `serve --resume` has taken up and that waits for its first turn. */

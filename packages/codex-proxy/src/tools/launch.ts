@@ -57,6 +57,7 @@ export async function launchOf(
     },
     developerInstructions:
       [given['developer-instructions'], extra].filter((part) => part !== undefined).join('\n\n') || undefined,
+    newInstructions: given['developer-instructions'],
   };
 }
 

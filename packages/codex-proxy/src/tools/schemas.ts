@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import { NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
+import { IDENTITY_PATTERN, IDENTITY_RULE } from '../identity/identity-name.ts';
 import { CLIENT_MAIL_TOOLS } from '../mail/mail-tools.ts';
 
 const text = (description: string) => z.string().describe(description);
 const name = (description: string) =>
-  z.string().regex(NAME_PATTERN, `must be ${NAME_RULE}`).describe(description);
+  z.string().regex(IDENTITY_PATTERN, `must be ${IDENTITY_RULE}`).describe(description);
 
 const autoMail = z
   .boolean()
@@ -46,6 +46,7 @@ export const ReplyArguments = z.strictObject({
   agent_id: text('the session, as `codex` named it').optional(),
   threadId: text("the session by Codex's own id").optional(),
   conversationId: text('deprecated: the same as threadId').optional(),
+  'developer-instructions': text('added to this turn as a message of the developer').optional(),
   auto_mail: autoMail,
 });
 

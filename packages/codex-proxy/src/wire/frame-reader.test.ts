@@ -68,6 +68,12 @@ describe('what is no message is told, and the next one is found', () => {
     ['a length that is no number', 'Content-Length: -1\r\n', /no number/],
     ['two lengths', 'Content-Length: 1\r\nContent-Length: 2\r\n', /no number/],
     ['a line that begins like a header', 'cat\n', /malformed/],
+    ['a huge length before a line', 'Content-Length: 999999999999\r\n\r\n{"no":1}\n', /longer than/],
+    [
+      'a huge length, and its body in several lines',
+      'Content-Length: 99999\r\n\r\n{\n "no": [\n  1\n ]\n}\n',
+      /longer than/,
+    ],
     ['an endless header', `C${'x'.repeat(9_000)}\n`, /too long/],
   ])('%s', (_what, bytes, told) => {
     for (const size of [1, 7, bytes.length]) {
@@ -78,4 +84,15 @@ describe('what is no message is told, and the next one is found', () => {
       expect(more).toEqual([]);
     }
   });
+});
+
+test('a huge Content-Length swallows its own body and no message after it, in either framing', () => {
+  const lie = 'Content-Length: 999999999999\r\n\r\n{"no":1}';
+  for (const after of [framed('{"ok":1}') + framed('{"ok":2}'), '\n{"ok":1}\n{"ok":2}\n'])
+    for (const size of [1, 7, 1_000]) {
+      const chunks = (lie + after).match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      const [fault, ...next] = read(chunks).map(text);
+      expect(fault).toMatch(/longer than/);
+      expect(next).toEqual(['{"ok":1}', '{"ok":2}']);
+    }
 });

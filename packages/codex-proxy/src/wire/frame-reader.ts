@@ -12,6 +12,9 @@ export interface FrameReader {
 
 const LF = 0x0a;
 const MOST_HEADER_BYTES = 8_192;
+/** The end of a line that is a header of its own, wherever that begins: no JSON holds one. */
+const HEADER_END = /content-length[ \t]*:[ \t]*(\d{1,15})\r?\n$/i;
+const HEADER_END_BYTES = 64;
 
 type Mode = 'start' | 'line' | 'skip-line' | 'head' | 'body' | 'skip-body';
 
@@ -24,6 +27,10 @@ export function createFrameReader(maxBytes: number): FrameReader {
   let length: number | undefined;
   let missing = 0;
   let frames: Frame[] = [];
+  /** The last bytes of a body that is skipped. */
+  let tail = '';
+  /** A body ended before its length: what follows is a message, or the rest of it. */
+  let isLost = false;
 
   const take = (part: Uint8Array): void => {
     if (part.length === 0) return;
@@ -51,8 +58,10 @@ export function createFrameReader(maxBytes: number): FrameReader {
   };
 
   const endHead = (): void => {
+    isLost = false;
     if (length === undefined) return fault('header', 'the header names no Content-Length', 'start');
     missing = length;
+    tail = '';
     if (length > maxBytes)
       return fault('header', `the message is longer than ${maxBytes} bytes`, 'skip-body');
     begin('body');
@@ -74,15 +83,40 @@ export function createFrameReader(maxBytes: number): FrameReader {
     length = told;
   };
 
+  /** A length that is too long may be a lie: the body ends with it, with a line, or where another header stands. */
+  const skipBody = (chunk: Uint8Array, from: number): number => {
+    const part = chunk.subarray(from, from + missing);
+    const lineEnd = part.indexOf(LF);
+    const to = lineEnd < 0 ? part.length : lineEnd + 1;
+    const last = part.subarray(Math.max(0, to - HEADER_END_BYTES), to);
+    tail = (tail + Buffer.from(last).toString('latin1')).slice(-HEADER_END_BYTES);
+    missing -= to;
+    if (lineEnd >= 0) {
+      const told = HEADER_END.exec(tail)?.[1];
+      begin(told === undefined ? 'start' : 'head');
+      if (told === undefined) isLost = missing > 0;
+      else length = Number(told);
+    } else if (missing === 0) begin('start');
+    return from + to;
+  };
+  const endLine = (): void => {
+    const bytes = taken();
+    if (!isLost || looksWhole(bytes)) {
+      frames.push({ framing: 'line', bytes });
+      isLost = false;
+    }
+    begin('start');
+  };
+
   /** Consumes from the chunk and says up to where. */
   const step = (chunk: Uint8Array, from: number): number => {
     if (mode === 'start') return start(chunk, from);
-    if (mode === 'body' || mode === 'skip-body') {
+    if (mode === 'skip-body') return skipBody(chunk, from);
+    if (mode === 'body') {
       const part = chunk.subarray(from, from + missing);
       missing -= part.length;
-      if (mode === 'body') take(part);
-      if (missing === 0 && mode === 'body') endBody();
-      else if (missing === 0) begin('start');
+      take(part);
+      if (missing === 0) endBody();
       return from + part.length;
     }
     const lineEnd = chunk.indexOf(LF, from);
@@ -101,10 +135,7 @@ export function createFrameReader(maxBytes: number): FrameReader {
     }
     if (gathered > maxBytes)
       fault('line', `the message is longer than ${maxBytes} bytes`, lineEnd < 0 ? 'skip-line' : 'start');
-    else if (lineEnd >= 0) {
-      frames.push({ framing: 'line', bytes: taken() });
-      begin('start');
-    }
+    else if (lineEnd >= 0) endLine();
     return to + 1;
   };
 
@@ -128,13 +159,19 @@ export function createFrameReader(maxBytes: number): FrameReader {
       return drain();
     },
     end() {
-      if (mode === 'line') frames.push({ framing: 'line', bytes: taken() });
+      if (mode === 'line') endLine();
       else if (mode === 'head' || mode === 'body')
         fault('header', 'the input ended inside a message', 'start');
       begin('start');
       return drain();
     },
   };
+}
+
+/** True for a line that is an object or a list by itself. */
+function looksWhole(bytes: Uint8Array): boolean {
+  const line = Buffer.from(bytes).toString('latin1').trimEnd();
+  return (line.startsWith('{') && line.endsWith('}')) || (line.startsWith('[') && line.endsWith(']'));
 }
 
 function isBlank(byte: number | undefined): boolean {

@@ -4,7 +4,8 @@ import type { Framing } from './frame-reader.ts';
 
 /** Writes whole messages and never waits for the reader. */
 export interface FrameWriter {
-  send(message: object, framing: Framing): void;
+  /** A list goes as a batch. */
+  send(message: object | readonly object[], framing: Framing): void;
   /** For what may be lost: false when the reader is slow or gone. */
   offer(message: object, framing: Framing): boolean;
   /** Bytes that wait for the reader. */
@@ -38,8 +39,8 @@ export function createFrameWriter(
     if (gone || text === '') return;
     output.write(text);
   };
-  const gather = (message: object, framing: Framing): void => {
-    const text = JSON.stringify({ jsonrpc: '2.0', ...message });
+  const gather = (message: object | readonly object[], framing: Framing): void => {
+    const text = JSON.stringify(Array.isArray(message) ? message.map(stamped) : stamped(message));
     onMessage(text);
     gathered +=
       framing === 'line' ? `${text}\n` : `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
@@ -59,4 +60,8 @@ export function createFrameWriter(
     backlog,
     flush,
   };
+}
+
+function stamped(message: object): object {
+  return { jsonrpc: '2.0', ...message };
 }

@@ -1,6 +1,6 @@
 import { decodeJson } from '@parley/protocol';
 
-import { type ErrorData, RPC } from '../errors.ts';
+import { type ErrorData, RPC, rpcError, type RpcError } from '../errors.ts';
 
 export type RpcId = string | number | null;
 
@@ -20,15 +20,29 @@ export interface RpcFault {
 }
 
 const LIMITS = { depth: 128, items: 200_000, anyNumber: true };
+const MOST_IN_BATCH = 1_000;
 
-/** Reads one message, strictly: every text that is not exactly one is answered, never guessed at. */
-export function readMessage(bytes: Uint8Array): Incoming {
+/** Reads one message, or a list of them where batches are allowed; strictly: whatever is none is answered, never guessed at. */
+export function readMessage(bytes: Uint8Array, allowsBatch: boolean): Incoming | Incoming[] {
   let value: unknown;
   try {
     value = decodeJson(bytes, LIMITS);
   } catch (error) {
     return invalid(null, RPC.parseError, `Parse error: ${(error as Error).message}`);
   }
+  if (!Array.isArray(value)) return readOne(value);
+  if (!allowsBatch) return invalid(null, RPC.invalidRequest, 'Invalid request: a message is one object');
+  if (value.length === 0 || value.length > MOST_IN_BATCH)
+    return invalid(null, RPC.invalidRequest, `Invalid request: a batch holds 1 to ${MOST_IN_BATCH} messages`);
+  return value.map((one) => {
+    const message = readOne(one);
+    return message.kind === 'request' && message.method === 'initialize'
+      ? invalid(message.id, RPC.invalidRequest, 'Invalid request: initialize is no part of a batch')
+      : message;
+  });
+}
+
+function readOne(value: unknown): Incoming {
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     return invalid(null, RPC.invalidRequest, 'Invalid request: a message is one object');
   const message = value as Record<string, unknown>;
@@ -61,6 +75,11 @@ function isId(id: unknown): id is RpcId {
   return id === null || typeof id === 'string' || typeof id === 'number';
 }
 
-function invalid(id: RpcId, code: number, message: string): Incoming {
-  return { kind: 'invalid', id, error: { code, message } };
+function invalid(id: RpcId, code: (typeof RPC)[keyof typeof RPC], message: string): Incoming {
+  return { kind: 'invalid', id, error: faultOf(rpcError(code, message)) };
+}
+
+/** An error as it stands on the wire. */
+export function faultOf({ code, message, data }: RpcError): RpcFault {
+  return { code, message, ...(data === undefined ? {} : { data }) };
 }

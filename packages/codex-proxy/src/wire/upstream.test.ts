@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { proxyError } from '../errors.ts';
 import { createFrameReader } from './frame-reader.ts';
@@ -77,7 +77,7 @@ describe("[NFR-6] what is no request is refused in the protocol's own words", ()
     const { raw, said } = connect();
     raw(Buffer.concat([Buffer.from(text), Buffer.from('\n')]));
     const [answer, ...more] = await said();
-    expect(answer?.message).toMatchObject({ id, error: { code } });
+    expect(answer?.message).toMatchObject({ id, error: { code, data: { error_source: 'proxy' } } });
     expect(more).toEqual([]);
   });
 });
@@ -116,7 +116,11 @@ test('[NFR-6] an error of the proxy carries its name and source; any other says 
     message: 'no such session',
     data: { error_source: 'proxy', error_name: 'SESSION_NOT_FOUND', agent_id: 'x' },
   });
-  expect(other).toEqual({ code: -32_603, message: 'Internal error' });
+  expect(other).toEqual({
+    code: -32_603,
+    message: 'Internal error',
+    data: { error_source: 'proxy', error_name: 'INTERNAL_ERROR' },
+  });
   expect(told).toEqual(['a request failed']);
 });
 
@@ -155,7 +159,12 @@ describe('[FR-18.2] [C-PROXY-25] questions to the client', () => {
     const [question] = await said();
     controller.abort(new Error('too late'));
     await expect(asked).rejects.toThrow('too late');
-    expect((await said())[0]?.message).toMatchObject({
+    // What may be lost waits a moment for company.
+    const [told] = await vi.waitUntil(async () => {
+      const heard = await said();
+      return heard.length > 0 && heard;
+    });
+    expect(told?.message).toMatchObject({
       method: 'notifications/cancelled',
       params: { requestId: question?.message.id },
     });

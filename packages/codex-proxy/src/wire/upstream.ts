@@ -1,8 +1,8 @@
-import { RPC, RpcError } from '../errors.ts';
+import { RPC, rpcError, RpcError } from '../errors.ts';
 import type { Log } from '../logger.ts';
 import { createFrameReader, type Frame, type Framing } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
-import { type Incoming, type Params, readMessage, type RpcFault, type RpcId } from './message.ts';
+import { faultOf, type Incoming, type Params, readMessage, type RpcFault, type RpcId } from './message.ts';
 
 /** One request of the client; `signal` tells that the client no longer wants the answer. */
 export interface UpstreamCall {
@@ -20,6 +20,8 @@ export interface UpstreamDeps {
   hear: (method: string, params: Params) => void;
   /** Sees every message as it came, whole. */
   onMessage?: (bytes: Uint8Array) => void;
+  /** True where the revision that was agreed on has batches. */
+  allowsBatch?: () => boolean;
   log: Log;
 }
 
@@ -42,25 +44,19 @@ const MOST_PENDING = 4_096;
 
 /** Answers every request exactly once, in the framing in which it came. */
 export function createUpstream(deps: UpstreamDeps): Upstream {
-  const { writer, maxMessageBytes, answer, hear, onMessage, log } = deps;
+  const { writer, maxMessageBytes, answer, hear, onMessage, allowsBatch = () => false, log } = deps;
   const reader = createFrameReader(maxMessageBytes);
   const running = new Map<RpcId, AbortController>();
   const asked = new Map<RpcId, (given: UpstreamAnswer) => void>();
   let framing: Framing = 'line';
   let asks = 0;
 
-  const refuse = (id: RpcId, error: RpcFault, how: Framing): void => writer.send({ id, error }, how);
+  const failed = (id: RpcId, error: RpcError): object => ({ id, error: faultOf(error) });
 
-  const run = async (message: Incoming & { kind: 'request' }, how: Framing): Promise<void> => {
-    const { id, method, params } = message;
+  const run = async ({ id, method, params }: Incoming & { kind: 'request' }): Promise<object> => {
     if (running.has(id))
-      return refuse(
-        id,
-        { code: RPC.invalidRequest, message: 'Invalid request: the id is still in use' },
-        how,
-      );
-    if (running.size >= MOST_PENDING)
-      return refuse(id, { code: RPC.internal, message: 'Too many requests at once' }, how);
+      return failed(id, rpcError(RPC.invalidRequest, 'Invalid request: the id is still in use'));
+    if (running.size >= MOST_PENDING) return failed(id, rpcError(RPC.internal, 'Too many requests at once'));
     const controller = new AbortController();
     running.set(id, controller);
     let reply: object;
@@ -68,46 +64,58 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
       reply = { id, result: await answer({ id, method, params, signal: controller.signal }) };
     } catch (error) {
       if (!(error instanceof RpcError)) log('error', 'a request failed', { method, error: String(error) });
-      reply = { id, error: faultOf(error) };
+      reply = failed(id, error instanceof RpcError ? error : rpcError(RPC.internal, 'Internal error'));
     }
     running.delete(id);
     log('debug', 'a request was answered', { id, method, failed: 'error' in reply });
-    writer.send(reply, how);
+    return reply;
   };
 
-  const take = (message: Incoming, how: Framing): void => {
+  /** Settles with the answer, where one is due. */
+  const take = async (message: Incoming): Promise<object | undefined> => {
     const { kind, id, method } = message as { kind: string; id?: RpcId; method?: string };
     log('debug', 'the client sent a message', { kind, id, method });
     switch (message.kind) {
       case 'request':
-        void run(message, how);
-        return;
+        return run(message);
       case 'notification':
         if (message.method === 'notifications/cancelled') {
           running.get(message.params['requestId'] as RpcId)?.abort(message.params['reason']);
         } else hear(message.method, message.params);
-        return;
+        return undefined;
       case 'response': {
         const settle = asked.get(message.id);
-        if (settle === undefined)
-          return log('warn', 'an answer to no question was ignored', { id: message.id });
-        settle(message.error === undefined ? { result: message.result } : { error: message.error });
-        return;
+        if (settle === undefined) log('warn', 'an answer to no question was ignored', { id: message.id });
+        settle?.(message.error === undefined ? { result: message.result } : { error: message.error });
+        return undefined;
       }
       case 'invalid':
-        refuse(message.id, message.error, how);
+        break;
     }
+    return { id: message.id, error: message.error };
+  };
+
+  /** The answers to a batch go together, once the last is there. */
+  const takeBatch = async (messages: readonly Incoming[], how: Framing): Promise<void> => {
+    const replies = await Promise.all(messages.map(take));
+    const due = replies.filter((reply) => reply !== undefined);
+    if (due.length > 0) writer.send(due, how);
+  };
+  const takeOne = async (message: Incoming, how: Framing): Promise<void> => {
+    const reply = await take(message);
+    if (reply !== undefined) writer.send(reply, how);
   };
 
   const takeAll = (frames: readonly Frame[]): void => {
     for (const frame of frames) {
       framing = frame.framing;
-      if ('fault' in frame)
-        refuse(null, { code: RPC.parseError, message: `Parse error: ${frame.fault}` }, framing);
-      else {
-        onMessage?.(frame.bytes);
-        take(readMessage(frame.bytes), framing);
+      if ('fault' in frame) {
+        writer.send(failed(null, rpcError(RPC.parseError, `Parse error: ${frame.fault}`)), framing);
+        continue;
       }
+      onMessage?.(frame.bytes);
+      const message = readMessage(frame.bytes, allowsBatch());
+      void (Array.isArray(message) ? takeBatch(message, framing) : takeOne(message, framing));
     }
   };
 
@@ -135,10 +143,4 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
       });
     },
   };
-}
-
-function faultOf(error: unknown): RpcFault {
-  if (!(error instanceof RpcError)) return { code: RPC.internal, message: 'Internal error' };
-  const { code, message, data } = error;
-  return { code, message, ...(data === undefined ? {} : { data }) };
 }

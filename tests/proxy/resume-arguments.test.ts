@@ -1,0 +1,141 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { CodexTool } from '../agents/run-codex.ts';
+import { lastPrompt, textOf } from '../runtimes/scripted-agent.ts';
+import { describeWith } from '../tools/describe-with.ts';
+import { errorOf, type ProxyClient } from './proxy-client.ts';
+import { openRealScene, type RealScene } from './real-scene.ts';
+import { useProxies } from './use-proxies.ts';
+
+const kinds = [
+  ['codex', 'app-server'],
+  ['codex-0153', 'app-server'],
+  ['codex-0153', 'mcp-server'],
+] as const satisfies readonly (readonly [CodexTool, string])[];
+
+const REFUSED = { code: -32_007, data: { error_source: 'proxy', error_name: 'INVALID_SESSION_PARAMS' } };
+
+for (const [tool, transport] of kinds)
+  describeWith([tool], `what a resumed session is given: ${tool}, ${transport}`, () => {
+    let scene: RealScene;
+    let elsewhere: string;
+    beforeEach(async () => {
+      scene = await openRealScene(tool, transport);
+      elsewhere = join(scene.place.root, 'elsewhere');
+      mkdirSync(elsewhere);
+    });
+    afterEach(() => scene.close());
+
+    const told = (role?: string): string =>
+      (scene.requests.at(-1)?.body.input ?? [])
+        .filter((item) => role === undefined || item.role === role)
+        .map(textOf)
+        .join('\n');
+    const sandboxes = (): string[] =>
+      [...told().matchAll(/sandbox_mode`? is `?([a-z-]+)/g)].map(([, mode]) => mode ?? '');
+    const begin = async (proxy: ProxyClient, args = {}): Promise<string> =>
+      (await proxy.call('codex', { prompt: 'hello', ...args })).structuredContent.agent_id;
+    const given = () => ({
+      model: 'gpt-5.1-codex',
+      cwd: elsewhere,
+      tag: 'second',
+      sandbox: 'read-only',
+      'developer-instructions': 'Speak of whales.',
+    });
+    const checkGiven = async (proxy: ProxyClient, agent_id: string): Promise<void> => {
+      expect(scene.requests.at(-1)?.body.model).toBe('gpt-5.1-codex');
+      expect(told('developer')).toContain('Speak of whales.');
+      expect(told()).toContain(`cwd: ${JSON.stringify(elsewhere)}`);
+      expect(sandboxes().at(-1)).toBe('read-only');
+      const { sessions } = (await proxy.call('agent_sessions')).structuredContent as unknown as {
+        sessions: Record<string, unknown>[];
+      };
+      expect(sessions[0]).toMatchObject({ agent_id, tag: 'second', cwd: elsewhere });
+    };
+
+    test('after a restart all of it takes effect, and holds on', async () => {
+      const before = await scene.start();
+      const agent_id = await begin(before, { tag: 'first', model: 'gpt-5.2-codex' });
+      await before.end();
+      const after = await scene.start();
+      await after.call('codex', { agent_id, prompt: 'on', ...given() });
+      await checkGiven(after, agent_id);
+      await after.end();
+      const last = await scene.start();
+      await last.call('codex', { agent_id, prompt: 'and on' });
+      expect(scene.requests.at(-1)?.body.model).toBe('gpt-5.1-codex');
+      expect(sandboxes().at(-1)).toBe('read-only');
+      expect(told()).toContain(`cwd: ${JSON.stringify(elsewhere)}`);
+    });
+
+    test('the same for the first call after serve --resume', async () => {
+      const before = await scene.start();
+      const agent_id = await begin(before);
+      await before.end();
+      const after = await scene.start(['--resume']);
+      const file = join(elsewhere, 'writer.md');
+      writeFileSync(file, 'go on from the file');
+      const { structuredContent } = await after.call('codex', { agent_file: file, ...given() });
+      expect(structuredContent.agent_id).toBe(agent_id);
+      expect(lastPrompt(scene.requests.at(-1) as never)).toBe('go on from the file');
+      await checkGiven(after, agent_id);
+    });
+
+    test('closed and taken up in one process: it takes effect, or is refused where the server cannot', async () => {
+      const proxy = await scene.start();
+      const agent_id = await begin(proxy);
+      await proxy.call('agent_close', { agent_id });
+      if (transport === 'mcp-server') {
+        for (const args of [{ model: 'gpt-5.1-codex' }, { cwd: elsewhere }, { sandbox: 'read-only' }])
+          expect(await errorOf(proxy.call('codex', { agent_id, prompt: 'on', ...args }))).toMatchObject(
+            REFUSED,
+          );
+        const { cwd: _cwd, model: _model, sandbox: _sandbox, ...rest } = given();
+        await proxy.call('codex', { agent_id, prompt: 'on', ...rest });
+        expect(told()).toContain('Speak of whales.');
+        return;
+      }
+      await proxy.call('codex', { agent_id, prompt: 'on', ...given() });
+      await checkGiven(proxy, agent_id);
+    });
+
+    test('a live session takes instructions and a tag, by codex and codex-reply; what is settled is refused', async () => {
+      const proxy = await scene.start();
+      const agent_id = await begin(proxy, { model: 'gpt-5.2-codex' });
+      const { sandbox, model, cwd, ...rest } = given();
+      for (const args of [{ sandbox }, { model }, { cwd }, { config: {} }, { 'base-instructions': 'x' }])
+        for (const name of ['codex', 'codex-reply'])
+          expect(await errorOf(proxy.call(name, { agent_id, prompt: 'on', ...args }))).toMatchObject(REFUSED);
+      expect(scene.requests).toHaveLength(1);
+      await proxy.call('codex', {
+        agent_id,
+        prompt: 'on',
+        model: 'gpt-5.2-codex',
+        cwd: scene.place.work,
+        ...rest,
+      });
+      expect(told()).toContain('Speak of whales.');
+      await proxy.call('codex-reply', { agent_id, prompt: 'on', 'developer-instructions': 'Speak of eels.' });
+      expect(told(transport === 'mcp-server' ? 'user' : 'developer')).toContain('Speak of eels.');
+    });
+  });
+
+describe('resuming', () => {
+  const { start } = useProxies();
+
+  test.each([{ agent_file: 'x.md' }, { 'base-instructions': 'x' }, { role: 'none' }, { cwd: '/nowhere' }])(
+    'with %j is refused, and the session stays as it was',
+    async (args) => {
+      const proxy = await start();
+      const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+      await proxy.call('agent_close', { agent_id });
+      const { prompt, ...rest } = { prompt: 'say on', ...args } as { prompt: string; agent_file?: string };
+      const call = rest.agent_file === undefined ? { prompt, ...rest } : rest;
+      expect(await errorOf(proxy.call('codex', { agent_id, ...call }))).toMatchObject(REFUSED);
+      expect((await proxy.call('codex', { agent_id, prompt: 'say on' })).isError).toBeUndefined();
+    },
+  );
+});
