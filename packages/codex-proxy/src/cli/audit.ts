@@ -63,7 +63,8 @@ function wholeNumber(text: string): number {
 
 function lineOf(record: AuditRecord): string {
   const { ts, event, tool, source, identity, to, status, duration_ms, summary } = record;
-  const what = event === 'tool_call' ? tool : event === 'turn' ? `turn (${source})` : `turn ended: ${status}`;
+  const words = { turn: `turn (${source})`, turn_end: `turn ended: ${status}`, mail_held: 'mail held' };
+  const what = event === 'tool_call' ? tool : words[event];
   return [
     ts.slice(0, 19).replace('T', ' '),
     identity ?? '-',
