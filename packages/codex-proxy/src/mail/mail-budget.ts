@@ -1,4 +1,5 @@
 import type { Mail } from '@parley/mail';
+import { showUnseenLine } from '@parley/protocol';
 
 /** How many turns mail may start within an hour while the client starts none. */
 export interface MailLimits {
@@ -99,7 +100,7 @@ export function createMailBudget(
   };
 }
 
-/** Who wrote a mail, as one is told apart from others. */
+/** Who wrote a mail, as one is told apart from others, with nothing hidden in it. */
 export function senderOf({ from, source_team }: Pick<Mail, 'from' | 'source_team'>): string {
-  return source_team === undefined ? from : `${from}@${source_team}`;
+  return showUnseenLine(source_team === undefined ? from : `${from}@${source_team}`);
 }
