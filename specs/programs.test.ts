@@ -20,6 +20,8 @@ const STARTS = {
   'packages/runtimes/src/terminal/open-pty.ts': ['parley run'],
   'packages/search/src/model-port.ts': ['node'],
   'packages/supervisor/src/job-control.ts': ['ps'],
+  'packages/supervisor/src/line-settings.ts': ['stty'],
+  'packages/supervisor/src/run-between-pipes.ts': ['parley run'],
 };
 
 const sources = readdirSync(`${root}/packages`, { recursive: true, encoding: 'utf8' })
@@ -35,9 +37,10 @@ test('none is started through a shell', () => {
   for (const path of Object.keys(STARTS)) {
     const [, names = ''] = /import \{([^}]*)\} from 'node:child_process'/.exec(read(path)) ?? [];
     const used = names.split(',').map((name) => name.trim());
-    expect(['spawn', 'execFile', 'fork', 'type ChildProcess', 'type ChildProcessByStdio', ''], path).toEqual(
-      expect.arrayContaining(used),
-    );
+    expect(
+      ['spawn', 'spawnSync', 'execFile', 'fork', 'type ChildProcess', 'type ChildProcessByStdio', ''],
+      path,
+    ).toEqual(expect.arrayContaining(used));
     expect(read(path), path).not.toMatch(/\bshell:|'(\/bin\/)?(ba|da|z)?sh'/);
   }
 });

@@ -136,8 +136,8 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyClient> {
     received: () =>
       existsSync(place.log)
         ? readFileSync(place.log, 'utf8')
-            .trim()
             .split('\n')
+            .slice(0, -1)
             .map((line) => JSON.parse(line) as Json)
         : [],
     end() {

@@ -202,6 +202,7 @@ async function mailStatus({ mail, courier, settings, identities }: AnswerDeps) {
   return {
     pending_mail: counts.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0),
     mail: courier.totals(),
+    mail_held: courier.holds().map(({ message_ids, ...hold }) => ({ ...hold, messages: message_ids.length })),
     mail_error: failure === undefined ? null : (failure.reason as Error).message,
   };
 }

@@ -24,10 +24,12 @@ import { createSubscriptions } from './modern/subscriptions.ts';
 import { openChild } from './open-child.ts';
 import { createPassThrough } from './pass-through.ts';
 import { createCourier } from './mail/courier.ts';
+import { createMailBudget } from './mail/mail-budget.ts';
 import { createMembership } from './mail/membership.ts';
 import { openTeamMail } from './mail/open-team-mail.ts';
 import { createSessionServer } from './mail/session-server.ts';
 import { createLeftBehind } from './registry/left-behind.ts';
+import { createTellHold } from './mail/tell-hold.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
@@ -95,6 +97,13 @@ export async function startProxy({
     mail,
     names,
     settings,
+    budget: createMailBudget(settings, now),
+    onHold: createTellHold({
+      audit,
+      notify: (method, params) => void notify(method, params),
+      newId: randomUUID,
+      log,
+    }),
     notify: (identity, agentId, unread) =>
       notify(LOGGED, {
         level: 'info',

@@ -1,7 +1,7 @@
-/** What stands in the audit log, without secrets in any field: a call of a tool, or a turn and its end, which share their correlation id. */
+/** What stands in the audit log, without secrets in any field: a call of a tool, a turn and its end, which share their correlation id, or mail that starts no turn. */
 export interface AuditRecord {
   ts: string;
-  event: 'tool_call' | 'turn' | 'turn_end';
+  event: 'tool_call' | 'turn' | 'turn_end' | 'mail_held';
   correlation_id: string;
   team: string;
   identity: string | null;

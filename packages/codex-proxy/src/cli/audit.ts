@@ -64,7 +64,8 @@ function wholeNumber(text: string): number {
 function lineOf(record: AuditRecord): string {
   const { ts, event, tool, source, identity, to, status, duration_ms, summary } = record;
   const call = status === undefined ? tool : `${tool}: ${status}`;
-  const what = event === 'tool_call' ? call : event === 'turn' ? `turn (${source})` : `turn ended: ${status}`;
+  const words = { turn: `turn (${source})`, turn_end: `turn ended: ${status}`, mail_held: 'mail held' };
+  const what = event === 'tool_call' ? call : words[event];
   return [
     ts.slice(0, 19).replace('T', ' '),
     identity ?? '-',

@@ -32,6 +32,10 @@ export interface Setting {
   needsTrust?: (value: unknown) => boolean;
 }
 
+/** What a repository may lower and not raise: loops cost money. */
+const PAIR_TURNS = 20;
+const TARGET_TURNS = 60;
+
 const always = (): boolean => true;
 
 /** Every setting of `[plugins.atm-agent-mcp]`; a null means that nothing is passed on, so that Codex decides. */
@@ -98,6 +102,18 @@ export const SETTINGS = {
     z.number().int().min(16).max(1_048_576),
     4_096,
     'characters of a message in a mail turn',
+  ),
+  mail_turns_per_pair: setting(
+    z.number().int().min(1).max(100_000),
+    PAIR_TURNS,
+    'turns that mail of one sender may start in a session within an hour, until the client takes one',
+    { needsTrust: (value) => Number(value) > PAIR_TURNS },
+  ),
+  mail_turns_per_target: setting(
+    z.number().int().min(1).max(100_000),
+    TARGET_TURNS,
+    'turns that all mail may start in a session within an hour, until the client takes one',
+    { needsTrust: (value) => Number(value) > TARGET_TURNS },
   ),
   hub_enabled: setting(z.boolean(), true, 'show the sessions to the hub, where one runs', {
     needsTrust: always,

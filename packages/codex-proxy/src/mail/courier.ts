@@ -2,6 +2,7 @@ import type { Mail, MailDesk, Watch } from '@parley/mail';
 
 import type { TeamNames } from '../identity/team-names.ts';
 import type { Log } from '../logger.ts';
+import type { Hold, MailBudget } from './mail-budget.ts';
 import { mailTurn, type MailTurn } from './mail-envelope.ts';
 
 /** What the courier needs to know of a session. */
@@ -24,6 +25,9 @@ export interface CourierDeps {
     max_mail_message_length: number;
     mail_poll_interval_ms: number;
   };
+  budget: MailBudget;
+  /** Mail of a session that starts no turns any more. */
+  onHold: (session: Addressee, hold: Hold) => void;
   /** Tells the client that there is mail, where it listens. */
   notify: (identity: string, agentId: string, unread: number) => void;
   log: Log;
@@ -35,6 +39,8 @@ export interface MailCounts {
   turns: number;
   failed_turns: number;
   last_delivered_at: string | null;
+  /** Unread mail that starts no turn until the client takes one. */
+  held: number;
 }
 
 /** Brings mail to the sessions: at once when it arrives, after a turn when it came during one. */
@@ -44,9 +50,12 @@ export interface Courier {
   /** The next turn's worth of unread mail, the urgent first; undefined when there is none. */
   next(session: Addressee): Promise<MailTurn | undefined>;
   /** The turn has been written to the child and its request is on record: its mail counts as read. False if it cannot. */
-  sent(session: Addressee, ids: readonly string[]): Promise<boolean>;
+  sent(session: Addressee, turn: Pick<MailTurn, 'ids' | 'senders'>): Promise<boolean>;
   /** A turn is over; mail that came meanwhile is brought, and what could not be brought is tried again later. */
   turnOver(session: Addressee, wasBrought: boolean): void;
+  /** The client takes a turn in this session: what was held because of it is brought again. */
+  rearm(session: Addressee): void;
+  holds(): (Hold & { agent_id: string; identity: string })[];
   counts(agentId: string): MailCounts;
   totals(): MailCounts;
 }
@@ -54,8 +63,8 @@ export interface Courier {
 const ORDER = { urgent: 0, normal: 1, low: 2 } as const;
 
 /** Mail goes to the session that is bound to its addressee, and to nobody else. */
-export function createCourier({ mail, names, settings, notify, log }: CourierDeps): Courier {
-  const watches = new Map<string, Watch>();
+export function createCourier({ mail, names, settings, budget, onHold, notify, log }: CourierDeps): Courier {
+  const watches = new Map<string, { session: Addressee; watch: Watch }>();
   const retries = new Map<string, NodeJS.Timeout>();
   const countsByAgent = new Map<string, MailCounts>();
   const total = noCounts();
@@ -63,18 +72,32 @@ export function createCourier({ mail, names, settings, notify, log }: CourierDep
   const isWanted = (session: Addressee): boolean =>
     session.autoMail() ?? settings.per_thread_auto_mail[session.identity] ?? settings.auto_mail;
 
+  /** The unread mail that may start a turn; of what may not, whoever should know is told. */
+  const admitted = async (session: Addressee): Promise<Mail[]> => {
+    const free = budget.admit(session.identity, await mail.read(session.identity, { mark_read: false }));
+    for (const hold of budget.holds(session.identity)) onHold(session, hold);
+    return free;
+  };
+
   const look = async (session: Addressee, isNews: boolean): Promise<void> => {
     const { identity, agentId } = session;
     try {
       const unread = await mail.pending(identity);
-      if (unread === 0 || !watches.has(agentId)) return;
+      if (!watches.has(agentId)) return;
+      if (unread === 0) return void budget.admit(identity, []);
       await names.check(identity);
       if (isNews) notify(identity, agentId, unread);
-      if (isWanted(session)) session.mailArrived();
+      if (isWanted(session) && (!budget.isNarrow(identity) || (await admitted(session)).length > 0))
+        session.mailArrived();
     } catch (error) {
       log('warn', 'mail could not be looked for', { identity, error: (error as Error).message });
     }
   };
+
+  const heldBy = (agentId: string): number =>
+    budget
+      .holds(watches.get(agentId)?.session.identity ?? '')
+      .reduce((sum, { message_ids }) => sum + message_ids.length, 0);
 
   const count = (agentId: string, add: (counts: MailCounts) => void): void => {
     const own = countsByAgent.get(agentId) ?? noCounts();
@@ -86,26 +109,28 @@ export function createCourier({ mail, names, settings, notify, log }: CourierDep
     attach(session) {
       const { agentId, identity } = session;
       if (watches.has(agentId)) return;
-      watches.set(
-        agentId,
-        mail.watch(identity, () => void look(session, true)),
-      );
+      const watch = mail.watch(identity, () => void look(session, true));
+      watches.set(agentId, { session, watch });
       void look(session, true);
     },
     detach(agentId) {
-      watches.get(agentId)?.close();
+      const attached = watches.get(agentId);
+      attached?.watch.close();
+      if (attached !== undefined) budget.forget(attached.session.identity);
       watches.delete(agentId);
       clearTimeout(retries.get(agentId));
       retries.delete(agentId);
       countsByAgent.delete(agentId);
     },
-    async next({ identity }) {
-      await names.check(identity);
-      const unread = await mail.read(identity, { mark_read: false });
-      const chosen = unread.toSorted((a, b) => rank(a) - rank(b)).slice(0, settings.max_mail_messages);
+    async next(session) {
+      await names.check(session.identity);
+      const chosen = (await admitted(session))
+        .toSorted((a, b) => rank(a) - rank(b))
+        .slice(0, settings.max_mail_messages);
       return chosen.length === 0 ? undefined : mailTurn(chosen, settings.max_mail_message_length);
     },
-    async sent({ identity, agentId }, ids) {
+    async sent({ identity, agentId }, { ids, senders }) {
+      budget.spend(identity, senders);
       try {
         await mail.markRead(identity, ids);
         count(agentId, (counts) => {
@@ -136,8 +161,22 @@ export function createCourier({ mail, names, settings, notify, log }: CourierDep
       timer.unref();
       retries.set(agentId, timer);
     },
-    counts: (agentId) => countsByAgent.get(agentId) ?? noCounts(),
-    totals: () => total,
+    rearm({ identity }) {
+      const isLifted = ({ session }: { session: Addressee }): boolean =>
+        budget.holds(session.identity).some(({ from }) => from === identity);
+      const lifted = [...watches.values()].filter(isLifted);
+      budget.rearm(identity);
+      for (const { session } of lifted) void look(session, false);
+    },
+    holds: () =>
+      [...watches.values()].flatMap(({ session: { agentId, identity } }) =>
+        budget.holds(identity).map((hold) => ({ agent_id: agentId, identity, ...hold })),
+      ),
+    counts: (agentId) => ({ ...(countsByAgent.get(agentId) ?? noCounts()), held: heldBy(agentId) }),
+    totals: () => ({
+      ...total,
+      held: [...watches.keys()].reduce((sum, agentId) => sum + heldBy(agentId), 0),
+    }),
   };
 }
 
@@ -146,5 +185,5 @@ function rank({ priority }: Mail): number {
 }
 
 function noCounts(): MailCounts {
-  return { delivered: 0, turns: 0, failed_turns: 0, last_delivered_at: null };
+  return { delivered: 0, turns: 0, failed_turns: 0, last_delivered_at: null, held: 0 };
 }

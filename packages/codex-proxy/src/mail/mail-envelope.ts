@@ -4,12 +4,15 @@ import { type Mail, truncate } from '@parley/mail';
 import { showUnseen, showUnseenLine } from '@parley/protocol';
 import type { ContextBlock } from '@parley/runtimes';
 
+import { senderOf } from './mail-budget.ts';
+
 /** A turn that brings mail. */
 export interface MailTurn {
   prompt: string;
   /** One block for each mail: data for the model, never its instructions. */
   untrusted: ContextBlock[];
   ids: string[];
+  senders: string[];
 }
 
 /** Wraps mail so that no text of it can end its own envelope, pass for another's or hide anything. */
@@ -23,14 +26,15 @@ export function mailTurn(mails: readonly Mail[], mostCharacters: number): MailTu
     ].join('\n'),
     untrusted: mails.map((mail, i) => ({ name: `mail-${i + 1}`, text: envelope(mail, mostCharacters) })),
     ids: mails.map(({ message_id }) => message_id),
+    senders: [...new Set(mails.map(senderOf))],
   };
 }
 
 function envelope(mail: Mail, mostCharacters: number): string {
   const boundary = randomBytes(12).toString('hex');
-  const { from, source_team, timestamp, message_id, summary, priority, message } = mail;
+  const { timestamp, message_id, summary, priority, message } = mail;
   const head = [
-    ['from', source_team === undefined ? from : `${from}@${source_team}`],
+    ['from', senderOf(mail)],
     ['timestamp', timestamp],
     ['message_id', message_id],
     ...(summary === undefined ? [] : [['summary', summary]]),

@@ -43,7 +43,7 @@ export interface SessionDeps extends SessionThreadDeps {
   limits: SessionLimits;
   now: () => Date;
   audit: Pick<Audit, 'note' | 'noteEnd'>;
-  courier: Pick<Courier, 'next' | 'sent' | 'turnOver'>;
+  courier: Pick<Courier, 'next' | 'sent' | 'turnOver' | 'rearm'>;
   /** The record as it is now; called at every change. */
   save: (record: SessionRecord) => void;
   /** Closing has begun: nobody is asked any more. */
@@ -164,6 +164,7 @@ export function createSession(
     let result: TurnEnd;
     let wasBrought = source !== 'mail';
     try {
+      if (source === 'client') deps.courier.rearm(session);
       if (source === 'mail') ({ result, wasBrought } = await bringMail(signal));
       else result = await audited(source, { ...asked, signal });
     } catch (error) {
@@ -186,7 +187,7 @@ export function createSession(
     const { prompt, untrusted, ids } = mail;
     let delivery: Promise<boolean> | undefined;
     const onSent = (): void => {
-      delivery = deps.courier.sent(session, ids);
+      delivery = deps.courier.sent(session, mail);
     };
     const result = await audited('mail', { prompt, untrusted, signal, onSent }, ids);
     return { result, wasBrought: (await delivery) === true };
