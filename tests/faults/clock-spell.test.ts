@@ -30,7 +30,7 @@ describeWith(['libfaketime'], 'a spell of a wrong clock', ({ libfaketime }) => {
       hub: () => hub,
       /** Somebody with a token of the hub's own time. */
       alice: async (): Promise<HubClient> => clientOf(hub.url, 'alice', await tokenNow()),
-      async restart(signal: NodeJS.Signals) {
+      restart: async (signal: NodeJS.Signals): Promise<void> => {
         await hub.end(signal);
         hub = await startHub(folder, { env: clock.env, settings: SETTINGS });
       },
@@ -53,7 +53,8 @@ describeWith(['libfaketime'], 'a spell of a wrong clock', ({ libfaketime }) => {
           jws(partner, { nonce }),
           envelopeOf('knowledge.create_document', newPage(), outside),
         );
-      const change = async (operation: string, input: object) => ok(await (await alice()).call(operation, input));
+      const change = async (operation: string, input: object) =>
+        ok(await (await alice()).call(operation, input));
 
       const thread = await createThread(await alice());
       const first = ok(await post(await alice(), thread, 'one', 'k1'));

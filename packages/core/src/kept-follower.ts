@@ -97,7 +97,12 @@ export function createKeptFollower(deps: KeptFollowerDeps, looking: Looking): Ke
 
   return {
     async start() {
-      const [place] = await store.records({ kind: 'follower', workspace_id: OWN_WORKSPACE, prefix: name, limit: 1 });
+      const [place] = await store.records({
+        kind: 'follower',
+        workspace_id: OWN_WORKSPACE,
+        prefix: name,
+        limit: 1,
+      });
       position = place?.pos ?? (await store.position());
       saved = place?.pos ?? -1;
       // A disk that takes nothing now keeps nobody from looking: the place is written later.

@@ -4,7 +4,10 @@ import { createQuota, rateLimited } from './quota.ts';
 
 function quotaAt(per_minute: number, burst: number) {
   let time = 0;
-  const quota = createQuota({ per_minute, burst }, { now: () => -time, monotonic: () => time, trusted: () => -time });
+  const quota = createQuota(
+    { per_minute, burst },
+    { now: () => -time, monotonic: () => time, trusted: () => -time },
+  );
   return { quota, pass: (ms: number) => (time += ms) };
 }
 

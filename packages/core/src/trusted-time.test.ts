@@ -8,7 +8,11 @@ const START = Date.parse('2030-01-01T00:00:00Z');
 const known: KnownTime = { trusted: START, seen: START, jumps: [] };
 
 test('a clock that goes on is trusted, and so is one that steps a little', () => {
-  expect(lookAtClock(known, START + 1_000, 1_000)).toEqual({ trusted: START + 1_000, seen: START + 1_000, jumps: [] });
+  expect(lookAtClock(known, START + 1_000, 1_000)).toEqual({
+    trusted: START + 1_000,
+    seen: START + 1_000,
+    jumps: [],
+  });
   expect(lookAtClock(known, START + STEP_MS, 0).trusted).toBe(START + STEP_MS);
   expect(lookAtClock(known, START - 1_000, 1_000).trusted).toBe(START - 1_000);
 });

@@ -32,7 +32,9 @@ export class Batches {
       tell({ fault: `damaged entries at positions ${positions.join(', ')}` }),
     );
     this.#checkpoints = new Checkpoints(db, (pages) =>
-      tell({ fault: `the write-ahead log has grown to ${pages} pages: somebody reads the database for long` }),
+      tell({
+        fault: `the write-ahead log has grown to ${pages} pages: somebody reads the database for long`,
+      }),
     );
   }
 

@@ -11,9 +11,7 @@ export class KeySweep {
   #past = '';
 
   constructor(db: DatabaseSync) {
-    this.#some = db.prepare(
-      `SELECT name, at FROM idempotency WHERE name > ? ORDER BY name LIMIT ${AT_ONCE}`,
-    );
+    this.#some = db.prepare(`SELECT name, at FROM idempotency WHERE name > ? ORDER BY name LIMIT ${AT_ONCE}`);
     this.#drop = db.prepare('DELETE FROM idempotency WHERE name = ?');
   }
 

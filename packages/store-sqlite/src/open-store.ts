@@ -37,10 +37,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     options.onRecovery?.();
   };
   const limits = { maxQueue, maxPiece: maxBatch, onRecovery };
-  const writer = await ThreadPort.open(
-    { role: 'writer', path, maxBatch },
-    { ...limits, onFault },
-  );
+  const writer = await ThreadPort.open({ role: 'writer', path, maxBatch }, { ...limits, onFault });
   const reader = await ThreadPort.open(
     { role: 'reader', path, maxBatch },
     { ...limits, onFault: (message) => onFault(message) },

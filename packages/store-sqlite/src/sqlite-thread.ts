@@ -6,6 +6,7 @@ import { ParleyError } from '@parley/protocol';
 import { Batches } from './batches.ts';
 import { openReader, openWriter } from './open-database.ts';
 import { Reader } from './reader.ts';
+import { isBusy } from './storage-fault.ts';
 import type { Forgetting, Notice, Opening, Reply, ThreadStart } from './thread-protocol.ts';
 
 /** How long nobody must have written before the writer does what can wait in transactions of its own. */
@@ -29,7 +30,10 @@ function say(opening: Opening): void {
 function serveWriter(): string[] {
   const warnings: string[] = [];
   const tell = (notice: Notice): void => port.postMessage(JSON.stringify(notice));
-  const batches = new Batches(openWriter(start.path, (problem) => warnings.push(problem)), tell);
+  const batches = new Batches(
+    openWriter(start.path, (problem) => warnings.push(problem)),
+    tell,
+  );
   let quiet: NodeJS.Timeout | undefined;
   const rest = (delay: number): void => {
     clearTimeout(quiet);
@@ -92,7 +96,9 @@ function serveReader(): string[] {
         };
       }
       const message = error instanceof Error ? error.message : String(error);
-      return { error: { code: 'UNAVAILABLE', message: 'the store could not be read' }, fault: message };
+      const refused = { code: 'UNAVAILABLE', message: 'the store could not be read' } as const;
+      const details = { retry_after_ms: 1_000 };
+      return { error: isBusy(error) ? { ...refused, details } : refused, fault: message };
     }
   };
   port.on('message', (batch: string) => {

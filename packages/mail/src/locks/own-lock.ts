@@ -15,7 +15,8 @@ export async function takeOwnLock(path: string, waitMs: number): Promise<Held> {
       return lockFile(path, 0);
     } catch (error) {
       if (!(error instanceof ParleyError) || error.code !== 'CONFLICT') throw error;
-      if (performance.now() > end) throw new ParleyError('UNAVAILABLE', `${error.message}; try again`, { path });
+      if (performance.now() > end)
+        throw new ParleyError('UNAVAILABLE', `${error.message}; try again`, { path });
     }
   }
 }
