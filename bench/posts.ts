@@ -1,9 +1,13 @@
 import { fork } from 'node:child_process';
 
+import type { OutputOf } from '@parley/protocol';
+
 import { freshFolder, type HubProcess, removeFolder, startHub } from './hub-process.ts';
 import { cpuSeconds, load } from './load.ts';
 import type { LoadReport } from './load-worker.ts';
 import { line } from './report.ts';
+
+type Hub = OutputOf<'describe_hub'>;
 
 const THREADS = 20;
 const MS = 4_000;
@@ -53,6 +57,8 @@ export async function benchPosts(): Promise<void> {
         );
       }
     }
+    const { search } = await hub.call<Hub>(hub.token('ann', 'operator'), 'describe_hub', {});
+    line('index of words, right after', `${search.behind} entries and ${search.lag_ms} ms behind`);
   } finally {
     echo.kill();
     await hub.stop();

@@ -71,6 +71,30 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
     }, PATIENCE_MS);
   });
 
+  test('the log and the state of the hub are shown while something happens all the time', async () => {
+    const { agent, thread_id } = await scene('chatterbox');
+    await page.goto(`${desk.hub.url}/log`);
+    const over = new AbortController();
+    const chatter = (async () => {
+      for (let i = 0; !over.signal.aborted; i++)
+        await agent.post_message({ thread_id, schema_version: 1, body: `noise ${i}` });
+    })();
+    try {
+      for (const word of ['first', 'second']) {
+        await agent.post_message({ thread_id, schema_version: 1, body: `the ${word} word among many` });
+        await page.getByText(`the ${word} word among many`).first().waitFor({ timeout: PATIENCE_MS });
+      }
+      await page.goto(`${desk.hub.url}/system`);
+      await page
+        .locator('.facts', { hasText: 'Search index' })
+        .getByText(/Up to date|behind/)
+        .waitFor();
+    } finally {
+      over.abort();
+      await chatter;
+    }
+  });
+
   test('a settled thread becomes a document under the chosen parent', async () => {
     const parent = newPage() as { document_id: string; metadata: { title: string } };
     parent.metadata.title = 'What we learned';

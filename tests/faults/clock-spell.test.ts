@@ -30,7 +30,7 @@ describeWith(['libfaketime'], 'a spell of a wrong clock', ({ libfaketime }) => {
       hub: () => hub,
       /** Somebody with a token of the hub's own time. */
       alice: async (): Promise<HubClient> => clientOf(hub.url, 'alice', await tokenNow()),
-      async restart(signal: NodeJS.Signals) {
+      restart: async (signal: NodeJS.Signals): Promise<void> => {
         await hub.end(signal);
         hub = await startHub(folder, { env: clock.env, settings: SETTINGS });
       },

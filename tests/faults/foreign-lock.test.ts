@@ -18,7 +18,7 @@ const BUSY = {
   },
 };
 
-test('[R7] [R8] a foreign lock that is held for long refuses writes, and nothing else; they go on by themselves', async () => {
+test('a foreign lock that is held for long refuses writes, and nothing else; they go on by themselves', async () => {
   const folder = temporaryFolder();
   const database = join(folder, 'parley.db');
   const hub = await startHub(folder);

@@ -6,8 +6,10 @@ import { onTestFinished } from 'vitest';
 
 /** Lets another program take the lock to write to a database; the answer makes it let go. */
 export async function holdLock(database: string): Promise<() => Promise<void>> {
-  const script = fileURLToPath(new URL('./hold-lock.mjs', import.meta.url));
-  const child = spawn(process.execPath, [script, database], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const script = fileURLToPath(new URL('./hold-lock.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, database], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'close');
   const release = async (): Promise<void> => {
     child.stdin.end();

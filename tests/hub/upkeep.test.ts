@@ -72,6 +72,8 @@ test('keys that no longer bind are forgotten while somebody writes all the time'
 
 test('parley status tells how far the search is', async () => {
   const { hub } = scene;
-  const status = await runJson<{ search: { behind: number; lag_ms: number } }>(['status'], { data: hub.data });
+  const status = await runJson<{ search: { behind: number; lag_ms: number } }>(['status'], {
+    data: hub.data,
+  });
   expect(status.search).toEqual({ behind: expect.any(Number), lag_ms: expect.any(Number) });
 });

@@ -199,6 +199,18 @@ describe('the follower of messages', () => {
     expect(index.bodies()).toEqual(['one', 'three', 'two']);
   });
 
+  test('a full page is no moment of rest: what comes faster than a page in a rest is taken all the same', async () => {
+    follower = open(10_000);
+    await say('first');
+    follower.start();
+    await vi.waitFor(() => expect(index.bodies()).toEqual(['first']), LONG);
+    await say(...Array.from({ length: 2_000 }, (_, i) => `m${i}`));
+    const started = performance.now();
+    await vi.waitFor(() => expect(index.kept.size).toBe(2_001), LONG);
+    // Ten pages, and two rests at most.
+    expect(performance.now() - started).toBeLessThan(1_500);
+  });
+
   test('[HUB-M10] no more than the newest are kept, also when it starts late', async () => {
     await say(...Array.from({ length: 30 }, (_, i) => `m${i}`));
     follower = open(10);

@@ -7,6 +7,8 @@ import type { DatabaseSync, StatementSync } from './sqlite.ts';
 const STEP = 100;
 /** How many characters of fresh entries are held; beyond it they are read again from the disk. */
 const HELD_CHARS = 4_000_000;
+/** What holding one costs beside its text. */
+const SPARE_CHARS = 100;
 /** So many bytes of text make FTS5 rewrite about one page of its index, over all the merges to come. */
 const BYTES_PER_PAGE = 1_000;
 /** How many pages are merged at once: FTS5 left to itself merges thousands within one commit. */
@@ -25,8 +27,8 @@ interface Row {
 /** An entry that was just sealed. */
 interface Fresh {
   pos: number;
-  /** Undefined for what is not to be found. */
-  body: string | undefined;
+  /** Empty for what is not to be found. */
+  body: string;
 }
 
 /** What one stretch of indexing came to. */
@@ -43,9 +45,9 @@ export class SearchIndex {
   readonly #add: StatementSync;
   readonly #move: StatementSync;
   readonly #merge: StatementSync;
-  /** What was sealed and is not indexed yet, in order; there may be a gap before it. */
+  /** What was sealed and is not indexed yet, in order; there may be gaps. */
   #fresh: Fresh[] = [];
-  #freshChars = 0;
+  #held = 0;
   /** Merging that the texts indexed so far have made necessary. */
   #pagesToMerge = 0;
   #isTuned = false;
@@ -90,43 +92,49 @@ export class SearchIndex {
 
   /** Hands over an entry that was just sealed: it need not be read and checked again. */
   offer(pos: number, { seq, body }: Pick<Entry, 'seq' | 'body'>): void {
-    if (this.#freshChars > HELD_CHARS) return;
-    this.#fresh.push({ pos, body: seq > 0 ? body : undefined });
-    this.#freshChars += body.length;
+    if (this.#held > HELD_CHARS) return;
+    this.#fresh.push({ pos, body: seq > 0 ? body : '' });
+    this.#held += (seq > 0 ? body.length : 0) + SPARE_CHARS;
   }
 
   /** Indexes entries inside the open transaction: one, and further ones as long as it may. */
   take(mayGoOn: () => boolean): Stretch {
     const damaged: number[] = [];
     const from = this.#position;
-    let isOver = false;
-    const index = (pos: number, body: string | undefined): void => {
-      if (body !== undefined) this.#add.get(pos, body);
-      this.#pagesToMerge += (body?.length ?? 0) / BYTES_PER_PAGE;
-      this.#position = pos;
-      isOver = !mayGoOn();
-    };
+    let more = false;
     this.#tune();
-    if (this.#fresh[0]?.pos !== from + 1) {
-      for (const row of this.#next.iterate(from) as unknown as Iterable<Row>) {
-        const { pos, seq, before, hash, json } = row;
-        if (pos === this.#fresh[0]?.pos) break;
-        const isSound = link(before ?? CHAIN_START, json) === hash;
-        if (!isSound) damaged.push(pos);
-        index(pos, isSound && seq > 0 ? (JSON.parse(json) as Entry).body : undefined);
-        if (isOver) break;
+    for (const { pos, body } of this.#coming(damaged)) {
+      if (body !== '') this.#add.get(pos, body);
+      this.#pagesToMerge += body.length / BYTES_PER_PAGE;
+      this.#position = pos;
+      more = !mayGoOn();
+      if (more) break;
+    }
+    if (this.#position > from) this.place();
+    return { more, damaged };
+  }
+
+  /** What follows the index's place, in order: what is not at hand is read from the disk and checked. */
+  *#coming(damaged: number[]): Generator<Fresh> {
+    for (let isLevel = false; !isLevel;) {
+      isLevel = true;
+      const next = this.#fresh[0]?.pos ?? Infinity;
+      if (next > this.#position + 1) {
+        for (const row of this.#next.iterate(this.#position) as unknown as Iterable<Row>) {
+          const { pos, seq, before, hash, json } = row;
+          if (pos >= next) break;
+          const isSound = link(before ?? CHAIN_START, json) === hash;
+          if (!isSound) damaged.push(pos);
+          yield { pos, body: isSound && seq > 0 ? (JSON.parse(json) as Entry).body : '' };
+        }
+      }
+      while (this.#fresh[0]?.pos === this.#position + 1) {
+        isLevel = false;
+        const fresh = this.#fresh.shift() as Fresh;
+        this.#held -= fresh.body.length + SPARE_CHARS;
+        yield fresh;
       }
     }
-    let taken = 0;
-    for (const { pos, body } of this.#fresh) {
-      if (isOver) break;
-      taken++;
-      this.#freshChars -= body?.length ?? 0;
-      index(pos, body);
-    }
-    this.#fresh.splice(0, taken);
-    if (this.#position > from) this.place();
-    return { more: isOver, damaged };
   }
 
   /** Merges a little of what was indexed, inside the open transaction. */
@@ -150,7 +158,7 @@ export class SearchIndex {
   drop(): void {
     this.#position = this.#kept;
     this.#fresh = [];
-    this.#freshChars = 0;
+    this.#held = 0;
     this.#isTuned = false;
   }
 

@@ -6,6 +6,7 @@ import { ParleyError } from '@parley/protocol';
 import { Batches } from './batches.ts';
 import { openReader, openWriter } from './open-database.ts';
 import { Reader } from './reader.ts';
+import { isBusy } from './storage-fault.ts';
 import type { Forgetting, Notice, Opening, Reply, ThreadStart } from './thread-protocol.ts';
 
 /** How long nobody must have written before the writer does what can wait in transactions of its own. */
@@ -95,7 +96,9 @@ function serveReader(): string[] {
         };
       }
       const message = error instanceof Error ? error.message : String(error);
-      return { error: { code: 'UNAVAILABLE', message: 'the store could not be read' }, fault: message };
+      const refused = { code: 'UNAVAILABLE', message: 'the store could not be read' } as const;
+      const details = { retry_after_ms: 1_000 };
+      return { error: isBusy(error) ? { ...refused, details } : refused, fault: message };
     }
   };
   port.on('message', (batch: string) => {

@@ -8,6 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 
 import { openWriter } from './open-database.ts';
 import { DATABASE_FILE, openSqliteStore } from './open-store.ts';
+import { SearchIndex } from './search-index.ts';
 import { Upkeep } from './upkeep.ts';
 import { Writer } from './writer.ts';
 
@@ -48,6 +49,28 @@ test('at 1,000 posts a second the index is never 2 s behind', { timeout: 60_000 
   await expect.poll(() => store.searchLag(), { timeout: 5_000 }).toEqual({ entries: 0 });
   await store.close();
   expect(faults).toEqual([]);
+});
+
+test('what was not handed over is read from the disk, wherever the gap is', () => {
+  const db = openWriter(join(mkdtempSync(join(root, 'data-')), DATABASE_FILE), () => {});
+  const index = new SearchIndex(db);
+  const isOffered = (pos: number): boolean => pos % 20 > 5;
+  const writer = new Writer(db, (pos, entry) => (isOffered(pos) ? index.offer(pos, entry) : undefined));
+  db.exec('BEGIN IMMEDIATE');
+  writer.attempt(creating('t1', alice));
+  for (let i = 2; i <= 100; i++) writer.attempt(posting('t1', `common number${i}`, alice));
+  writer.flush();
+  for (let i = 0; i < 3; i++) {
+    let taken = 0;
+    index.take(() => ++taken < 33);
+  }
+  index.take(() => true);
+  db.exec('COMMIT');
+  const found = db
+    .prepare("SELECT rowid AS pos FROM search WHERE search MATCH 'common' ORDER BY rowid")
+    .all();
+  expect(found.map(({ pos }) => pos)).toEqual(Array.from({ length: 99 }, (_, i) => i + 2));
+  db.close();
 });
 
 test('a slice is short, whatever there is to be done', () => {

@@ -201,7 +201,9 @@ export function SystemPage() {
 
 /** How far the index of words is behind the log. */
 function lagOf({ search: { behind, lag_ms } }: Hub): string {
-  return behind === 0 ? 'Up to date' : `${plural(behind, 'entry', 'entries')} behind, ${(lag_ms / 1_000).toFixed(1)} s`;
+  return behind === 0
+    ? 'Up to date'
+    : `${plural(behind, 'entry', 'entries')} behind, ${(lag_ms / 1_000).toFixed(1)} s`;
 }
 
 function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
