@@ -98,7 +98,7 @@ function registerOutsider(data: string): () => string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return () => {
     const iat = Math.floor(Date.now() / 1_000);
-    const claims = { sub: 'svc:partner', iat, exp: iat + 300, nonce: randomUUID() };
+    const claims = { sub: 'svc:partner', aud: 'parley', iat, exp: iat + 300, nonce: randomUUID() };
     const text = `${part({ alg: 'EdDSA', kid: 'partner' })}.${part(claims)}`;
     return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`;
   };

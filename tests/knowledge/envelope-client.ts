@@ -109,5 +109,6 @@ export function newPage(more: Fields = {}): Fields & { document_id: string } {
 /** A JWS as outsiders sign it; undefined drops a claim. */
 export function jws(signer: Signer, claims: Fields = {}, header: Fields = {}): string {
   const iat = Math.floor(Date.now() / 1_000);
-  return signer.craft({ sub: 'svc:partner', iat, exp: iat + 300, nonce: randomUUID(), ...claims }, header);
+  const usual = { sub: 'svc:partner', aud: 'parley', iat, exp: iat + 300, nonce: randomUUID() };
+  return signer.craft({ ...usual, ...claims }, header);
 }

@@ -1,6 +1,8 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -8,7 +10,16 @@ import { runCli, runJson } from '../harness/run-cli.ts';
 import { createSigner, joinToken, type Signer } from '../harness/tokens.ts';
 import { startHub } from '../harness/start-hub.ts';
 import { useHub } from '../harness/use-hub.ts';
-import { bad, envelopeOf, type Fields, good, jws, newPage, sendEnvelope } from './envelope-client.ts';
+import {
+  bad,
+  type EnvelopeAnswer,
+  envelopeOf,
+  type Fields,
+  good,
+  jws,
+  newPage,
+  sendEnvelope,
+} from './envelope-client.ts';
 
 const scene = useHub({ settings: { 'quota.bad_tokens_burst': 10_000 } });
 
@@ -39,6 +50,13 @@ afterAll(() => {
   expect(visits).toBe(0);
 });
 
+/** A refusal of the token, with this reason. */
+function told(answer: EnvelopeAnswer, reason: string): Fields {
+  const details = bad(answer, 'UNAUTHORIZED');
+  expect(details['reason']).toBe(reason);
+  return details;
+}
+
 const outside = { principal: { sub: 'svc:partner', roles: ['editor', 'agent'] } };
 const create = (token: string, more: Fields = {}, args = newPage()) =>
   sendEnvelope(scene.hub.url, token, envelopeOf('knowledge.create_document', args, { ...outside, ...more }));
@@ -47,7 +65,7 @@ test('[KNOW-1] one outside is known by the JWS of a registered key, up to the ro
   const args = newPage();
   good(await create(jws(partner), {}, args));
   const { document } = await scene.as('ed').ok('get_document', { document_id: args.document_id });
-  expect(document.created_by).toBe('svc:partner');
+  expect(document.created_by).toBe('svc:partner@partner-1');
   const update = {
     document_id: args.document_id,
     patch: { metadata: { title: 'y' } },
@@ -67,6 +85,138 @@ test('[KNOW-1] one outside is known by the JWS of a registered key, up to the ro
   bad(await create(jws(bound)), 'UNAUTHORIZED');
   const agent = { principal: { sub: 'svc:only', roles: ['agent'] } };
   good(await create(jws(bound, { sub: 'svc:only' }), agent));
+});
+
+test('a JWS is for this hub, of its own house and for its own subject, or it is refused', async () => {
+  for (const aud of ['another-service', ['another-service', 'third'], '', undefined, []])
+    told(await create(jws(partner, { aud })), 'wrong_audience');
+  good(await create(jws(partner, { aud: ['another-service', 'parley'] })));
+  for (const iss of ['https://evil.example', '', 'svc:other'])
+    told(await create(jws(partner, { iss })), 'wrong_issuer');
+  for (const iss of ['svc:partner', 'partner-1', 'parley']) good(await create(jws(partner, { iss })));
+  const house = await register('house', scene.hub.data, '--issuer', 'https://house.example');
+  const agent = { principal: { sub: 'svc:partner', roles: ['agent'] } };
+  for (const iss of [undefined, 'svc:partner', 'house', 'parley', 'https://house.example/'])
+    told(await create(jws(house, { iss }), agent), 'wrong_issuer');
+  good(await create(jws(house, { iss: 'https://house.example' }), agent));
+});
+
+test('nobody from outside has the name of one inside, nor one inside the name of an outsider', async () => {
+  const context = { context_id: randomUUID() };
+  const boss = scene.as('boss', { role: 'orchestrator', workspace: 'w1' });
+  const inside = (seq: number, args = newPage()) =>
+    sendEnvelope(
+      scene.hub.url,
+      boss.token,
+      envelopeOf('knowledge.create_document', args, {
+        principal: { sub: 'boss', roles: ['editor'] },
+        ...context,
+        seq,
+      }),
+    );
+  good(await inside(5));
+  const args = newPage();
+  const outsideBoss = { principal: { sub: 'boss', roles: ['editor'] }, ...context };
+  const far = { ...outsideBoss, seq: Number.MAX_SAFE_INTEGER };
+  expect(good(await create(jws(partner, { sub: 'boss' }), far, args))).toMatchObject({ revision: 1 });
+  const { document } = await boss.ok('get_document', { document_id: args.document_id });
+  expect(document.created_by).toBe('boss@partner-1');
+  // The number of one does not use up that of the other, nor its keys.
+  expect(good(await inside(6))).toMatchObject({ revision: 1 });
+  const idempotency_key = randomUUID();
+  const other = newPage();
+  good(await create(jws(partner, { sub: 'boss' }), { ...outsideBoss, idempotency_key, seq: 2 ** 53 - 1 }));
+  expect(
+    good(
+      await sendEnvelope(
+        scene.hub.url,
+        boss.token,
+        envelopeOf('knowledge.create_document', other, {
+          principal: { sub: 'boss', roles: ['editor'] },
+          idempotency_key,
+        }),
+      ),
+    ),
+  ).toMatchObject({ id: other.document_id });
+  // Two houses that call themselves the same are two.
+  const second = await register('partner-2', scene.hub.data, '--role', 'editor');
+  expect(good(await create(jws(second), { ...outside, ...context, seq: 1 }))).toMatchObject({ revision: 1 });
+  for (const name of ['boss@partner-1', 'x@partner-2', 'a@b@partner-1'])
+    await scene.with(name, scene.signer.token({ agent: name })).refused('list_threads', {}, 'UNAUTHORIZED');
+  await scene.as('kim@example.com').ok('list_threads', {});
+  // However a key is called, its names are its own, and fit.
+  const odd = await register('a key @ home', scene.hub.data);
+  const agent = { principal: { sub: 'svc:partner', roles: ['agent'] } };
+  const page = newPage();
+  good(await create(jws(odd), agent, page));
+  const made = await boss.ok('get_document', { document_id: page.document_id });
+  expect(made.document.created_by).toMatch(/^svc:partner@key-[0-9a-f]{20}$/);
+  const long = 'x'.repeat(120);
+  told(
+    await create(jws(partner, { sub: long }), { principal: { sub: long, roles: ['editor'] } }),
+    'wrong_subject',
+  );
+});
+
+test('who has signed is told what is wrong; who has not hears one thing whatever was wrong', async () => {
+  const iat = Math.floor(Date.now() / 1_000);
+  const bound = await register('bound-2', scene.hub.data, '--subject', 'svc:only');
+  const used = jws(partner);
+  good(await create(used));
+  const retired = await register('retired', scene.hub.data);
+  await runJson(['key', 'retire', 'retired'], { data: scene.hub.data });
+  const signed: Record<string, string> = {
+    expired: jws(partner, { iat: iat - 900, exp: iat - 600 }),
+    not_yet_valid: jws(partner, { iat: iat + 600, exp: iat + 700 }),
+    lifetime_too_long: jws(partner, { exp: iat + 100_000 }),
+    claim_missing: jws(partner, { nonce: undefined }),
+    wrong_tenant: jws(partner, { tenant_id: 'w2' }),
+    wrong_subject: jws(bound),
+    wrong_role: jws(partner, { roles: ['owner'] }),
+    nonce_used: used,
+    key_retired: jws(retired),
+  };
+  for (const [reason, token] of Object.entries(signed)) told(await create(token), reason);
+  told(await create(jws(partner, { nbf: iat + 600 })), 'not_yet_valid');
+  told(await create(jws(partner, { exp: 'tomorrow' })), 'claim_missing');
+  told(await create(jws(partner), { tenant_id: 'w2' }), 'wrong_tenant');
+
+  // A forger tries the same claims without the key: expired, retired or unknown, all is the same.
+  const forger = createSigner('forger');
+  const forged = Object.keys(signed).flatMap((reason) => {
+    const [, claims = ''] = (signed[reason] ?? '').split('.');
+    const read = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Fields;
+    return ['partner-1', 'retired', 'bound-2', 'nobody'].map((kid) => forger.craft(read, { kid }));
+  });
+  const platform = scene.signer.token({ agent: 'ed' }, { exp: iat - 600, iat: iat - 900 });
+  const seen = new Set<string>();
+  for (const token of [...forged, platform, 'nonsense', '']) {
+    const answer = await create(token);
+    const { trace_id: _trace, ...details } = told(answer, 'invalid_token');
+    const { date: _date, traceparent: _traceparent, ...headers } = answer.headers;
+    const {
+      'x-request-id': _id,
+      'x-ratelimit-remaining': _left,
+      'content-length': _length,
+      ...same
+    } = headers;
+    seen.add(JSON.stringify([answer.status, answer.body.error?.message, details, same]));
+  }
+  expect([...seen]).toHaveLength(1);
+});
+
+test('a key from before these rules goes on, and no further than its own names', async () => {
+  const old = await register('old-key', scene.hub.data, '--role', 'editor');
+  const path = join(scene.hub.data, 'auth.json');
+  const file = JSON.parse(readFileSync(path, 'utf8')) as { keys: Record<string, unknown>[] };
+  for (const key of file.keys) if (key['kid'] === 'old-key') delete key['audience'];
+  writeFileSync(`${path}.test`, JSON.stringify(file), { mode: 0o600 });
+  renameSync(`${path}.test`, path);
+  const args = newPage();
+  good(await create(jws(old, { aud: undefined }), {}, args));
+  const { document } = await scene.as('ed').ok('get_document', { document_id: args.document_id });
+  expect(document.created_by).toBe('svc:partner@old-key');
+  told(await create(jws(old, { aud: 'another-service' })), 'wrong_audience');
 });
 
 test('[KNOW-1] the key of an outsider opens no other face', async () => {
@@ -170,5 +320,7 @@ test('a key for outsiders needs a workspace, and other keys take neither role no
     runCli(['key', 'add', '--public', '-', ...args], { data: scene.hub.data, stdin });
   expect((await add('--external')).code).toBe(2);
   expect((await add('--role', 'editor')).code).toBe(2);
+  expect((await add('--issuer', 'x')).code).toBe(2);
+  expect((await add('--external', '--workspace', 'w1', '--subject', 'parley')).code).toBe(2);
   expect((await add('--external', '--workspace', 'w1', '--role', 'king')).code).toBe(2);
 });

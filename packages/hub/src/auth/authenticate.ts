@@ -6,7 +6,8 @@ import type { Claims } from '@parley/protocol';
 
 import type { Devices } from './devices.ts';
 import { peerOf } from './peer.ts';
-import { TokenRefused, type Verifier } from './verifier.ts';
+import { TokenRefused } from './token-refused.ts';
+import type { Verifier } from './verifier.ts';
 
 /** Finds out who sends a request, by its one Authorization header or by the cookie of its device. */
 export type Authenticate = (request: IncomingMessage) => Claims | Promise<Claims>;

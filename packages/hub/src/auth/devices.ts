@@ -19,7 +19,7 @@ import { type Caller, type Claims, ENTRY_SALT_BOUND, HUB_NAME } from '@parley/pr
 import { HttpRefusal } from '../exchange.ts';
 import { DEVICE_LIFE_MS, readDeviceCookie } from './device-cookie.ts';
 import { isSameOrigin } from './same-origin.ts';
-import { TokenRefused } from './verifier.ts';
+import { TokenRefused } from './token-refused.ts';
 
 /** The devices that are signed in: who they speak for, and for how long. */
 export interface Devices {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { lockFile } from '@parley/store-sqlite';
-import { ENVELOPE_ROLES, type EnvelopeRole, ParleyError } from '@parley/protocol';
+import { AgentName, ENVELOPE_ROLES, type EnvelopeRole, ParleyError } from '@parley/protocol';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, importSPKI, type JWK } from 'jose';
 import { z } from 'zod';
 
@@ -28,8 +28,12 @@ const KeyRecord = z.object({
   external: z.literal(true).optional(),
   /** The most that an outsider may be: a role of the envelope. */
   role: z.enum(ENVELOPE_ROLES).optional(),
-  /** The one whom it may speak for. */
+  /** The one whom it may speak for, under that very name; without it, its names end with the key. */
   subject: z.string().optional(),
+  /** What `iss` must be. */
+  issuer: z.string().optional(),
+  /** Whether a JWS must name the hub as its audience; keys from before that was asked for need not. */
+  audience: z.literal('required').optional(),
   public: z.record(z.string(), z.unknown()),
   /** Present on the hub's own keys alone. */
   private: z.record(z.string(), z.unknown()).optional(),
@@ -122,6 +126,7 @@ export interface NewKey {
   external?: true;
   role?: EnvelopeRole;
   subject?: string;
+  issuer?: string;
 }
 
 /** Registers someone else's Ed25519 public key (PEM or JWK), so that tokens it signs are accepted. */
@@ -131,11 +136,13 @@ export async function addPublicKey(
   text: string,
   options: NewKey,
 ): Promise<KeyRecord> {
-  const { external, role, subject } = options;
+  const { external, role, subject, issuer } = options;
   if (external === true && options.workspace === undefined)
     throw new ParleyError('VALIDATION_ERROR', 'an external key needs --workspace');
-  if (external !== true && (role !== undefined || subject !== undefined))
-    throw new ParleyError('VALIDATION_ERROR', '--role and --subject are for keys with --external');
+  if (external !== true && (role ?? subject ?? issuer) !== undefined)
+    throw new ParleyError('VALIDATION_ERROR', '--role, --subject and --issuer are for keys with --external');
+  if (subject !== undefined && !AgentName.safeParse(subject).success)
+    throw new ParleyError('VALIDATION_ERROR', `--subject: ${subject} is not a name that an agent may have`);
   const jwk = await parsePublicKey(text);
   const kid = options.kid ?? jwk.kid ?? (await nameOf(jwk));
   if (file.keys.some((key) => key.kid === kid))
@@ -146,6 +153,8 @@ export async function addPublicKey(
     ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
     ...(external === true ? { external, role: role ?? 'agent' } : {}),
     ...(subject === undefined ? {} : { subject }),
+    ...(issuer === undefined ? {} : { issuer }),
+    audience: 'required',
     public: { kty: jwk.kty, crv: jwk.crv, x: jwk.x },
   };
   file.keys.push(record);

@@ -6,11 +6,14 @@ import { type Caller, ENTRY_SALT_BOUND, ParleyError } from '@parley/protocol';
 
 import { type Authenticate, bearerToken, type TokenCheck } from './authenticate.ts';
 import { peerOf } from './peer.ts';
-import { TokenRefused, type Verifier } from './verifier.ts';
+import { TokenRefused } from './token-refused.ts';
+import type { Verifier } from './verifier.ts';
 
 /** Who sends an envelope: one of the platform, or one outside. */
 interface Sender {
   caller: Caller;
+  /** The name by which it calls itself. */
+  sub: string;
   external: boolean;
 }
 
@@ -33,36 +36,37 @@ const HUB_ROLE = { owner: 'operator', editor: 'orchestrator', agent: 'worker', v
 
 /** Takes tokens of the platform, and of outsiders a JWS whose nonce was never used before. */
 export function createSenderCheck({ verifier, authenticate, tokens, log, now }: SenderDeps): SenderCheck {
-  async function outsider(request: IncomingMessage): Promise<Caller | undefined> {
+  async function outsider(request: IncomingMessage): Promise<Sender | undefined> {
     const found = await verifier.external(bearerToken(request));
     if (found === undefined) return undefined;
-    const { kid, workspace_id, sub, role, nonce, until } = found;
+    const { kid, workspace_id, agent_id, sub, role, nonce, until } = found;
     const session_id = `jws:${kid.replaceAll(/[^\w.@-]/g, '-').slice(0, 120)}`;
-    const caller: Caller = { agent_id: sub, workspace_id, role: HUB_ROLE[role], session_id };
+    const caller: Caller = { agent_id, workspace_id, role: HUB_ROLE[role], session_id };
     const head = { caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) };
     try {
       await log.append({ type: 'use_nonce', ...head, input: { kid, nonce, until } });
     } catch (error) {
       if (error instanceof ParleyError && error.code === 'UNAUTHORIZED')
-        throw new TokenRefused('a used nonce');
+        throw new TokenRefused('a used nonce', 'nonce_used');
       throw error;
     }
-    return caller;
+    return { caller, sub, external: true };
   }
 
   return {
     async verify(request) {
       try {
-        const caller = await outsider(request);
-        if (caller !== undefined) return { caller, external: true };
+        const sender = await outsider(request);
+        if (sender !== undefined) return sender;
       } catch (error) {
         throw tokens.refuse(error, peerOf(request));
       }
-      return { caller: await authenticate(request), external: false };
+      const caller = await authenticate(request);
+      return { caller, sub: caller.agent_id, external: false };
     },
     checkTenant({ caller, external }, tenant) {
       if (caller.workspace_id === tenant) return;
-      if (external) throw new TokenRefused('an envelope for another workspace');
+      if (external) throw new TokenRefused('an envelope for another workspace', 'wrong_tenant');
       throw new ParleyError('OUT_OF_SCOPE_WORKSPACE', 'tenant_id: differs from the workspace of your token');
     },
   };

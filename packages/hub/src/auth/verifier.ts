@@ -1,28 +1,23 @@
 import { readFileSync, statSync } from 'node:fs';
 
 import type { Grant } from '@parley/core';
-import {
-  type Caller,
-  Claims,
-  ENVELOPE_ROLES,
-  type EnvelopeRole,
-  ParleyError,
-  ROLE_ALIASES,
-} from '@parley/protocol';
+import { type Caller, Claims } from '@parley/protocol';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
   decodeJwt,
   decodeProtectedHeader,
+  errors,
   importJWK,
   type JWTPayload,
   jwtVerify,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose';
-import { z } from 'zod';
 
 import type { Config } from '../config/schema.ts';
+import { houseOf, type Outsider, readOutsider } from './outsider.ts';
+import { type RefusalReason, TokenRefused } from './token-refused.ts';
 import { keyFilePath, type KeyRecord, MAX_KEY_AGE_MS, readKeyFile, WARN_KEY_AGE_MS } from './key-file.ts';
 
 /** Longest token that is looked at. */
@@ -33,16 +28,6 @@ const LOOK_AGAIN_MS = 2;
 
 /** Headers by which a token would choose the key it is checked with. */
 const OWN_KEY_HEADERS = ['jku', 'jwk', 'x5u', 'x5c'];
-
-/** A refusal whose cause goes to the log and never to the caller. */
-export class TokenRefused extends ParleyError {
-  readonly reason: string;
-
-  constructor(reason: string) {
-    super('UNAUTHORIZED', 'a valid token is needed: send Authorization: Bearer <token>');
-    this.reason = reason;
-  }
-}
 
 interface Verified {
   claims: Claims;
@@ -71,19 +56,7 @@ export interface Verifier {
   /** True once a token was revoked, or the key that signed it is no longer there or retired. */
   ended: (grant: Grant) => boolean;
   /** Verifies the JWS of one outside; undefined when the token is none but may be one of the platform. */
-  external: (token: string) => Promise<ExternalSender | undefined>;
-}
-
-/** Whom a JWS from outside speaks for, and the nonce that makes it good for once. */
-interface ExternalSender {
-  kid: string;
-  /** The workspace that the key, or else the token, names. */
-  workspace_id: string;
-  sub: string;
-  role: EnvelopeRole;
-  nonce: string;
-  /** Wall-clock moment after which it is refused anyway. */
-  until: number;
+  external: (token: string) => Promise<Outsider | undefined>;
 }
 
 /** Verifies tokens of the hub's own keys, of registered keys and of configured issuers. */
@@ -98,6 +71,8 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   let checkedAt = -Infinity;
   let keysById = new Map<string, KeyRecord>();
   let revoked = new Set<string>();
+  /** What the names of outsiders end with. */
+  let houses = new Set<string>();
 
   /** Re-reads the key file when it has changed; looks at it again after a moment shorter than a command line takes to end. */
   function refresh(): void {
@@ -110,6 +85,7 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     const file = readKeyFile(data);
     keysById = new Map(file.keys.map((key) => [key.kid, key]));
     revoked = new Set(file.revoked.map(({ jti }) => jti));
+    houses = new Set(file.keys.filter((key) => key.external === true).map(({ kid }) => houseOf(kid)));
     verified.clear();
     version = current;
   }
@@ -148,14 +124,15 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   }
 
   async function openWith(token: string, key: KeyRecord): Promise<JWTPayload> {
-    if (key.retired_at !== undefined) throw new TokenRefused('the key is retired');
-    if (Math.abs(now() - Date.parse(key.created_at)) > MAX_KEY_AGE_MS)
-      throw new TokenRefused('the key is older than 90 days, or from as far in the future');
     const { payload } = await jwtVerify(
       token,
       await importJWK(key.public, 'EdDSA'),
       options({ algorithms: ['EdDSA', 'Ed25519'] }),
     );
+    // Only now, so that none but who has the key hears what has become of it.
+    if (key.retired_at !== undefined) throw new TokenRefused('the key is retired', 'key_retired');
+    if (Math.abs(now() - Date.parse(key.created_at)) > MAX_KEY_AGE_MS)
+      throw new TokenRefused('the key is older than 90 days, or from as far in the future', 'key_too_old');
     return payload;
   }
 
@@ -190,29 +167,21 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     if (claims.iat * 1_000 > now() + skew) throw new TokenRefused('issued in the future');
     if ((claims.exp - claims.iat) * 1_000 > auth.max_lifetime_ms) throw new TokenRefused('lives too long');
     if (revoked.has(claims.jti)) throw new TokenRefused('revoked');
+    const at = claims.agent_id.lastIndexOf('@');
+    if (at > 0 && houses.has(claims.agent_id.slice(at + 1)))
+      throw new TokenRefused('the name of an outsider');
     return claims;
   }
 
-  async function external(token: string): Promise<ExternalSender | undefined> {
+  async function external(token: string): Promise<Outsider | undefined> {
     refresh();
     if (token.length > MAX_TOKEN) throw new TokenRefused('too long');
     const { key, payload: unverified } = peek(token);
     if (key === undefined || key.private !== undefined) return undefined;
     if (key.external !== true && Object.hasOwn(unverified, 'agent_id')) return undefined;
-    const parsed = ExternalClaims.safeParse(await openWith(token, key));
-    if (!parsed.success)
-      throw new TokenRefused(`claim ${parsed.error.issues[0]?.path.join('.') ?? ''} is missing or wrong`);
-    const { iat, exp, nonce, sub, tenant_id, roles } = parsed.data;
-    if (iat * 1_000 > now() + skew) throw new TokenRefused('issued in the future');
-    if ((exp - iat) * 1_000 > auth.external_lifetime_ms) throw new TokenRefused('lives too long');
-    const workspace_id = key.workspace ?? tenant_id;
-    if (workspace_id === undefined || (tenant_id ?? workspace_id) !== workspace_id)
-      throw new TokenRefused('the key speaks for another workspace');
-    if (key.subject !== undefined && key.subject !== sub)
-      throw new TokenRefused('the key speaks for somebody else');
+    const outsider = readOutsider(await openWith(token, key), key, auth, now());
     warnOfAge(key);
-    const role = mightiest(roles, key.role);
-    return { kid: key.kid, workspace_id, sub, role, nonce, until: exp * 1_000 + skew };
+    return outsider;
   }
 
   /** What a token says of itself, before any of it is believed. */
@@ -234,7 +203,7 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
         return await external(token);
       } catch (error) {
         if (error instanceof TokenRefused) throw error;
-        throw new TokenRefused(error instanceof Error ? error.message : 'not a token');
+        throw new TokenRefused(causeOf(error), claimFault(error));
       }
     },
     recheck(claims) {
@@ -267,8 +236,8 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
       try {
         result = await check(token);
       } catch (error) {
-        if (error instanceof TokenRefused) throw error;
-        throw new TokenRefused(error instanceof Error ? error.message : 'not a token');
+        // On these faces every cause has the same words.
+        throw new TokenRefused(causeOf(error));
       }
       originByClaims.set(result.claims, result);
       // What was checked against keys that have changed meanwhile is not remembered.
@@ -281,26 +250,16 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   };
 }
 
-/** What a JWS from outside must carry. */
-const ExternalClaims = z.object({
-  sub: Claims.shape.agent_id,
-  iat: Claims.shape.iat,
-  exp: Claims.shape.exp,
-  nonce: z.string().min(1).max(256),
-  tenant_id: Claims.shape.workspace_id.optional(),
-  roles: z.array(z.string().max(64)).max(16).optional(),
-});
+function causeOf(error: unknown): string {
+  if (error instanceof TokenRefused) return error.reason;
+  return error instanceof Error ? error.message : 'not a token';
+}
 
-/** The mightiest of the roles that a token names and its key allows; without any name, what the key allows. */
-function mightiest(roles: readonly string[] | undefined, most: EnvelopeRole = 'owner'): EnvelopeRole {
-  const allowed = ENVELOPE_ROLES.slice(ENVELOPE_ROLES.indexOf(most));
-  if (roles === undefined) return most;
-  const named = roles.map((name) =>
-    Object.hasOwn(ROLE_ALIASES, name) ? ROLE_ALIASES[name as 'codex'] : name,
-  );
-  const role = allowed.find((candidate) => named.includes(candidate));
-  if (role === undefined) throw new TokenRefused('none of its roles is allowed to its key');
-  return role;
+/** What is wrong with claims of which jose says so itself: it looks at them once the signature is good. */
+function claimFault(error: unknown): RefusalReason | undefined {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return undefined;
+  return error.claim === 'nbf' && error.reason === 'check_failed' ? 'not_yet_valid' : 'claim_missing';
 }
 
 function keySet(place: string): JWTVerifyGetKey {

@@ -12,6 +12,7 @@ import {
   readKeyFile,
   retireKey,
 } from '../auth/key-file.ts';
+import { houseOf } from '../auth/outsider.ts';
 import { prepareFolder } from '../data-folder.ts';
 import { print } from './output.ts';
 import { settingsOf } from './settings.ts';
@@ -23,6 +24,7 @@ interface AddOptions {
   external?: true;
   role?: EnvelopeRole;
   subject?: string;
+  issuer?: string;
 }
 
 /** `parley key`: the keys whose tokens the hub accepts; a running hub heeds a change at once. */
@@ -36,13 +38,15 @@ export function addKeyCommands(program: Command): void {
     .option('--workspace <id>', 'accept its tokens for this workspace only')
     .option('--external', 'of a house outside: for envelopes whose JWS has a nonce, and nothing else')
     .addOption(new Option('--role <role>', 'the most that an outsider may be').choices(ENVELOPE_ROLES))
-    .option('--subject <name>', 'the one whom an outsider may speak for')
+    .option('--subject <name>', 'the one whom an outsider may speak for; else its names end with @<kid>')
+    .option('--issuer <name>', 'what iss of an outsider must be')
     .addHelpText(
       'after',
       `
 Examples:
   parley key add --public platform.pem --kid platform-2026
-  parley key add --public partner.pem --kid partner-1 --workspace acme --external --role editor`,
+  parley key add --public partner.pem --kid partner-1 --workspace acme --external --role editor \\
+    --subject svc:partner`,
     )
     .action(async (options: AddOptions, command: Command) => {
       const { config, json } = settingsOf(command);
@@ -53,7 +57,7 @@ Examples:
           ? addOwnKey(keys, Date.now())
           : addPublicKey(keys, Date.now(), readFileSync(file === '-' ? 0 : file, 'utf8'), named),
       );
-      print({ json }, toRow(record), () => [`added ${record.kid}`]);
+      print({ json }, toRow(record), () => [`added ${record.kid}`, ...namesOf(record)]);
     });
   key
     .command('list')
@@ -78,6 +82,15 @@ Examples:
     });
 }
 
+/** Under which names a house outside will be known. */
+function namesOf({ external, subject, kid }: KeyRecord): string[] {
+  if (external !== true) return [];
+  if (subject !== undefined) return [`it speaks for ${subject} alone`];
+  return [
+    `whoever it speaks for is known here as <sub>@${houseOf(kid)}; --subject gives one a name of its own`,
+  ];
+}
+
 function toRow(key: KeyRecord) {
   const expires = Date.parse(key.created_at) + MAX_KEY_AGE_MS;
   const state = key.retired_at !== undefined ? 'retired' : expires < Date.now() ? 'too old' : 'in use';
@@ -91,5 +104,6 @@ function toRow(key: KeyRecord) {
     ...(key.workspace === undefined ? {} : { workspace: key.workspace }),
     ...(key.external === undefined ? {} : { external: true, role: key.role }),
     ...(key.subject === undefined ? {} : { subject: key.subject }),
+    ...(key.issuer === undefined ? {} : { issuer: key.issuer }),
   };
 }

@@ -7,7 +7,7 @@ import { writeDeviceCookie } from '../../auth/device-cookie.ts';
 import type { Devices } from '../../auth/devices.ts';
 import { isSameOrigin } from '../../auth/same-origin.ts';
 import type { SignInTries } from '../../auth/sign-in-tries.ts';
-import { TokenRefused } from '../../auth/verifier.ts';
+import { TokenRefused } from '../../auth/token-refused.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
 import { SAFE_HEADERS } from './send-file.ts';
 

@@ -137,7 +137,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     const envelope = checkEnvelope(raw, settings);
     standing.labels.action = envelope.action;
     sender.checkTenant(verified, envelope.tenant_id);
-    const { caller, aliases } = principalOf(verified.caller, envelope);
+    const { caller, aliases } = principalOf(verified, envelope);
     const deadline = checkTime(envelope, now(), options.skewMs);
     checkKey(request.headers['idempotency-key'], envelope);
     const { workspace_id } = caller;
@@ -260,8 +260,11 @@ function headersOf({ trace, allowance, notices }: Standing): Record<string, stri
   };
 }
 
-function principalOf(verified: Caller, { principal }: Known): { caller: Caller; aliases: Alias[] } {
-  if (principal.sub !== verified.agent_id)
+function principalOf(
+  { caller: verified, sub }: { caller: Caller; sub: string },
+  { principal }: Known,
+): { caller: Caller; aliases: Alias[] } {
+  if (principal.sub !== sub)
     throw new EnvelopeRefusal('FORBIDDEN', 'principal.sub: differs from whom the token speaks for', {
       field: 'principal.sub',
     });

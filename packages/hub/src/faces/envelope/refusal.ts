@@ -7,6 +7,7 @@ import {
   ParleyError,
 } from '@parley/protocol';
 
+import type { RefusalReason } from '../../auth/token-refused.ts';
 import { HttpRefusal } from '../../exchange.ts';
 
 const CODES: Record<EnvelopeCode, ErrorCode> = {
@@ -49,7 +50,10 @@ const HINTS: Record<EnvelopeCode, string> = {
 /** How an error looks in the envelope. */
 export function toWire(error: ParleyError, traceId: string) {
   const code = codeOf(error);
-  const { hint = HINTS[code], ...details } = error.details ?? {};
+  // Without a word the same for all, so that the lack of one tells nothing.
+  const untold: ErrorDetails =
+    code === 'UNAUTHORIZED' ? { reason: 'invalid_token' satisfies RefusalReason } : {};
+  const { hint = HINTS[code], ...details } = { ...untold, ...error.details };
   const status = error instanceof HttpRefusal && error.status === 405 ? 405 : ENVELOPE_STATUS[code];
   return {
     code,

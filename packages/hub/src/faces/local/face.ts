@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { tokenOf } from '../../auth/authenticate.ts';
 import type { IssuedToken, TokenRequest } from '../../auth/issue-token.ts';
 import { peerOf } from '../../auth/peer.ts';
-import { TokenRefused } from '../../auth/verifier.ts';
+import { TokenRefused } from '../../auth/token-refused.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
 

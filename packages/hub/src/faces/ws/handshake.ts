@@ -4,7 +4,7 @@ import { type Claims, LIVE_VERSIONS, ParleyError } from '@parley/protocol';
 
 import { type TokenCheck, tokenOf } from '../../auth/authenticate.ts';
 import { peerOf } from '../../auth/peer.ts';
-import { TokenRefused } from '../../auth/verifier.ts';
+import { TokenRefused } from '../../auth/token-refused.ts';
 import { HttpRefusal } from '../../exchange.ts';
 import type { Tickets } from './tickets.ts';
 
