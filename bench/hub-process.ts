@@ -36,6 +36,11 @@ export async function startHub(
   const set = Object.entries({
     'quota.messages_per_minute': 100_000_000,
     'quota.messages_burst': 10_000_000,
+    'quota.writes_per_minute': 100_000_000,
+    'quota.writes_burst': 10_000_000,
+    'quota.searches_per_minute': 100_000_000,
+    'quota.searches_burst': 10_000_000,
+    'quota.open': 100_000,
     ...settings,
   });
   const args = [

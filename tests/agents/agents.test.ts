@@ -87,7 +87,10 @@ describeWith(['claude', 'codex', 'codex-0153'], 'real clients talk through the h
       expect(message?.body).toBe(`${hidden} and 👩‍💻 ❤️`);
       const seen = JSON.stringify(modelRequests);
       const isShown = seen.includes('u200b') && seen.includes('👩‍💻 ❤️');
-      expect([isShown, /[\u200b\u2060\u00ad\u{e0041}\ufe01\u2062\u200f]/u.exec(seen)?.[0]]).toEqual([true, undefined]);
+      expect([isShown, /[\ufe01\u200b\u2060\u00ad\u{e0041}\u2062\u200f]/u.exec(seen)?.[0]]).toEqual([
+        true,
+        undefined,
+      ]);
     });
 
   test(

@@ -32,6 +32,34 @@ describe('[KNOW-2] [C-ENV-23] [C-ENV-24] the calls of a minute', () => {
   });
 });
 
+describe('a call that another limit refuses', () => {
+  const scene = useHub({
+    settings: {
+      'envelope.requests_per_minute': 40,
+      'envelope.max_concurrent': 1,
+      'envelope.max_waiting': 1,
+      'quota.messages_burst': 5,
+      'quota.messages_per_minute': 1,
+    },
+  });
+
+  test('uses up nothing of the minute', async () => {
+    const principal = { sub: 'ed', roles: ['editor'] };
+    const { token } = scene.as('ed', { role: 'orchestrator' });
+    const create = () =>
+      sendEnvelope(scene.hub.url, token, envelopeOf('knowledge.create_document', newPage(), { principal }));
+    const answers = await Promise.all(Array.from({ length: 100 }, create));
+    for (let i = 0; i < 50; i++) answers.push(await create());
+    const done = answers.filter(({ status }) => status === 200);
+    expect(done).toHaveLength(5);
+    for (const answer of answers) if (answer.status !== 200) bad(answer, 'RATE_LIMIT_EXCEEDED');
+    const list = envelopeOf('knowledge.list_documents', {}, { principal });
+    const answer = await sendEnvelope(scene.hub.url, token, list);
+    good(answer);
+    expect(remaining(answer)).toBe(40 - 5 - 1);
+  });
+});
+
 describe('[KNOW-20] [C-ENV-22] calls of one action at once', () => {
   const scene = useHub({
     settings: { 'envelope.max_concurrent': 2, 'envelope.max_waiting': 8, 'envelope.max_wait_ms': 60_000 },

@@ -113,6 +113,34 @@ describe('bounds of sessions', () => {
     await hub.stop();
   });
 
+  test('one agent that keeps all sessions busy keeps nobody else out', async () => {
+    const most = 6;
+    const hub = await startHub({ settings: { 'mcp.max_sessions': most } });
+    const tokenOf = async (agent: string, workspace = 'w1') =>
+      (await issueToken({ agent, workspace }, { data: hub.data })).token;
+    const hog = await tokenOf('hog');
+    const held: string[] = [];
+    for (let i = 0; i < most; i++) held.push((await openLegacy(hub.url, hog)).id);
+    const streams = await Promise.all(held.map((id) => openPush(hub.url, hog, id)));
+    let open = most;
+    for (const stream of streams) void stream.ended.then(() => open--);
+    // Another token of the same agent is no other agent.
+    const again = await openLegacy(hub.url, await tokenOf('hog'));
+    expect([again.init.status, again.init.answer?.error?.data?.['code']]).toEqual([503, 'UNAVAILABLE']);
+    const others = [];
+    for (const token of [await tokenOf('alice'), await tokenOf('bob'), await tokenOf('hog', 'w2')]) {
+      const session = await openLegacy(hub.url, token);
+      expect(session.init.status).toBe(200);
+      others.push({ session, stream: await openPush(hub.url, token, session.id) });
+    }
+    // Who came has a share, and the share of the one who had most has become smaller, no more than that.
+    for (const { session } of others) expect((await session.request('ping')).status).toBe(200);
+    await vi.waitFor(() => expect(open).toBe(most - 3), 5_000);
+    expect((await openLegacy(hub.url, hog)).init.status).toBe(503);
+    for (const stream of [...streams, ...others.map((other) => other.stream)]) stream.close();
+    await hub.stop();
+  });
+
   test('an idle session costs at most half a megabyte', { timeout: 120_000 }, async () => {
     const hub = await startHub({ flags: ['--log-level', 'error'] });
     const { token } = await issueToken({ agent: 'alice' }, { data: hub.data });

@@ -11,9 +11,9 @@ const SWEEP_AT = 10_000;
 
 /** Counts calls by name in minutes that begin with the first of them: never more than the limit is granted in one. */
 export interface RateWindow {
-  spend(name: string): Allowance;
+  spend: (name: string) => Allowance;
   /** Takes back what was granted for a call that another limit has refused. */
-  giveBack(name: string): Allowance;
+  giveBack: (name: string) => Allowance;
 }
 
 export function createRateWindow(limit: number, monotonic: () => number): RateWindow {

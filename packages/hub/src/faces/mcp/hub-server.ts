@@ -71,8 +71,8 @@ async function callTool(
 }
 
 /** What the client of the newest revision calls itself, beside each of its requests. */
-function clientOf({ mcpReq }: ServerContext): string | undefined {
-  const info = mcpReq._meta?.[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
+function clientOf({ mcpReq: { _meta: meta } }: ServerContext): string | undefined {
+  const info = meta?.[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
   return typeof info?.name === 'string' ? info.name : undefined;
 }
 
