@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, closeSync, createReadStream, fstatSync } from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, read } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 
 import type { KeptBytes } from '@parley/core';
 import { syncFolder } from '@parley/files';
@@ -22,6 +23,12 @@ interface Finding {
   at: number;
   isWhole: Promise<boolean>;
 }
+
+const ALL: Span = { first: 0, last: Infinity };
+
+const PIECE = 65_536;
+
+const readSome = promisify(read);
 
 const MOST_FINDINGS = 10_000;
 
@@ -78,7 +85,8 @@ export function openLocalBlobs(data: string, now: () => number): LocalBlobs {
       };
       try {
         await check();
-        if (span === undefined) yield* checked(piecesOf(file), sha256);
+        // Not a byte beyond: whoever adds to the file now must not break the framing.
+        if (span === undefined) yield* checked(piecesOf(file, { first: 0, last: bytes - 1 }), sha256);
         else yield* holdingLast(piecesOf(file, span), check);
       } finally {
         closeSync(file);
@@ -118,9 +126,14 @@ async function* holdingLast(
   if (held !== undefined) yield held;
 }
 
-function piecesOf(file: number, { first, last }: Span = { first: 0, last: Infinity }): AsyncIterable<Buffer> {
-  // The path is not used: the file is open already.
-  return createReadStream('', { fd: file, start: first, end: last, autoClose: false });
+async function* piecesOf(file: number, { first, last }: Span = ALL): AsyncGenerator<Uint8Array> {
+  for (let at = first; at <= last;) {
+    const wanted = Math.min(PIECE, last - at + 1);
+    const { bytesRead, buffer } = await readSome(file, Buffer.allocUnsafe(wanted), 0, wanted, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
 }
 
 async function hashOf(file: number): Promise<string> {
