@@ -11,7 +11,7 @@ import { startHub, temporaryFolder, tokenFor } from './crash-hub.ts';
 import { clientOf, createThread, ok, post } from './hub-client.ts';
 
 const MEGABYTE = 1_048_576;
-const FULL = { code: 1, stderr: 'parley: the disk is full; nothing was changed\n' };
+const FULL = { code: 1, stderr: 'parley: the disk is full; nothing was written\n' };
 
 /** Fills a disk up to its last bytes; with less than all that is asked for it takes a part and says nothing. */
 function leaveFree(disk: string, bytes: number): void {

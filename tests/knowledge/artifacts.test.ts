@@ -217,21 +217,21 @@ test('[KNOW-12] parts of a large artifact are served, and damage never is', asyn
   expect((await doctor()).code).toBe(0);
 });
 
-const blobPath = ({ sha256 }: Artifact) => join(scene.hub.data, 'artifacts', sha256.slice(0, 2), sha256);
+const blobPath = ({ sha256: hash }: Artifact) => join(scene.hub.data, 'artifacts', hash.slice(0, 2), hash);
 const doctor = () => runCli(['doctor'], { data: scene.hub.data });
 
 /** No byte of it goes out, whatever is asked for, and the log says why. */
-async function expectRefused({ artifact_id, sha256 }: Artifact, fault: string): Promise<void> {
+async function expectRefused({ artifact_id, sha256: hash }: Artifact, fault: string): Promise<void> {
   const { artifact_uri } = await sign(artifact_id);
   const told = scene.hub.stderr().length;
   for (const method of ['GET', 'HEAD'])
     for (const headers of [{}, { range: 'bytes=0-3' }]) {
       const reply = await send(artifact_uri, { method, headers });
       expect([method, reply.status, reply.headers['etag']]).toEqual([method, 500, undefined]);
-      if (method === 'GET') expect(reply.text).toContain(`the bytes of artifact ${sha256} are ${fault}`);
+      if (method === 'GET') expect(reply.text).toContain(`the bytes of artifact ${hash} are ${fault}`);
     }
   await vi.waitFor(() =>
-    expect(scene.hub.stderr().slice(told)).toMatch(new RegExp(`"level":"error".*${sha256} are ${fault}`)),
+    expect(scene.hub.stderr().slice(told)).toMatch(new RegExp(`"level":"error".*${hash} are ${fault}`)),
   );
 }
 

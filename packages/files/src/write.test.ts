@@ -25,8 +25,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const HELLO_SHA256 = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824';
-
 function* breaking(): Generator<string> {
   yield 'half of ';
   throw new Error('no more');
@@ -61,10 +59,10 @@ test.each(writers)('%s leaves the old file and nothing else when it cannot go on
   expect(readFileSync(join(folder, 'kept.json'), 'utf8')).toBe('old');
 });
 
-test('a new file tells its hash, and is never put over another or behind a link', async () => {
+test('a new file is never put over another, nor behind a link', async () => {
   const other = join(folder, 'other');
-  expect(await writeNew(path, ['hel', 'lo'])).toBe(HELLO_SHA256);
-  expect(writeNewSync(other, 'hello')).toBe(HELLO_SHA256);
+  await writeNew(path, ['hel', 'lo']);
+  writeNewSync(other, 'hello');
   await expect(writeNew(path, 'again')).rejects.toThrow('EEXIST');
   expect(() => writeNewSync(other, 'again')).toThrow('EEXIST');
   symlinkSync(join(folder, 'elsewhere'), join(folder, 'link'));

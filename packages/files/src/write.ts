@@ -36,19 +36,19 @@ export function writeWholeSync(path: string, content: Content, mode = PRIVATE): 
   syncFolderSync(dirname(path));
 }
 
-/** Writes a new file where it need not appear at once: all of it or none. Gives its SHA-256; its name lasts once the folder is synced. */
-export async function writeNew(path: string, content: LaterContent, mode = PRIVATE): Promise<string> {
+/** Writes a new file where it need not appear at once: all of it or none. Its name lasts once the folder is synced. */
+export async function writeNew(path: string, content: LaterContent, mode = PRIVATE): Promise<void> {
   try {
-    return await fill(path, content, mode);
+    await fill(path, content, mode);
   } catch (error) {
     throw inWords(error);
   }
 }
 
 /** As `writeNew`, where nothing may be awaited. */
-export function writeNewSync(path: string, content: Content, mode = PRIVATE): string {
+export function writeNewSync(path: string, content: Content, mode = PRIVATE): void {
   try {
-    return fillSync(path, content, mode);
+    fillSync(path, content, mode);
   } catch (error) {
     throw inWords(error);
   }
@@ -59,5 +59,5 @@ const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 /** A full disk in words that a caller may see; any other error as it is. */
 export function inWords(error: unknown): unknown {
   const isFull = FULL.has((error as NodeJS.ErrnoException).code);
-  return isFull ? new ParleyError('UNAVAILABLE', 'the disk is full; nothing was changed') : error;
+  return isFull ? new ParleyError('UNAVAILABLE', 'the disk is full; nothing was written') : error;
 }

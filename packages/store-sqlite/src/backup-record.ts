@@ -17,7 +17,7 @@ export function backupRecord(folder: string, target: string): string {
     db.prepare('VACUUM INTO ?').run(path);
   } catch (error) {
     if (sqliteCode(error) === SQLITE_FULL)
-      throw new ParleyError('UNAVAILABLE', 'the disk is full; nothing was changed');
+      throw new ParleyError('UNAVAILABLE', 'the disk is full; nothing was written');
     throw error;
   } finally {
     db.close();

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 
@@ -45,20 +44,4 @@ function openPlain(path: string, sha256: string): number {
     if (code === 'ELOOP') throw new BlobFault(sha256, 'behind a link');
     throw error;
   }
-}
-
-const PIECE = 1_048_576;
-
-/** The bytes of an open file in pieces; one is good until the next is asked for. */
-export function* piecesOfSync(file: number): Generator<Buffer> {
-  const piece = Buffer.alloc(PIECE);
-  for (let at = 0, size; (size = readSync(file, piece, 0, PIECE, at)) > 0; at += size)
-    yield piece.subarray(0, size);
-}
-
-/** The hash of an open file. */
-export function hashOfSync(file: number): string {
-  const sum = createHash('sha256');
-  for (const piece of piecesOfSync(file)) sum.update(piece);
-  return sum.digest('hex');
 }

@@ -1,11 +1,14 @@
-import { closeSync, fstatSync } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { makeFolderSync, syncFolderSync, writeNewSync } from '@parley/files';
 import { listKeptArtifacts } from '@parley/store-sqlite';
 
 import { artifactFolder, blobPath } from './artifact-folder.ts';
-import { BlobFault, hashOfSync, openBlobFile, piecesOfSync } from './blob-file.ts';
+import { BlobFault, openBlobFile } from './blob-file.ts';
+
+const PIECE = 1_048_576;
 
 /** Reads the bytes of every artifact and names those that are missing, damaged, behind a link or open to others. */
 export function checkBlobs(data: string): { artifacts: number; bytes: number; wrong: string[] } {
@@ -14,7 +17,7 @@ export function checkBlobs(data: string): { artifacts: number; bytes: number; wr
   for (const [sha256, bytes] of sizes) {
     const fault = faultOf(data, sha256, (file) => {
       const { size, mode } = fstatSync(file);
-      if (size !== bytes || hashOfSync(file) !== sha256) return 'is damaged';
+      if (size !== bytes || hashOf(file) !== sha256) return 'is damaged';
       return (mode & 0o077) === 0 ? undefined : 'can be read by others';
     });
     if (fault !== undefined) wrong.push(`${sha256} ${fault}`);
@@ -32,9 +35,7 @@ export function copyBlobs(from: string, to: string): string[] {
     makeFolderSync(dirname(target));
     folders.add(dirname(target));
     const fault = faultOf(from, sha256, (file) =>
-      fstatSync(file).size === bytes && writeNewSync(target, piecesOfSync(file)) === sha256
-        ? undefined
-        : 'is damaged',
+      fstatSync(file).size === bytes && hashOf(file, target) === sha256 ? undefined : 'is damaged',
     );
     if (fault !== undefined) wrong.push(`${sha256} ${fault}`);
   }
@@ -60,6 +61,24 @@ function faultOf(
     return look(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** The hash of a file, copied on the way where a target is named. */
+function hashOf(file: number, target?: string): string {
+  const sum = createHash('sha256');
+  const pieces = piecesOf(file, sum);
+  if (target !== undefined) writeNewSync(target, pieces);
+  else while (pieces.next().done !== true);
+  return sum.digest('hex');
+}
+
+/** The bytes of a file in turn, summed up on the way; one piece is good until the next is asked for. */
+function* piecesOf(file: number, sum: Hash): Generator<Buffer> {
+  const piece = Buffer.alloc(PIECE);
+  for (let at = 0, size; (size = readSync(file, piece, 0, PIECE, at)) > 0; at += size) {
+    sum.update(piece.subarray(0, size));
+    yield piece.subarray(0, size);
   }
 }
 

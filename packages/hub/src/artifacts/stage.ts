@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,6 +34,7 @@ export function openStage(data: string, maxBytes: number) {
     // Made with the first artifact: a hub without any needs none.
     makeOwnFolder(data, folder);
     const path = join(folder, randomBytes(16).toString('hex'));
+    const sum = createHash('sha256');
     let bytes = 0;
     const counted = (async function* () {
       let beginning = Buffer.alloc(0);
@@ -44,12 +45,14 @@ export function openStage(data: string, maxBytes: number) {
           beginning = Buffer.concat([beginning, chunk.subarray(0, BEGINNING_BYTES - beginning.length)]);
           if (beginning.length === BEGINNING_BYTES) checkBeginning(mime_type, beginning);
         }
+        sum.update(chunk);
         yield chunk;
       }
       checkBeginning(mime_type, beginning);
     })();
     try {
-      const sha256 = await writeNew(path, counted);
+      await writeNew(path, counted);
+      const sha256 = sum.digest('hex');
       if (announced !== undefined && announced !== sha256)
         throw new ParleyError('VALIDATION_ERROR', `sha256: the bytes that arrived have ${sha256}`, {
           field: 'sha256',
