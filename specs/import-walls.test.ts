@@ -7,7 +7,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const store = {
   refused: ['@parley/client', '@parley/store-other', 'parley', '../../core/src/log.ts'],
-  allowed: ['@parley/core', '@parley/core/rules', '@parley/protocol', '@parley/sqlite', 'node:fs'],
+  allowed: [
+    '@parley/core',
+    '@parley/core/rules',
+    '@parley/protocol',
+    '@parley/files',
+    '@parley/sqlite',
+    'node:fs',
+  ],
 };
 const outer = {
   refused: ['@parley/core', '@parley/core/rules', '@parley/store-sqlite', '@parley/store-postgres'],
@@ -46,7 +53,7 @@ const wallsByFile = {
   },
   'packages/mail/src/index.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', '@parley/client', '@parley/runtimes', 'parley'],
-    allowed: ['@parley/protocol', '@parley/sqlite', 'node:fs', './archive.ts'],
+    allowed: ['@parley/protocol', '@parley/files', '@parley/sqlite', 'node:fs', './archive.ts'],
   },
   'packages/codex-proxy/src/start.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', '@parley/supervisor', 'parley'],
@@ -60,13 +67,17 @@ const wallsByFile = {
       'node:fs',
     ],
   },
+  'packages/files/src/index.ts': {
+    refused: ['@parley/core', '@parley/sqlite', 'parley'],
+    allowed: ['@parley/protocol', 'node:fs'],
+  },
   'packages/sqlite/src/index.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
     allowed: ['@parley/protocol', 'node:module'],
   },
   'packages/search/src/index.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
-    allowed: ['@parley/protocol', '@parley/sqlite', 'node:worker_threads', './passages.ts'],
+    allowed: ['@parley/protocol', '@parley/files', '@parley/sqlite', 'node:worker_threads', './passages.ts'],
   },
   'packages/hub/src/faces/v1/handler.ts': {
     refused: ['@parley/store-sqlite', '../ws/frames.ts', '../newer/frames.ts', '../../config/schema.ts'],

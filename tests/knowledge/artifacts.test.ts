@@ -1,11 +1,24 @@
+import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import type { Artifact, OutputOf } from '@parley/protocol';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { atClock, CLOCK_ENV } from '../harness/other-clock.ts';
 import { faces, v1Driver } from '../harness/call.ts';
@@ -189,14 +202,11 @@ test('[KNOW-12] parts of a large artifact are served, and damage never is', asyn
   expect((await part('bytes=0-9', { 'if-range': '"other"' }))[0]).toBe(200);
   expect((await part('bytes=0-9', { 'if-range': `"${artifact.sha256}"` }))[0]).toBe(206);
 
-  const path = join(scene.hub.data, 'artifacts', artifact.sha256.slice(0, 2), artifact.sha256);
-  const whole = readFileSync(path);
-  const rotten = Buffer.from(whole);
+  const path = blobPath(artifact);
+  const rotten = Buffer.from(readFileSync(path));
   rotten[2_500_000] = (rotten[2_500_000] ?? 0) ^ 1;
   writeFileSync(path, rotten);
-  await expect(fetch(artifact_uri).then((response) => response.arrayBuffer())).rejects.toThrow();
-  expect((await part('bytes=0-9'))[0]).toBe(500);
-  const doctor = () => runCli(['doctor'], { data: scene.hub.data });
+  await expectRefused(artifact, 'damaged');
   expect(await doctor()).toMatchObject({
     code: 1,
     stdout: expect.stringContaining(`${artifact.sha256} is damaged`) as unknown,
@@ -205,6 +215,75 @@ test('[KNOW-12] parts of a large artifact are served, and damage never is', asyn
   await keep(zip, { type: 'application/zip', name: 'big.zip' });
   expect((await part('bytes=0-9'))[0]).toBe(206);
   expect((await doctor()).code).toBe(0);
+});
+
+const blobPath = ({ sha256: hash }: Artifact) => join(scene.hub.data, 'artifacts', hash.slice(0, 2), hash);
+const doctor = () => runCli(['doctor'], { data: scene.hub.data });
+
+/** No byte of it goes out, whatever is asked for, and the log says why. */
+async function expectRefused({ artifact_id, sha256: hash }: Artifact, fault: string): Promise<void> {
+  const { artifact_uri } = await sign(artifact_id);
+  const told = scene.hub.stderr().length;
+  for (const method of ['GET', 'HEAD'])
+    for (const headers of [{}, { range: 'bytes=0-3' }]) {
+      const reply = await send(artifact_uri, { method, headers });
+      expect([method, reply.status, reply.headers['etag']]).toEqual([method, 500, undefined]);
+      if (method === 'GET') expect(reply.text).toContain(`the bytes of artifact ${hash} are ${fault}`);
+    }
+  await vi.waitFor(() =>
+    expect(scene.hub.stderr().slice(told)).toMatch(new RegExp(`"level":"error".*${hash} are ${fault}`)),
+  );
+}
+
+describe('a file that is not what was kept', () => {
+  const outside = () => join(scene.hub.data, '..', 'outside');
+  const linkTo = (path: string): void => {
+    renameSync(path, outside());
+    symlinkSync(outside(), path);
+  };
+  const spoilt: [string, string, (path: string) => void][] = [
+    ['longer', 'damaged', (path) => appendFileSync(path, 'and more')],
+    ['shorter', 'damaged', (path) => truncateSync(path, 5)],
+    ['another', 'damaged', (path) => writeFileSync(path, 'x'.repeat(readFileSync(path).length))],
+    ['gone', 'missing', (path) => rmSync(path)],
+    ['a folder', 'damaged', (path) => (rmSync(path), mkdirSync(path))],
+    ['a pipe', 'damaged', (path) => (rmSync(path), spawnSync('mkfifo', [path]))],
+    ['a link', 'behind a link', linkTo],
+    ['in a linked folder', 'behind a link', (path) => linkTo(dirname(path))],
+  ];
+  afterEach(() => rmSync(outside(), { recursive: true, force: true }));
+
+  test.each(spoilt)('%s: it is %s, and never served', async (_how, fault, spoil) => {
+    const text = `the right bytes ${randomUUID()} ${'y'.repeat(300_000)}`;
+    const artifact = await keep(text);
+    const path = blobPath(artifact);
+    spoil(path);
+    await expectRefused(artifact, fault);
+    if (fault !== 'damaged')
+      expect(await doctor()).toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining(`${artifact.sha256} is ${fault}`) as unknown,
+      });
+    rmSync(lstatSync(dirname(path)).isSymbolicLink() ? dirname(path) : path, {
+      recursive: true,
+      force: true,
+    });
+    await keep(text);
+    const { artifact_uri } = await sign(artifact.artifact_id);
+    expect((await send(artifact_uri)).text).toBe(text);
+  });
+
+  test('nothing is kept in a folder that is a link', async () => {
+    const text = randomUUID();
+    const folder = join(scene.hub.data, 'artifacts', sha256(text).slice(0, 2));
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(outside());
+    symlinkSync(outside(), folder);
+    expect((await upload(text)).status).toBe(503);
+    expect(readdirSync(outside())).toEqual([]);
+    rmSync(folder);
+    await keep(text);
+  });
 });
 
 test.each(faces)('[KNOW-12] a small artifact is kept over $name', async (face) => {

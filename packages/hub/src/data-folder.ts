@@ -1,18 +1,7 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { chmodSync, lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
+import { makeFolderSync, removeAbandoned, writeWholeSync } from '@parley/files';
 import { ParleyError } from '@parley/protocol';
 
 /** Files the hub keeps in its folder; each must be a plain file of ours before it is opened. */
@@ -38,14 +27,12 @@ export const FILES = [
 export function prepareFolder(folder: string): void {
   process.umask(0o077);
   try {
-    const path = resolve(folder);
-    const first = mkdirSync(path, { recursive: true, mode: 0o700 }) ?? path;
+    makeFolderSync(folder);
     const { uid } = lstatSync(folder);
     if (process.getuid !== undefined && uid !== process.getuid())
       throw new Error('it belongs to another user');
     chmodSync(folder, 0o700);
-    // Every folder that was made on the way needs its name on disk, or a power loss takes all below it.
-    for (let at = path; at.length >= first.length; at = dirname(at)) syncFolder(dirname(at));
+    removeAbandoned(folder);
   } catch (error) {
     throw new ParleyError(
       'UNAVAILABLE',
@@ -68,24 +55,10 @@ function checkPlainFile(path: string): void {
   if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
-/** Replaces a small private file so that a crash leaves the old or the new one, never half. */
+/** Replaces a small private file: the old one or the new one is there, whole, whatever happens. */
 export function writePrivateFile(path: string, text: string): void {
   checkPlainFile(path);
-  const temporary = `${path}.${process.pid}.new`;
-  rmSync(temporary, { force: true });
-  const file = openSync(
-    temporary,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-    0o600,
-  );
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
-  syncFolder(dirname(path));
+  writeWholeSync(path, text);
 }
 
 /** Reads a private file; undefined when it is not there. */
@@ -96,15 +69,5 @@ export function readPrivateFile(path: string): string | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-/** Makes the names in a folder durable. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, constants.O_RDONLY);
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }

@@ -1,5 +1,6 @@
 import { logJson } from '@parley/protocol';
-import { SonicBoom } from 'sonic-boom';
+
+import { openLogOutput } from './log-output.ts';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
@@ -8,8 +9,8 @@ export type Logger = Record<'debug' | 'info' | 'warn' | 'error', (fields: object
 
 export interface LoggerHandle {
   log: Logger;
-  /** Writes out what is buffered, before the process ends. */
-  flush: () => void;
+  /** Ends the process with the last lines written out, if somebody reads them. */
+  end: (exitCode: number) => Promise<never>;
 }
 
 const GATHERED_CHARS = 65_536;
@@ -18,16 +19,13 @@ const FLUSH_MS = 200;
 
 /** JSON lines on stderr, gathered and written in the background; stdout belongs to data and stdio protocols. */
 export function createLogger(level: string): LoggerHandle {
-  const destination = new SonicBoom({ fd: 2, sync: false });
-  // A closed stderr must not end the hub.
-  destination.on('error', () => {});
+  const output = openLogOutput(2);
   let gathered = '';
-  // The destination measures all it holds at every write: it gets few large ones.
   const pass = (): void => {
     if (gathered === '') return;
     const lines = gathered;
     gathered = '';
-    destination.write(lines);
+    output.write(lines);
   };
   let moment = 0;
   let time = '';
@@ -48,13 +46,9 @@ export function createLogger(level: string): LoggerHandle {
   setInterval(pass, FLUSH_MS).unref();
   return {
     log: { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') },
-    flush() {
-      try {
-        pass();
-        destination.flushSync();
-      } catch {
-        // stderr may be gone.
-      }
+    end(exitCode) {
+      pass();
+      return output.end(exitCode);
     },
   };
 }

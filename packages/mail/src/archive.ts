@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 
+import { makeFolderSync, syncFolder } from '@parley/files';
+
 import { isMailEntry, type MailEntry } from './entry.ts';
-import { syncFolder } from './files/write-whole.ts';
 
 /** One line of an archive: a mail, or the word that some were read. */
 export type ArchiveLine =
@@ -113,7 +114,7 @@ export function openArchive(path: string): Archive {
     },
     async append(lines) {
       if (lines.length === 0) return;
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolderSync(dirname(path));
       const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
       const file = await open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
       try {
@@ -121,7 +122,7 @@ export function openArchive(path: string): Archive {
         const start = (await endsTorn(file)) ? '\n' : '';
         await file.appendFile(start + lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
         await file.sync();
-        if (isNew) for (const folder of [dirname(path), dirname(dirname(path))]) await syncFolder(folder);
+        if (isNew) await syncFolder(dirname(path));
       } finally {
         await file.close();
       }

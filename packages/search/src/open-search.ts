@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+import { writeWholeSync } from '@parley/files';
 
 import type { Embedder } from './embedder.ts';
 import type {
@@ -141,11 +143,7 @@ export function openSearch({ folder, kind, embedder, qdrant, onFault }: SearchOp
 /** A name by which this folder's collections are told from those of other hubs at the same Qdrant. */
 function ownerOf(folder: string): string {
   const path = join(folder, 'search-owner');
-  try {
-    writeFileSync(path, randomBytes(6).toString('hex'), { mode: 0o600, flag: 'wx' });
-  } catch {
-    // It has one.
-  }
+  if (!existsSync(path)) writeWholeSync(path, randomBytes(6).toString('hex'));
   const owner = readFileSync(path, 'utf8').trim();
   if (!/^[0-9a-f]{12}$/.test(owner)) throw new Error(`${path} holds no name; delete it and start anew`);
   return owner;

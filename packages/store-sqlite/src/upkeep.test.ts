@@ -58,7 +58,7 @@ test('what was not handed over is read from the disk, wherever the gap is', () =
   const writer = new Writer(db, (pos, entry) => (isOffered(pos) ? index.offer(pos, entry) : undefined));
   db.exec('BEGIN IMMEDIATE');
   writer.attempt(creating('t1', alice), 0);
-  for (let i = 2; i <= 100; i++) writer.attempt(posting('t1', `common number${i}`, alice));
+  for (let i = 2; i <= 100; i++) writer.attempt(posting('t1', `common number${i}`, alice), 0);
   writer.flush();
   for (let i = 0; i < 3; i++) {
     let taken = 0;

@@ -9,7 +9,7 @@ import { type Bridge, type BridgeNews, bridgePlaces, openBridge } from '../hub-b
 import { readState } from '../hub-bridge/bridge-state.ts';
 import { PEER_TYPE } from '../hub-bridge/hear-hub.ts';
 import { accessOf } from '../hub-link/hub-access.ts';
-import { createLog } from '../logger.ts';
+import { createLog, writeIfRead } from '../logger.ts';
 import { openTeamMail } from '../mail/open-team-mail.ts';
 import { EXIT, print } from './output.ts';
 import { teamFolder } from './sessions.ts';
@@ -40,11 +40,7 @@ export function addBridgeCommand(program: Command): void {
 type Loaded = LoadedConfig & { json: boolean };
 
 function openDesk(loaded: Loaded) {
-  const log = createLog(
-    loaded.settings.log_level,
-    (line) => process.stderr.write(line),
-    () => new Date(),
-  );
+  const log = createLog(loaded.settings.log_level, writeIfRead(process.stderr), () => new Date());
   return { mail: openTeamMail(loaded, log), log };
 }
 

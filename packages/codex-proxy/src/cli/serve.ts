@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 
 import type { LoadedConfig } from '../config/load.ts';
 import { RpcError } from '../errors.ts';
-import { createLog } from '../logger.ts';
+import { createLog, writeIfRead } from '../logger.ts';
 import { refuseClient } from '../refuse-client.ts';
 import { startProxy } from '../start.ts';
 import { EXIT } from './output.ts';
@@ -23,11 +23,7 @@ export function addServeCommand(program: Command): void {
     .action(async ({ resume }: { resume?: string | true }, command: Command) => {
       const config = settingsOf(command);
       checkRole(config);
-      const log = createLog(
-        config.settings.log_level,
-        (line) => process.stderr.write(line),
-        () => new Date(),
-      );
+      const log = createLog(config.settings.log_level, writeIfRead(process.stderr), () => new Date());
       for (const { key, file } of config.ignored)
         log('warn', 'a setting of an untrusted repository was ignored', { key, file });
       for (const name of config.unknown) log('warn', 'a setting is unknown', { name });

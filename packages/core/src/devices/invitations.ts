@@ -37,7 +37,7 @@ const MAX_INVITATIONS = 1_000;
 const MAX_EACH = 20;
 
 /** The invitations of one process; clocks that are set back make none live longer. */
-export function createInvitations(clock: Clock, chance: Chance): Invitations {
+export function createInvitations(clock: Pick<Clock, 'now' | 'monotonic'>, chance: Chance): Invitations {
   const held = new Map<string, { invitation: Invitation; once: string; ends: number }>();
 
   function sweep(): void {

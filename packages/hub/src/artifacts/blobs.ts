@@ -11,5 +11,5 @@ export interface Blobs {
   /** Durable when it resolves; the same bytes again change nothing. */
   keep(workspaceId: string, staged: Staged): Promise<void>;
   /** The bytes in turn; throws before the last of them when they are not those of the hash. */
-  read(workspaceId: string, sha256: string, span?: Span): AsyncIterable<Uint8Array>;
+  read(workspaceId: string, sha256: string): AsyncIterable<Uint8Array>;
 }

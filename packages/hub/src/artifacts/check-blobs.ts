@@ -1,33 +1,26 @@
-import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { makeFolderSync, syncFolderSync, writeNewSync } from '@parley/files';
 import { listKeptArtifacts } from '@parley/store-sqlite';
 
-import { syncFolder } from '../data-folder.ts';
-import { blobPath } from './local-blobs.ts';
-import { artifactFolder } from './stage.ts';
+import { artifactFolder, blobPath } from './artifact-folder.ts';
+import { BlobFault, openBlobFile } from './blob-file.ts';
 
 const PIECE = 1_048_576;
 
-/** Reads the bytes of every artifact and names those that are missing, damaged or open to others. */
+/** Reads the bytes of every artifact and names those that are missing, damaged, behind a link or open to others. */
 export function checkBlobs(data: string): { artifacts: number; bytes: number; wrong: string[] } {
   const sizes = sizesOf(data);
   const wrong: string[] = [];
-  for (const sha256 of sizes.keys()) {
-    const stat = lstatSync(blobPath(data, sha256), { throwIfNoEntry: false });
-    if (stat?.isFile() !== true) wrong.push(`${sha256} is missing`);
-    else if (hashOf(blobPath(data, sha256)) !== sha256) wrong.push(`${sha256} is damaged`);
-    else if ((stat.mode & 0o077) !== 0) wrong.push(`${sha256} can be read by others`);
+  for (const [sha256, bytes] of sizes) {
+    const fault = faultOf(data, sha256, (file) => {
+      const { size, mode } = fstatSync(file);
+      if (size !== bytes || hashOf(file) !== sha256) return 'is damaged';
+      return (mode & 0o077) === 0 ? undefined : 'can be read by others';
+    });
+    if (fault !== undefined) wrong.push(`${sha256} ${fault}`);
   }
   const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   return { artifacts: sizes.size, bytes, wrong };
@@ -37,43 +30,59 @@ export function checkBlobs(data: string): { artifacts: number; bytes: number; wr
 export function copyBlobs(from: string, to: string): string[] {
   const wrong: string[] = [];
   const folders = new Set<string>();
-  for (const sha256 of sizesOf(to).keys()) {
+  for (const [sha256, bytes] of sizesOf(to)) {
     const target = blobPath(to, sha256);
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    makeFolderSync(dirname(target));
     folders.add(dirname(target));
-    const source = lstatSync(blobPath(from, sha256), { throwIfNoEntry: false });
-    if (source?.isFile() !== true) wrong.push(`${sha256} is missing`);
-    else if (hashOf(blobPath(from, sha256), target) !== sha256) wrong.push(`${sha256} is damaged`);
+    const fault = faultOf(from, sha256, (file) =>
+      fstatSync(file).size === bytes && hashOf(file, target) === sha256 ? undefined : 'is damaged',
+    );
+    if (fault !== undefined) wrong.push(`${sha256} ${fault}`);
   }
-  for (const folder of folders) syncFolder(folder);
-  if (folders.size > 0) syncFolder(artifactFolder(to));
+  for (const folder of folders) syncFolderSync(folder);
+  if (folders.size > 0) syncFolderSync(artifactFolder(to));
   return wrong;
+}
+
+/** What is wrong with the bytes of a hash, as far as opening them or a look into them tells. */
+function faultOf(
+  data: string,
+  sha256: string,
+  look: (file: number) => string | undefined,
+): string | undefined {
+  let file: number;
+  try {
+    file = openBlobFile(data, sha256);
+  } catch (error) {
+    if (error instanceof BlobFault) return `is ${error.fault}`;
+    throw error;
+  }
+  try {
+    return look(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The hash of a file, copied on the way where a target is named. */
+function hashOf(file: number, target?: string): string {
+  const sum = createHash('sha256');
+  const pieces = piecesOf(file, sum);
+  if (target !== undefined) writeNewSync(target, pieces);
+  else while (pieces.next().done !== true);
+  return sum.digest('hex');
+}
+
+/** The bytes of a file in turn, summed up on the way; one piece is good until the next is asked for. */
+function* piecesOf(file: number, sum: Hash): Generator<Buffer> {
+  const piece = Buffer.alloc(PIECE);
+  for (let at = 0, size; (size = readSync(file, piece, 0, PIECE, at)) > 0; at += size) {
+    sum.update(piece.subarray(0, size));
+    yield piece.subarray(0, size);
+  }
 }
 
 /** Each blob once, with its size. */
 function sizesOf(data: string): Map<string, number> {
   return new Map(listKeptArtifacts(data).map(({ sha256, bytes }) => [sha256, bytes]));
-}
-
-/** The hash of a file, copied on the way where a target is named. */
-function hashOf(path: string, target?: string): string {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  const copy = target === undefined ? undefined : openSync(target, 'wx', 0o600);
-  const sum = createHash('sha256');
-  const piece = Buffer.alloc(PIECE);
-  try {
-    for (let size = readSync(file, piece); size > 0; size = readSync(file, piece)) {
-      sum.update(piece.subarray(0, size));
-      if (copy !== undefined) writeAll(copy, piece.subarray(0, size));
-    }
-    if (copy !== undefined) fsyncSync(copy);
-    return sum.digest('hex');
-  } finally {
-    closeSync(file);
-    if (copy !== undefined) closeSync(copy);
-  }
-}
-
-function writeAll(file: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
 }

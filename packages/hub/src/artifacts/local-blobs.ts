@@ -1,71 +1,98 @@
 import { createHash } from 'node:crypto';
-import { constants, createReadStream, type Stats } from 'node:fs';
-import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type BigIntStats, closeSync, fstatSync, read } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 
-import { ParleyError } from '@parley/protocol';
+import type { KeptBytes } from '@parley/core';
+import { syncFolder } from '@parley/files';
 
-import type { Blobs } from './blobs.ts';
-import { artifactFolder } from './stage.ts';
+import { blobPath, makeOwnFolder } from './artifact-folder.ts';
+import { BlobFault, openBlobFile } from './blob-file.ts';
+import type { Blobs, Span } from './blobs.ts';
 
-/** The file that holds the bytes of a hash. */
-export function blobPath(data: string, sha256: string): string {
-  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new Error('no SHA-256');
-  return join(artifactFolder(data), sha256.slice(0, 2), sha256);
+/** Blobs as files of the data folder, named by their hash. */
+export interface LocalBlobs extends Blobs {
+  /** The bytes, or a part of them; the first comes when size and hash of the whole were found right. */
+  pieces(kept: KeptBytes, span?: Span): AsyncIterable<Uint8Array>;
 }
 
-/** Blobs as files of the data folder, named by their hash; what is read is held against it. */
-export function openLocalBlobs(data: string): Blobs {
-  /** Files whose bytes were found to be right, as they stood then. */
-  const sound = new Map<string, string>();
+/** Whether a file had its hash, as it stood when it was read. */
+interface Finding {
+  stamp: string;
+  at: number;
+  isWhole: Promise<boolean>;
+}
+
+const ALL: Span = { first: 0, last: Infinity };
+
+const PIECE = 65_536;
+
+const readSome = promisify(read);
+
+const MOST_FINDINGS = 10_000;
+
+/** For how long a finding counts: what decays beneath the file system leaves no mark on the file. */
+const GOOD_MS = 600_000;
+
+/** A file that was changed so lately may be changed again without another mark, as clocks tick. */
+const SETTLED_MS = 2_000;
+
+/** Opens the blobs of a data folder; a file that is not what its hash says is an error, never an answer. */
+export function openLocalBlobs(data: string, now: () => number): LocalBlobs {
+  const findingByHash = new Map<string, Finding>();
+
+  /**
+   * Reads a file once for all who want parts of it. That is sound because nobody can write to a file, or put another
+   * in its place, and keep its number, its size and its times: the time of the last change is the kernel's alone.
+   */
+  function isWhole(file: number, sha256: string): Promise<boolean> {
+    const stat = fstatSync(file, { bigint: true });
+    const stamp = stampOf(stat);
+    const at = performance.now();
+    const known = findingByHash.get(sha256);
+    if (known?.stamp === stamp && at - known.at < GOOD_MS) return known.isWhole;
+    const found = hashOf(file).then((hash) => hash === sha256);
+    if (now() - Number(stat.ctimeMs) < SETTLED_MS) return found;
+    if (findingByHash.size >= MOST_FINDINGS) findingByHash.clear();
+    findingByHash.set(sha256, { stamp, at, isWhole: found });
+    found.catch(() => findingByHash.delete(sha256));
+    return found;
+  }
 
   return {
     async keep(_workspaceId, { path, sha256 }) {
       const target = blobPath(data, sha256);
       const folder = dirname(target);
-      const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+      makeOwnFolder(data, folder);
       // Over a copy that is there already: should that one be damaged, it is whole again.
       await rename(path, target);
       await syncFolder(folder);
-      if (made !== undefined) await syncFolder(dirname(folder));
     },
-    async *read(_workspaceId, sha256, span) {
-      const file = await openBlob(blobPath(data, sha256), sha256);
+    async *read(_workspaceId, sha256) {
+      const file = openBlobFile(data, sha256);
       try {
-        if (span === undefined) {
-          yield* checked(piecesOf(file), sha256);
-          return;
-        }
-        const stamp = stampOf(await file.stat());
-        // A part cannot be held against the hash: the whole is, once.
-        if (sound.get(sha256) !== stamp) {
-          const all = checked(piecesOf(file), sha256);
-          while ((await all.next()).done !== true);
-          if (sound.size >= MOST_REMEMBERED) sound.clear();
-          sound.set(sha256, stamp);
-        }
-        yield* piecesOf(file, span.first, span.last);
+        yield* checked(piecesOf(file), sha256);
       } finally {
-        await file.close();
+        closeSync(file);
+      }
+    },
+    async *pieces({ sha256, bytes }, span) {
+      const file = openBlobFile(data, sha256);
+      const check = async (): Promise<void> => {
+        if (fstatSync(file).size !== bytes || !(await isWhole(file, sha256)))
+          throw new BlobFault(sha256, 'damaged');
+      };
+      try {
+        await check();
+        // Not a byte beyond: whoever adds to the file now must not break the framing.
+        if (span === undefined) yield* checked(piecesOf(file, { first: 0, last: bytes - 1 }), sha256);
+        else yield* holdingLast(piecesOf(file, span), check);
+      } finally {
+        closeSync(file);
       }
     },
   };
-}
-
-const MOST_REMEMBERED = 10_000;
-
-async function openBlob(path: string, sha256: string): Promise<FileHandle> {
-  try {
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new ParleyError('INTERNAL', `the bytes of artifact ${sha256} are missing; run \`parley doctor\``);
-  }
-}
-
-function piecesOf(file: FileHandle, start = 0, end = Infinity): AsyncIterable<Buffer> {
-  // The path is not used: the file is open already.
-  return createReadStream('', { fd: file, start, end, autoClose: false });
 }
 
 /** Bytes as they come, but for the last piece, which goes out only when all of them have the hash. */
@@ -74,26 +101,47 @@ export async function* checked(
   sha256: string,
 ): AsyncGenerator<Uint8Array> {
   const sum = createHash('sha256');
+  const summed = (async function* () {
+    for await (const piece of pieces) {
+      sum.update(piece);
+      yield piece;
+    }
+  })();
+  yield* holdingLast(summed, async () => {
+    if (sum.digest('hex') !== sha256) throw new BlobFault(sha256, 'damaged');
+  });
+}
+
+/** Who has all but the last piece knows that some is lacking: the last one waits for the check. */
+async function* holdingLast(
+  pieces: AsyncIterable<Uint8Array>,
+  check: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
   let held: Uint8Array | undefined;
   for await (const piece of pieces) {
-    sum.update(piece);
     if (held !== undefined) yield held;
     held = piece;
   }
-  if (sum.digest('hex') !== sha256)
-    throw new ParleyError('INTERNAL', `the bytes of artifact ${sha256} are damaged; run \`parley doctor\``);
+  await check();
   if (held !== undefined) yield held;
 }
 
-function stampOf({ ino, size, mtimeMs }: Stats): string {
-  return `${ino} ${size} ${mtimeMs}`;
+async function* piecesOf(file: number, { first, last }: Span = ALL): AsyncGenerator<Uint8Array> {
+  for (let at = first; at <= last;) {
+    const wanted = Math.min(PIECE, last - at + 1);
+    const { bytesRead, buffer } = await readSome(file, Buffer.allocUnsafe(wanted), 0, wanted, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+async function hashOf(file: number): Promise<string> {
+  const sum = createHash('sha256');
+  for await (const piece of piecesOf(file)) sum.update(piece);
+  return sum.digest('hex');
+}
+
+function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }

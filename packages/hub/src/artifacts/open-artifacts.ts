@@ -2,16 +2,16 @@ import type { Artifacts } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 
 import type { Config } from '../config/schema.ts';
-import type { Blobs } from './blobs.ts';
 import { openBucket } from './bucket.ts';
-import { openLocalBlobs } from './local-blobs.ts';
+import { type LocalBlobs, openLocalBlobs } from './local-blobs.ts';
 import { ARTIFACT_PATH, createUrlSigner, type Named } from './signed-url.ts';
 import { openStage, tooLarge } from './stage.ts';
 import { openUrlKeys } from './url-keys.ts';
 
 /** The artifacts as the hub composes them, with what its own face needs to serve them. */
 export interface OpenedArtifacts extends Artifacts {
-  blobs: Blobs;
+  /** The bytes behind the hub's own URLs, which lead to the data folder also where there is a bucket now. */
+  local: LocalBlobs;
   verify(path: string, query: string): Named;
 }
 
@@ -28,11 +28,12 @@ export function openArtifacts({ data, settings, now, address }: ArtifactOptions)
   const stage = openStage(data, settings.max_bytes);
   const signer = createUrlSigner(openUrlKeys(data, now), now);
   const bucket = settings.bucket === '' ? undefined : openBucket(settings, now);
-  const blobs = bucket ?? openLocalBlobs(data);
+  const local = openLocalBlobs(data, now);
+  const blobs = bucket ?? local;
   const base = (): string => new URL(address()).origin;
 
   return {
-    blobs,
+    local,
     types: settings.types,
     verify: (path, query) => signer.verify(path, query),
     keep: (workspaceId, body, announced) =>

@@ -1,16 +1,17 @@
 import {
   chmodSync,
   closeSync,
-  copyFileSync,
   existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
+import { syncFolderSync, temporaryBeside, writeNewSync } from '@parley/files';
 import { ParleyError } from '@parley/protocol';
 import { backupRecord, checkRecord, DATABASE_FILE } from '@parley/store-sqlite';
 import type { Command } from 'commander';
@@ -18,7 +19,6 @@ import type { Command } from 'commander';
 import { copyBlobs } from '../artifacts/check-blobs.ts';
 import { URL_KEY_FILE } from '../artifacts/url-keys.ts';
 import { keyFilePath } from '../auth/key-file.ts';
-import { syncFolder } from '../data-folder.ts';
 import { print } from './output.ts';
 import { settingsOf } from './settings.ts';
 
@@ -49,17 +49,13 @@ function backUp(source: string, target: string, isInBucket: boolean) {
   if (existsSync(target)) throw new ParleyError('CONFLICT', `${target} is there already`);
   const parent = dirname(target);
   if (!existsSync(parent)) throw new ParleyError('NOT_FOUND', `${parent} is not there`);
-  const temporary = join(parent, `.${basename(target)}.${process.pid}.new`);
+  const temporary = temporaryBeside(target);
   process.umask(0o077);
   mkdirSync(temporary, { mode: 0o700 });
   try {
-    const files = [backupRecord(source, temporary)];
-    for (const path of [keyFilePath(source), join(source, URL_KEY_FILE)]) {
-      if (!existsSync(path)) continue;
-      const copy = join(temporary, basename(path));
-      copyFileSync(path, copy);
-      files.push(copy);
-    }
+    const record = backupRecord(source, temporary);
+    for (const path of [keyFilePath(source), join(source, URL_KEY_FILE)])
+      if (existsSync(path)) writeNewSync(join(temporary, basename(path)), [readFileSync(path)]);
     const [wrong] = isInBucket ? [] : copyBlobs(source, temporary);
     if (wrong !== undefined)
       throw new ParleyError('INTERNAL', `an artifact cannot be copied: ${wrong}; run \`parley doctor\``);
@@ -69,10 +65,10 @@ function backUp(source: string, target: string, isInBucket: boolean) {
         'INTERNAL',
         `the copy is not sound: ${report.problems[0] ?? 'see parley doctor'}`,
       );
-    files.forEach(makeDurable);
-    syncFolder(temporary);
+    makeDurable(record);
+    syncFolderSync(temporary);
     renameSync(temporary, target);
-    syncFolder(parent);
+    syncFolderSync(parent);
     return report;
   } finally {
     rmSync(temporary, { recursive: true, force: true });

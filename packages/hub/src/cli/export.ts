@@ -1,11 +1,11 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 
+import { writeWholeSync } from '@parley/files';
 import { ParleyError } from '@parley/protocol';
 import { DATABASE_FILE, exportRecord } from '@parley/store-sqlite';
 import type { Command } from 'commander';
 
-import { syncFolder } from '../data-folder.ts';
 import { EXIT, print, tell } from './output.ts';
 import { settingsOf } from './settings.ts';
 
@@ -42,22 +42,12 @@ async function writeToOutput(lines: Iterable<string>): Promise<void> {
   }
 }
 
-/** Writes beside the target and renames: the file is whole or not there. */
+/** The number of lines in the new file, which is whole or not there. */
 function writeToFile(path: string, lines: Iterable<string>): number {
   if (existsSync(path)) throw new ParleyError('CONFLICT', `${path} is there already`);
-  const temporary = `${path}.${process.pid}.new`;
-  const file = openSync(temporary, 'wx', 0o600);
   let count = 0;
-  try {
-    for (const piece of inPieces(counted(lines, () => count++))) writeSync(file, piece);
-    fsyncSync(file);
-    renameSync(temporary, path);
-    syncFolder(dirname(path));
-    return count;
-  } finally {
-    closeSync(file);
-    rmSync(temporary, { force: true });
-  }
+  writeWholeSync(path, inPieces(counted(lines, () => count++)));
+  return count;
 }
 
 function* counted(lines: Iterable<string>, count: () => void): Generator<string> {

@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { makeFolderSync } from '@parley/files';
 import { logJson, ParleyError, redact } from '@parley/protocol';
 import {
   type ManagedServer,
@@ -89,8 +90,12 @@ export async function runManagedProgram(
       WebSocket,
       askMs: run.askTimeout ?? ASK_MS,
       onResumable({ sessionId }) {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        writePrivateFile(path, JSON.stringify({ runtime, session_id: sessionId, cwd }));
+        try {
+          makeFolderSync(dirname(path));
+          writePrivateFile(path, JSON.stringify({ runtime, session_id: sessionId, cwd }));
+        } catch (error) {
+          tell(`parley: the next start begins a new session: ${(error as Error).message}`);
+        }
       },
       onNews: news,
       signal: ending.signal,

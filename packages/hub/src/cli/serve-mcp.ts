@@ -28,7 +28,7 @@ import { StdioWire } from './stdio-wire.ts';
 export async function serveMcp(options: McpOptions, command: Command, output: Writable): Promise<void> {
   const { env } = process;
   const { config, origins } = settingsOf(command, { workspace: options.workspace });
-  const { log, flush } = createLogger(origins.get('log.level') === 'default' ? 'warn' : config.log.level);
+  const { log, end } = createLogger(origins.get('log.level') === 'default' ? 'warn' : config.log.level);
   const claude = claudeSession(env);
   const given = givenToken(env['PARLEY_TOKEN'], options.tokenFile ?? env['PARLEY_TOKEN_FILE']);
   const url = env['PARLEY_URL'];
@@ -97,8 +97,7 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
   listens.close();
   await session.close();
   await hub.close();
-  flush();
-  process.exit(EXIT.ok);
+  await end(EXIT.ok);
 }
 
 /** What the client calls itself, in the handshake of the older revisions or beside each request of the newest. */

@@ -55,7 +55,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   const config = demo?.demoConfig(settings.config) ?? settings.config;
   const { createLogger } = await import('../logger.ts');
   const { start } = await import('../start.ts');
-  const { log, flush } = createLogger(json ? config.log.level : calmLevel(settings));
+  const { log, end } = createLogger(json ? config.log.level : calmLevel(settings));
   // The folder of a demo is nobody's usual one: what is typed must name it.
   if (demo !== undefined) settings.origins.set('data', 'flag');
   const own = { ...settings, config };
@@ -63,17 +63,17 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   await demo?.fillDemo(hub, config);
   let stopping = false;
   const stop = (signal: string): void => {
-    if (stopping) process.exit(EXIT.failure);
+    if (stopping) {
+      void end(EXIT.failure);
+      return;
+    }
     stopping = true;
     log.info({ signal }, 'stopping');
     hub.close().then(
-      () => {
-        flush();
-        process.exit(EXIT.ok);
-      },
+      () => end(EXIT.ok),
       (error: unknown) => {
         tell(`parley: could not stop cleanly: ${String(error)}`);
-        process.exit(EXIT.failure);
+        return end(EXIT.failure);
       },
     );
   };

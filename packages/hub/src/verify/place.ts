@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+import { writeNew } from '@parley/files';
 import {
   CLAUDE_KEY,
   type LoopbackServer,
@@ -113,5 +114,5 @@ const MAKERS: Record<Runtime, (making: Making) => Promise<Made>> = {
 
 async function writeInto(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, text);
+  await writeNew(file, text);
 }

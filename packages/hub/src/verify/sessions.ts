@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { DoorName } from '@parley/core';
+import { writeNew } from '@parley/files';
 import { findProgram, openLiveCodex, openPty, startClaudePrint, startCodexExec } from '@parley/runtimes';
 import { openScreen } from '@parley/runtimes/screen';
 
@@ -148,7 +149,7 @@ async function openClaudeSession({ place, hub, bin, self }: Trial): Promise<Read
   const [command = '', ...words] = self;
   const args = [...words, 'mcp', '--agent', 'inbox', '--workspace', WORKSPACE, '--data', hub.data];
   const config = join(place.root, 'mcp.json');
-  await writeFile(config, JSON.stringify({ mcpServers: { parley: { type: 'stdio', command, args } } }));
+  await writeNew(config, JSON.stringify({ mcpServers: { parley: { type: 'stdio', command, args } } }));
   const mode = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
   const child = spawn(bin, [...mode, '--strict-mcp-config', '--mcp-config', config], {
     env: place.env,
@@ -171,7 +172,7 @@ async function openClaudeSession({ place, hub, bin, self }: Trial): Promise<Read
 async function openHookedClaude({ place, hub, bin, self }: Trial): Promise<Ready> {
   const words = [...self, 'mcp', '--agent', 'hook', '--workspace', WORKSPACE, '--data', hub.data];
   const settings = join(place.root, 'hooks.json');
-  await writeFile(settings, JSON.stringify({ hooks: claudeHooks(words, 'parley') }));
+  await writeNew(settings, JSON.stringify({ hooks: claudeHooks(words, 'parley') }));
   const args = ['--permission-mode', 'default', '--strict-mcp-config', '--settings', settings];
   const close = await openTerminal(place, bin, args);
   try {

@@ -77,7 +77,8 @@ test('[FR-20.2] a file that appears in the middle is not written over', async ()
 test("[FR-20.2] Claude Code's lock is waited for, and taken when its holder has long been gone", async () => {
   mkdirSync(`${path}.lock`);
   const writing = replaceShared(path, add('ours'), options);
-  await vi.waitFor(() => expect(existsSync(`${path}.parley.tmp`)).toBe(true), { timeout: 30_000 });
+  const prepared = () => readdirSync(folder).filter((name) => name.endsWith('.new'));
+  await vi.waitFor(() => expect(prepared()).toHaveLength(1), { timeout: 30_000 });
   meanwhile('theirs');
   rmSync(`${path}.lock`, { recursive: true });
   await writing;

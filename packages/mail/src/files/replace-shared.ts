@@ -2,10 +2,11 @@ import { renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+import { syncFolder, temporaryBeside, writeNew } from '@parley/files';
+
 import { takeDirectoryLock } from '../locks/directory-lock.ts';
 import { type Held, takeFlock } from '../locks/flock.ts';
 import { failed, readJson } from './read-json.ts';
-import { syncFolder, writeDurably } from './write-whole.ts';
 
 /** What becomes of a shared file: its new value, or none when it stays as it is. */
 export interface Replacement<T> {
@@ -62,11 +63,12 @@ async function tryOnce<T>(
   { waitMs, mayWrite }: ReplaceOptions,
 ): Promise<{ outcome: T } | undefined> {
   const before = await readJson(path);
-  const temporary = `${path}.parley.tmp`;
+  let temporary: string | undefined;
   try {
     const { outcome, value } = change(before.value);
     if (value === undefined) return { outcome };
-    await writeDurably(temporary, `${JSON.stringify(value, null, 2)}\n`);
+    temporary = temporaryBeside(path);
+    await writeNew(temporary, `${JSON.stringify(value, null, 2)}\n`);
     const lock = early ?? (await takeDirectoryLock(path, waitMs));
     try {
       // Nothing may be awaited from here to the rename.
@@ -78,10 +80,8 @@ async function tryOnce<T>(
     }
     await syncFolder(dirname(path));
     return { outcome };
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
   } finally {
+    if (temporary !== undefined) await rm(temporary, { force: true });
     await before.close();
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
 
+import { writeWhole } from '@parley/files';
 import { ParleyError } from '@parley/protocol';
 import type { Command } from 'commander';
 
@@ -23,7 +23,7 @@ export function addGetCommand(artifact: Command): void {
       const pieces = progress.count(fetchChecked(artifact_uri, artifact_hash));
       try {
         if (out === undefined) await toOutput(pieces);
-        else await toFile(pieces, out);
+        else await writeWhole(out, pieces);
       } finally {
         progress.end();
       }
@@ -49,18 +49,4 @@ async function* fetchChecked(url: string, sha256: string): AsyncGenerator<Uint8A
 async function toOutput(pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of pieces)
     if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once('drain', resolve));
-}
-
-/** Writes beside the target and renames: the file is whole or not there. */
-async function toFile(pieces: AsyncIterable<Uint8Array>, path: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.new`;
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    for await (const piece of pieces) await file.appendFile(piece);
-    await file.sync();
-    await rename(temporary, path);
-  } finally {
-    await file.close();
-    await rm(temporary, { force: true });
-  }
 }

@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { makeFolderSync, writeWholeSync } from '@parley/files';
 import { z } from 'zod';
 
 import { readPrivateFile, writePrivateFile } from '../../data-folder.ts';
@@ -85,16 +75,14 @@ export function openConfigFile(file: string, data: string): ConfigFile {
         note({ existed: before.existed, shared: true });
       if (before !== undefined) return;
       note({ existed: existsSync(path) });
-      if (existsSync(path)) copyFileSync(path, backup);
+      if (existsSync(path)) writeWholeSync(backup, [readFileSync(path)], modeOf(path));
     },
     write(text) {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      const mode = existsSync(path) ? statSync(path).mode & 0o777 : 0o600;
-      const fresh = `${path}.${process.pid}.new`;
-      writeFileSync(fresh, text, { mode });
-      // The mode of the person's own file, whatever ours are.
-      chmodSync(fresh, mode);
-      renameSync(fresh, path);
+      makeFolderSync(dirname(path));
+      const mode = modeOf(path);
+      writeWholeSync(path, text, mode);
+      // The person's own file keeps its mode, whatever we leave to others.
+      if (mode !== undefined) chmodSync(path, mode);
     },
     changed() {
       const before = known()[path];
@@ -114,6 +102,10 @@ export function openConfigFile(file: string, data: string): ConfigFile {
       note(undefined);
     },
   };
+}
+
+function modeOf(path: string): number | undefined {
+  return existsSync(path) ? statSync(path).mode & 0o777 : undefined;
 }
 
 function hashOf(text: string): string {

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Client } from '@parley/client';
+import { syncFolderSync, writeNewSync } from '@parley/files';
 import { canonicalJson, type Document, type DocumentSummary, ParleyError } from '@parley/protocol';
 import type { Command } from 'commander';
 
@@ -11,6 +12,9 @@ import { EXIT, print, tell } from '../output.ts';
 import { type FolderPage, layOut, MANIFEST } from './layout.ts';
 import { readFolder, readPage } from './read-folder.ts';
 import { resolve } from './resolve.ts';
+
+/** What is exported is for others to read, as far as the caller's umask lets them. */
+const SHARED = 0o666;
 
 type Outcome = 'created' | 'updated' | 'unchanged';
 
@@ -50,24 +54,39 @@ export function addTransferCommands(know: Command): void {
     .addHelpText('after', '\nExample:\n  parley know export ./copy')
     .action(async (folder: string, _options: unknown, command: Command) => {
       const { client, json } = await connect(command);
-      mkdirSync(folder, { recursive: true });
+      const made = mkdirSync(folder, { recursive: true });
       if (readdirSync(folder).length > 0)
         throw new ParleyError('CONFLICT', `${folder} is not empty; name a new folder`);
-      const documents = await everything(client);
-      const bodies = new Map(documents.map((one) => [one.document_id, one.content.body]));
-      const pages = layOut(documents);
-      const progress = progressOf('exported', pages.length);
-      for (const [i, { path, document_id }] of pages.entries()) {
-        const file = join(folder, path);
-        mkdirSync(dirname(file), { recursive: true });
-        writeFileSync(file, bodies.get(document_id) ?? '', { flag: 'wx' });
-        progress(i + 1);
+      let count: number;
+      try {
+        count = writePages(folder, await everything(client));
+      } catch (error) {
+        // Half an export would be taken for a whole one.
+        for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+        if (made !== undefined) rmSync(made, { recursive: true });
+        throw error;
       }
-      writeFileSync(join(folder, MANIFEST), `${JSON.stringify({ version: 1, pages }, null, 2)}\n`, {
-        flag: 'wx',
-      });
-      print({ json }, { folder, documents: pages.length }, () => [`${folder}: ${pages.length} documents`]);
+      print({ json }, { folder, documents: count }, () => [`${folder}: ${count} documents`]);
     });
+}
+
+/** Fills an empty folder; the list is last, so that a folder with one is whole. */
+function writePages(folder: string, documents: readonly Document[]): number {
+  const pages = layOut(documents);
+  const bodies = new Map(documents.map((one) => [one.document_id, one.content.body]));
+  const progress = progressOf('exported', pages.length);
+  const folders = new Set([folder]);
+  for (const [i, { path, document_id }] of pages.entries()) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    folders.add(dirname(file));
+    writeNewSync(file, bodies.get(document_id) ?? '', SHARED);
+    progress(i + 1);
+  }
+  folders.forEach(syncFolderSync);
+  writeNewSync(join(folder, MANIFEST), `${JSON.stringify({ version: 1, pages }, null, 2)}\n`, SHARED);
+  syncFolderSync(folder);
+  return pages.length;
 }
 
 /** Brings one document to what the folder says of it. */

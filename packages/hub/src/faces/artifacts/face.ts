@@ -6,7 +6,8 @@ import { ParleyError } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
 import { attachment } from '../../artifacts/attachment.ts';
-import type { Blobs, Span } from '../../artifacts/blobs.ts';
+import type { Span } from '../../artifacts/blobs.ts';
+import type { LocalBlobs } from '../../artifacts/local-blobs.ts';
 import { ARTIFACT_PATH, type Named } from '../../artifacts/signed-url.ts';
 import { spanOf } from '../../artifacts/span.ts';
 import { type Exchange, HttpRefusal } from '../../exchange.ts';
@@ -14,7 +15,7 @@ import type { Face } from '../../server.ts';
 
 export interface ArtifactFaceOptions {
   store: Store;
-  blobs: Blobs;
+  local: LocalBlobs;
   verify: (path: string, query: string) => Named;
   onFault: (error: unknown) => void;
 }
@@ -30,7 +31,7 @@ const SAFE = {
 } as const;
 
 /** Serves the bytes of artifacts to whoever holds a signed URL; no token is asked for. */
-export function createArtifactFace({ store, blobs, verify, onFault }: ArtifactFaceOptions): Face {
+export function createArtifactFace({ store, local, verify, onFault }: ArtifactFaceOptions): Face {
   async function find({ workspace_id, artifact_id, sha256 }: Named): Promise<KeptArtifact> {
     const query = { kind: 'artifact', workspace_id, keys: [artifact_id], limit: 1 } as const;
     const [artifact] = await store.records(query);
@@ -39,7 +40,7 @@ export function createArtifactFace({ store, blobs, verify, onFault }: ArtifactFa
   }
 
   async function send({ request, response, request_id }: Exchange, artifact: KeptArtifact): Promise<void> {
-    const { bytes, sha256, mime_type, name, workspace_id } = artifact;
+    const { bytes, sha256, mime_type, name } = artifact;
     const etag = `"${sha256}"`;
     const condition = request.headers['if-range'];
     const range = condition === undefined || condition === etag ? request.headers.range : undefined;
@@ -57,19 +58,19 @@ export function createArtifactFace({ store, blobs, verify, onFault }: ArtifactFa
       ...lengthOf(span, bytes),
     };
     const status = span === undefined ? 200 : 206;
-    if (request.method === 'HEAD') {
-      response.writeHead(status, head);
-      response.end();
-      return;
-    }
-    const pieces = blobs.read(workspace_id, sha256, span)[Symbol.asyncIterator]();
+    const pieces = local.pieces(artifact, span)[Symbol.asyncIterator]();
     // The first piece is waited for before the head is out: what is missing or damaged is told as an error.
     const first = await pieces.next();
-    response.writeHead(status, head);
-    const body = Readable.from(rest(first, pieces));
-    await pipeline(body, response).catch((error: unknown) => {
+    try {
+      response.writeHead(status, head);
+      if (request.method === 'HEAD') response.end();
+      else await pipeline(Readable.from(rest(first, pieces)), response);
+    } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') onFault(error);
-    });
+    } finally {
+      // Who has gone before the first byte leaves a stream that was never begun, and the file behind it open.
+      await pieces.return?.();
+    }
   }
 
   return {
@@ -94,9 +95,5 @@ async function* rest(
   first: IteratorResult<Uint8Array>,
   pieces: AsyncIterator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  try {
-    for (let next = first; next.done !== true; next = await pieces.next()) yield next.value;
-  } finally {
-    await pieces.return?.();
-  }
+  for (let next = first; next.done !== true; next = await pieces.next()) yield next.value;
 }
