@@ -44,12 +44,14 @@ export const describeHub = operation('describe_hub', {
   async run(deps, caller) {
     requirePerson(caller);
     const { version, started_at, keys, event_loop } = deps.about();
+    const { writable, rebuilt = [] } = deps.store.health();
     return {
       version,
       started_at,
       keys,
       event_loop,
-      writable: deps.store.health().writable,
+      writable,
+      rebuilt,
       position: await deps.store.position(),
       connections: [...deps.links.of(caller.workspace_id).values()].flat().length,
     };

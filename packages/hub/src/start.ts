@@ -119,6 +119,8 @@ export async function start(
     maxBatch: config.limits.batch,
     maxQueue: config.limits.queue,
     onFault: (message) => log.error({ fault: message }, 'storage fault'),
+    onNews: ({ kind, text }) =>
+      kind === 'rebuilt' ? log.warn({ rebuilt: text }, 'rebuilt from the log') : log.info({}, text),
   });
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();

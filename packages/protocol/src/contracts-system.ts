@@ -80,6 +80,9 @@ export const describeHub = contract({
     version: z.string(),
     started_at: Timestamp,
     writable: z.boolean(),
+    rebuilt: z
+      .array(z.enum(['threads', 'records', 'index']))
+      .describe('what was gone or damaged beside the log and was made anew from it since the start'),
     position: Seq,
     connections: z.number().int().describe('agents of the workspace that are connected'),
     event_loop: z

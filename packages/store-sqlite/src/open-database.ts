@@ -2,8 +2,12 @@ import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 
-import { checkRows } from './check-rows.ts';
+import { checkIntegrity } from './check-integrity.ts';
+import { findDoubts } from './find-doubts.ts';
+import type { Hear } from './news.ts';
 import { number } from './number.ts';
+import { rebuild } from './rebuild.ts';
+import { makeMissingParts } from './schema-parts.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
 import { type DatabaseSync, sqliteModule } from './sqlite.ts';
 import { checkWal } from './wal-check.ts';
@@ -17,12 +21,12 @@ const CHECKED_AT_START = 64 * 1024 * 1024;
 const MAX_WARNINGS = 20;
 
 /**
- * Opens the writer's connection: identity, durable settings, integrity, migrations, in this order. `warn` hears of
- * damage that leaves the rest usable.
+ * Opens the writer's connection: identity, durable settings, integrity, migrations, in this order; then all that
+ * follows from the log and is not as it should be is made anew. What stays damaged leaves the rest usable.
  */
-export function openWriter(path: string, warn: (problem: string) => void): DatabaseSync {
+export function openWriter(path: string, hear: Hear): DatabaseSync {
   const torn = checkWal(path);
-  if (torn !== undefined) warn(torn);
+  if (torn !== undefined) hear({ kind: 'fault', text: torn });
   const db = new (sqliteModule().DatabaseSync)(path, { timeout: 5_000 });
   checkIdentity(db);
   db.exec(
@@ -31,10 +35,15 @@ export function openWriter(path: string, warn: (problem: string) => void): Datab
   db.exec(
     'PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -4096',
   );
-  const checked = statSync(path).size <= CHECKED_AT_START;
-  if (checked) checkIntegrity(db);
+  const all = statSync(path).size <= CHECKED_AT_START;
+  const index = all ? requireIntegrity(db) : undefined;
   migrate(db);
-  if (checked) for (const problem of checkRows(db).slice(0, MAX_WARNINGS)) warn(problem);
+  for (const name of makeMissingParts(db))
+    hear({ kind: 'fault', text: `${name} was gone from the database` });
+  const doubts = findDoubts(db, { all });
+  doubts.index ??= index;
+  rebuild(db, doubts, hear);
+  for (const text of [...doubts.log, ...doubts.lost].slice(0, MAX_WARNINGS)) hear({ kind: 'fault', text });
   settleWal(db, path);
   assertDurable(db);
   return db;
@@ -73,14 +82,16 @@ function checkIdentity(db: DatabaseSync): void {
   }
 }
 
-function checkIntegrity(db: DatabaseSync): void {
-  const rows = db.prepare('PRAGMA integrity_check(1)').all() as Record<string, unknown>[];
-  const said = String(Object.values(rows[0] ?? { ok: 'ok' })[0]);
-  if (said !== 'ok')
+/** Refuses a damaged file; says what is wrong with the index of words alone. */
+function requireIntegrity(db: DatabaseSync): string | undefined {
+  const { damage, index } = checkIntegrity(db, 5);
+  const [said] = damage;
+  if (said !== undefined)
     throw new ParleyError(
       'UNAVAILABLE',
       `the log is damaged (${said}); run \`parley doctor\` and restore a backup`,
     );
+  return index[0];
 }
 
 /** Each migration is one transaction with its version number: after a crash it has run wholly or not at all. */

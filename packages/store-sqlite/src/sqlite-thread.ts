@@ -5,7 +5,9 @@ import { ParleyError } from '@parley/protocol';
 
 import { openReader, openWriter } from './open-database.ts';
 import { Reader } from './reader.ts';
+import type { DatabaseSync } from './sqlite.ts';
 import type { Opening, Reply, ThreadStart } from './thread-protocol.ts';
+import { WordSearch } from './word-search.ts';
 import { Writer } from './writer.ts';
 
 /** How long nobody must have written before the writer does what can wait. */
@@ -13,10 +15,15 @@ const QUIET_MS = 200;
 
 const start = workerData as ThreadStart;
 const port = requirePort();
+const serve: Record<ThreadStart['role'], () => void> = {
+  writer: serveWriter,
+  reader: () => serveQuestions((db) => new Reader(db)),
+  searcher: () => serveQuestions((db) => new WordSearch(db)),
+};
 
 try {
-  const warnings = start.role === 'writer' ? serveWriter() : serveReader();
-  say({ ready: true, warnings });
+  serve[start.role]();
+  say({ ready: true });
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   say({ ready: false, message, ours: error instanceof ParleyError });
@@ -26,9 +33,8 @@ function say(opening: Opening): void {
   port.postMessage(JSON.stringify(opening));
 }
 
-function serveWriter(): string[] {
-  const warnings: string[] = [];
-  const writer = new Writer(openWriter(start.path, (problem) => warnings.push(problem)));
+function serveWriter(): void {
+  const writer = new Writer(openWriter(start.path, (news) => say({ news })));
   let quiet: NodeJS.Timeout | undefined;
   const rest = (delay: number): void => {
     clearTimeout(quiet);
@@ -60,17 +66,18 @@ function serveWriter(): string[] {
     port.postMessage(JSON.stringify(writer.run(withArrived(batch))));
     rest(QUIET_MS);
   });
-  return warnings;
 }
 
-type Question = { [K in keyof Reader]: [name: K, ...args: Parameters<Reader[K]>] }[keyof Reader];
+type Answers = Record<string, (...args: unknown[]) => unknown>;
+type Question = [name: string, ...args: unknown[]];
 
-function serveReader(): string[] {
+/** Answers from a connection that can only look; who asks names the methods of what answers. */
+function serveQuestions(open: (db: DatabaseSync) => Reader | WordSearch): void {
   const db = openReader(start.path);
-  const reader = new Reader(db);
+  const answers = open(db) as unknown as Answers;
   const ask = ([name, ...args]: Question): Reply => {
     try {
-      return { ok: (reader[name] as (...list: unknown[]) => unknown)(...args) };
+      return { ok: answers[name]?.(...args) };
     } catch (error) {
       if (error instanceof ParleyError) {
         return {
@@ -99,7 +106,6 @@ function serveReader(): string[] {
     db.exec('COMMIT');
     port.postMessage(JSON.stringify(replies));
   });
-  return [];
 }
 
 function requirePort(): MessagePort {

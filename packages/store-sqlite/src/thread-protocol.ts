@@ -1,17 +1,20 @@
 import type { ErrorCode, ErrorDetails } from '@parley/protocol';
 
+import type { OpeningNews } from './news.ts';
+
 /** How a store thread starts. */
 export interface ThreadStart {
-  role: 'writer' | 'reader';
+  role: 'writer' | 'reader' | 'searcher';
   path: string;
   idempotencyWindowMs: number;
   /** How many commands may share one commit. */
   maxBatch: number;
 }
 
-/** The first word of a store thread: it has opened its database, or why it could not. */
+/** The first words of a store thread: what it meets on the way, then that it has opened its database, or why it could not. */
 export type Opening =
-  | { ready: true; /** Damage found on the way that leaves the rest usable. */ warnings: string[] }
+  | { news: OpeningNews }
+  | { ready: true }
   | { ready: false; message: string; /** The message was written for people. */ ours: boolean };
 
 /** The answer to one call of a batch; batches cross as one JSON text each way. */
@@ -29,3 +32,6 @@ export interface Notice {
   fault: string;
   fatal: boolean;
 }
+
+/** Asks the writer, among its commands, to make the index of words anew. */
+export const REMAKE_INDEX = 'remake index';

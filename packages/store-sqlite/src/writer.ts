@@ -16,8 +16,10 @@ import {
   type ThreadState,
 } from '@parley/core';
 import { decide, fingerprint, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
-import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
+import { type Cursor, ParleyError } from '@parley/protocol';
 
+import { recordTally } from './doubtful-rows.ts';
+import { replyOf } from './fold-thread.ts';
 import { listRecords } from './list-records.ts';
 import { number } from './number.ts';
 import { assertDurable } from './open-database.ts';
@@ -34,9 +36,10 @@ import {
 } from './row-sum.ts';
 import { SearchIndex } from './search-index.ts';
 import { packAnswer, unpackAnswer } from './stored-answer.ts';
-import { readThread, type ThreadRecord } from './thread-record.ts';
+import { Tallies } from './tallies.ts';
+import { readThread, sameButForHead, type ThreadRecord } from './thread-record.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL } from './sqlite.ts';
-import type { Notice, Reply } from './thread-protocol.ts';
+import { type Notice, REMAKE_INDEX, type Reply } from './thread-protocol.ts';
 import { prepareWriterStatements, type WriterStatements } from './writer-statements.ts';
 
 interface CachedThread {
@@ -55,6 +58,7 @@ const CACHED_THREADS = 2_000;
 export class Writer {
   readonly #db: DatabaseSync;
   readonly #sql: WriterStatements;
+  readonly #tallies: Tallies;
   readonly #search: SearchIndex;
   readonly #threads = new Map<string, CachedThread>();
   readonly #touched = new Set<CachedThread>();
@@ -69,17 +73,19 @@ export class Writer {
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#sql = prepareWriterStatements(db);
-    this.#search = new SearchIndex(db);
+    this.#tallies = new Tallies(db);
+    this.#search = new SearchIndex(db, this.#tallies);
     this.#position = number(db, 'SELECT max(pos) FROM entries');
   }
 
   /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
-  run(commands: readonly Command[]): Reply[] {
+  run(commands: readonly (Command | typeof REMAKE_INDEX)[]): Reply[] {
     if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
     try {
       this.#db.exec('BEGIN IMMEDIATE');
       const replies = commands.map((command) => this.#attempt(command));
       this.#flushThreads();
+      this.#tallies.flush();
       this.#db.exec('COMMIT');
       if (!this.#asserted) this.#assertOnce();
       return replies;
@@ -133,7 +139,9 @@ export class Writer {
     this.#asserted = true;
   }
 
-  #attempt(command: Command): Reply {
+  #attempt(command: Command | typeof REMAKE_INDEX): Reply {
+    if (command === REMAKE_INDEX) this.#search.doubt();
+    if (command === REMAKE_INDEX) return { ok: null };
     try {
       return { ok: this.#transact(command) };
     } catch (error) {
@@ -275,15 +283,24 @@ export class Writer {
       const { id = 0 } = this.#threads.get(cursor.thread_id) ?? {};
       const { agent_id, last_read_seq, last_acked_message_id, updated_at } = cursor;
       const sum = sumOfCursor({ ...cursor, thread: id });
+      this.#tallies.replace('cursors', sumIn(this.#sql.getCursor.get(id, agent_id)), sum);
       this.#sql.putCursor.run(id, agent_id, last_read_seq, last_acked_message_id, updated_at, sum);
     }
     for (const { kind, workspace_id, key, mark, owner, value } of records ?? []) {
       const json = JSON.stringify(value);
       const sum = sumOfRecord({ kind, workspace_id, key, mark, owner, json });
+      this.#tallies.replace(
+        recordTally(kind),
+        sumIn(this.#sql.sumOfRecord.get(kind, workspace_id, key)),
+        sum,
+      );
       this.#sql.putRecord.run(kind, workspace_id, key, mark, owner, json, sum);
     }
-    if (drops !== undefined)
-      for (const { kind, workspace_id, key } of drops) this.#sql.dropRecord.run(kind, workspace_id, key);
+    for (const { kind, workspace_id, key } of drops ?? []) {
+      const before = sumIn(this.#sql.sumOfRecord.get(kind, workspace_id, key));
+      this.#tallies.replace(recordTally(kind), before, undefined);
+      this.#sql.dropRecord.run(kind, workspace_id, key);
+    }
     return reached;
   }
 
@@ -291,7 +308,7 @@ export class Writer {
     const thread = this.#threads.get(state.thread_id) ?? this.#addThread(state);
     for (const entry of entries) {
       const sealed = seal(thread.head, entry);
-      const replyTo = entry.in_reply_to === undefined ? null : (seqOfMessageId(entry.in_reply_to) ?? null);
+      const replyTo = replyOf(entry);
       this.#sql.addEntry.get(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
       thread.head = sealed.hash;
     }
@@ -344,6 +361,7 @@ export class Writer {
   #abandon(error: unknown): Reply {
     this.#threads.clear();
     this.#touched.clear();
+    this.#tallies.forget();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#position = number(this.#db, 'SELECT max(pos) FROM entries');
@@ -366,6 +384,10 @@ export class Writer {
   }
 }
 
+function sumIn(row: unknown): string | undefined {
+  return (row as { sum: string } | undefined)?.sum;
+}
+
 function failed(message: string): Reply {
   return {
     error: {
@@ -376,20 +398,4 @@ function failed(message: string): Reply {
     fault: message,
     fatal: true,
   };
-}
-
-/** What an entry may change beside the head. */
-const STATE_KEYS = [
-  'status',
-  'findings',
-  'participants',
-  'title',
-  'conversation',
-  'side_channels',
-] as const satisfies (keyof ThreadState)[];
-
-/** True when two states differ in nothing but what every entry moves. */
-function sameButForHead(a: ThreadState, b: ThreadState): boolean {
-  for (const key of STATE_KEYS) if (a[key] !== b[key]) return false;
-  return true;
 }

@@ -21,13 +21,15 @@ export function addStatusCommand(program: Command): void {
       const { config } = loaded;
       // The first call finds out whether the hub is there.
       const { sessions } = await client.list_sessions();
-      const [threads, asks, { agents }, store, version] = await Promise.all([
+      const [threads, asks, { agents }, health, rebuilt, version] = await Promise.all([
         countThreads(client),
         client.list_asks({ limit: LIMITS.page_max }),
         client.list_agents(),
         readHealth(url),
+        readRebuilt(client),
         readVersion(url),
       ]);
+      const store = { ...health, ...(rebuilt === undefined ? {} : { rebuilt }) };
       const local = findHub(config.data);
       const data = {
         up: true,
@@ -46,6 +48,14 @@ export function addStatusCommand(program: Command): void {
         table([
           ['hub', `${paint('green', 'up')} at ${url}, version ${version}`],
           ['store', store.writable ? 'takes writes' : paint('red', 'takes no writes: run parley doctor')],
+          ...(rebuilt === undefined || rebuilt.length === 0
+            ? []
+            : [
+                [
+                  'rebuilt',
+                  paint('yellow', `${rebuilt.join(', ')}: gone or damaged, made anew from the log`),
+                ],
+              ]),
           ['threads', describe(threads.counts) + (threads.complete ? '' : ' among the newest')],
           ['sessions', describe(data.sessions)],
           ['agents', describe(spoken(data.agents))],
@@ -107,6 +117,15 @@ function describe(counts: Record<string, number>): string {
 async function readHealth(url: string): Promise<{ writable: boolean }> {
   const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) });
   return { writable: response.ok };
+}
+
+/** What the hub had to make anew since its start; only operators are told. */
+async function readRebuilt(client: Client): Promise<string[] | undefined> {
+  try {
+    return (await client.describe_hub({})).rebuilt;
+  } catch {
+    return undefined;
+  }
 }
 
 async function readVersion(url: string): Promise<string> {
