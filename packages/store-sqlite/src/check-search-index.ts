@@ -36,6 +36,7 @@ function countProblem(db: DatabaseSync): string | undefined {
   if (place > number(db, 'SELECT max(pos) FROM entries')) return 'is ahead of the log';
   const { rows: written } = new Tallies(db).read('search') ?? { rows: place === 0 ? 0 : undefined };
   if (written === undefined) return 'was never counted';
+  if (place === 0 && written > 0) return 'does not know its place in the log';
   const there = number(db, 'SELECT count(*) FROM search_docsize');
   if (there !== written) return `has ${there} messages, ${written} were written`;
   const inBlocks = number(db, 'SELECT coalesce(sum(messages), 0) FROM searched_blocks');

@@ -110,12 +110,26 @@ function countRows(db: DatabaseSync, sql: string): { rows: number } {
   return db.prepare(sql).get() as { rows: number };
 }
 
-/** Counts records and cursors as they stand now; of what is lost no more is told then. */
-export function countAnew(db: DatabaseSync, tallies: Tallies): void {
-  for (const kind of kindsOf(db, tallies)) tallies.set(recordTally(kind), tallyOfRecords(db, kind));
-  tallies.set('cursors', tallyOf(sumsOf(db, 'SELECT sum FROM cursors')));
+/** True where something is not counted: in a record of an older form, or after the counts were lost. */
+export function isUncounted(db: DatabaseSync): boolean {
+  const tallies = new Tallies(db);
+  const names = [...kindsOf(db, tallies)].map(recordTally);
+  return ['cursors', ...names].some((name) => tallies.read(name) === undefined);
 }
 
+/** Counts records and cursors as they stand now, all or what was never counted; of what is lost no more is told then. */
+export function countAnew(db: DatabaseSync, which: 'all' | 'uncounted'): void {
+  const tallies = new Tallies(db);
+  const isWanted = (name: string): boolean => which === 'all' || tallies.read(name) === undefined;
+  db.exec('BEGIN IMMEDIATE');
+  for (const kind of kindsOf(db, tallies))
+    if (isWanted(recordTally(kind))) tallies.set(recordTally(kind), tallyOfRecords(db, kind));
+  if (isWanted('cursors')) tallies.set('cursors', tallyOf(sumsOf(db, 'SELECT sum FROM cursors')));
+  tallies.flush();
+  db.exec('COMMIT');
+}
+
+/** The records of a kind as they stand now. */
 export function tallyOfRecords(db: DatabaseSync, kind: string): Tally {
   return tallyOf(sumsOf(db, 'SELECT sum FROM records WHERE kind = ?', kind));
 }

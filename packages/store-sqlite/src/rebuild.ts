@@ -1,3 +1,4 @@
+import { countAnew, isUncounted } from './doubtful-rows.ts';
 import type { Doubts } from './find-doubts.ts';
 import type { Hear } from './news.ts';
 import { rebuildRecords } from './rebuild-records.ts';
@@ -18,6 +19,7 @@ export function rebuild(db: DatabaseSync, { threads, records, index }: Doubts, h
         text: `the index of words is made anew from the log (${index})`,
       });
     }
+    if (isUncounted(db)) countAnew(db, 'uncounted');
   } catch (error) {
     if (sqliteCode(error) !== SQLITE_FULL) throw error;
     if (db.isTransaction) db.exec('ROLLBACK');

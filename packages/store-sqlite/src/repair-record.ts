@@ -33,7 +33,7 @@ export function repairRecord(folder: string, hear: Hear): void {
     const { index, lost } = findDoubts(db, { all: true });
     if (index !== undefined) emptyIndex(db);
     fillIndex(db, hear);
-    if (lost.length > 0) acceptLoss(db);
+    if (lost.length > 0) countAnew(db, 'all');
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } finally {
     db.close();
@@ -99,12 +99,4 @@ function fillIndex(db: DatabaseSync, hear: Hear): void {
   const all = number(db, 'SELECT max(pos) FROM entries');
   const index = new SearchIndex(db, new Tallies(db));
   for (let done = 0; index.step().more; done += 100) progress(done, all);
-}
-
-function acceptLoss(db: DatabaseSync): void {
-  const tallies = new Tallies(db);
-  db.exec('BEGIN IMMEDIATE');
-  countAnew(db, tallies);
-  tallies.flush();
-  db.exec('COMMIT');
 }
