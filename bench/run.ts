@@ -13,6 +13,7 @@ import { benchPosts } from './posts.ts';
 import { benchProxy } from './proxy.ts';
 import { benchWake } from './wake.ts';
 import { benchSearch } from './search.ts';
+import { benchSearchCost } from './search-cost.ts';
 import { benchSearchSize } from './search-size.ts';
 
 /** The figures we promise, each beside its reference in the same run; name some to run only those. */
@@ -31,6 +32,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   envelope: benchEnvelope,
   dashboard: benchDashboard,
   'search-size': benchSearchSize,
+  'search-cost': benchSearchCost,
 };
 
 const wanted = process.argv.slice(2);

@@ -44,7 +44,7 @@ export const describeHub = operation('describe_hub', {
   async run(deps, caller) {
     requirePerson(caller);
     const { version, started_at, keys, event_loop, clock } = deps.about();
-    const { writable, reason } = deps.store.health();
+    const { writable, reason, rebuilt = [] } = deps.store.health();
     const { entries: behind, since } = await deps.store.searchLag();
     const lag_ms = since === undefined ? 0 : Math.max(0, deps.clock.now() - Date.parse(since));
     return {
@@ -54,6 +54,7 @@ export const describeHub = operation('describe_hub', {
       keys: keys.filter(({ workspace = caller.workspace_id }) => workspace === caller.workspace_id),
       event_loop,
       writable,
+      rebuilt,
       ...(reason === undefined ? {} : { trouble: reason }),
       search: { behind, lag_ms },
       clock,

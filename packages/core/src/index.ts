@@ -1,10 +1,8 @@
 export type { Commander, Links } from './agents/ports.ts';
 export type { Link } from './agents/state.ts';
-export { artifactOf } from './artifacts/artifact-of.ts';
 export type { KeptArtifact } from './artifacts/kept.ts';
 export { BEGINNING_BYTES, checkBeginning } from './artifacts/policy.ts';
 export type { Artifacts, KeptBytes } from './artifacts/ports.ts';
-export { askOf, evolveAsk } from './asks/evolve-ask.ts';
 export { type AskKeeper, createAskKeeper } from './asks/keeper.ts';
 export { createMuteKeeper, type MuteKeeper } from './participation/mute-keeper.ts';
 export * from './clock.ts';
@@ -24,7 +22,6 @@ export { createOffers, type Offers } from './evidence/offers.ts';
 export * from './feed.ts';
 export * from './hub.ts';
 export { hubCaller, OWN_WORKSPACE } from './hub-caller.ts';
-export { createTreeFold, TREE_KINDS, type TreeFold } from './knowledge/fold.ts';
 export { createIndexFollower } from './knowledge/index-follower.ts';
 export type { Answerer, DocumentIndex, Library } from './knowledge/library.ts';
 export { createMessageFollower } from './messages/message-follower.ts';
@@ -66,7 +63,8 @@ export {
   treeId,
   workspaceTag,
 } from './threads/access.ts';
-export { evolve, type ThreadState } from './threads/state.ts';
+export { createThreadFold, DERIVED_KINDS, type ThreadFold } from './thread-fold.ts';
+export type { ThreadState } from './threads/state.ts';
 export { mayOverride, TRANSITIONS } from './threads/status.ts';
 export type { Prose } from './threads/summary.ts';
 export { createCallFollower } from './wake/follow-calls.ts';

@@ -31,7 +31,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
   beforeAll(async () => {
     opened = await open();
   });
-  afterAll(() => opened?.close());
+  afterAll(() => opened?.close(), 60_000);
 
   const check: Check = (name, run) => {
     test(name, async () => {

@@ -216,7 +216,7 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
         );
       return {
         hits: hits.slice(0, query.limit).map((entry) => ({ entry, snippet: entry.body.slice(0, 160) })),
-        complete: true,
+        lacks: [],
       };
     },
     readable: async ({ workspace_id, participant }) =>

@@ -91,7 +91,11 @@ export interface SearchQuery {
 
 export interface SearchResult {
   hits: { entry: Entry; snippet: string }[];
-  complete: boolean;
+  /**
+   * What was left out: changes that are not indexed yet, matches older than those that were compared, words beyond
+   * those that are looked for.
+   */
+  lacks: ('changes' | 'older_matches' | 'words')[];
 }
 
 /** How far the full-text index is behind the log. */
@@ -107,6 +111,8 @@ export interface StoreHealth {
   reason?: string;
   /** Writes that wait for the disk. */
   waiting?: number;
+  /** What was made anew from the log since the store was opened. */
+  rebuilt?: ('threads' | 'records' | 'index')[];
 }
 
 /**

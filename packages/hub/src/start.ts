@@ -128,6 +128,8 @@ export async function start(
     maxQueue: config.limits.queue,
     onFault: (message) => log.error({ fault: message }, 'storage fault'),
     onRecovery: () => log.warn({}, 'writes are taken again'),
+    onNews: ({ kind, text }) =>
+      kind === 'rebuilt' ? log.warn({ rebuilt: text }, 'rebuilt from the log') : log.info({}, text),
   });
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();

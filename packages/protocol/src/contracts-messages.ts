@@ -140,10 +140,14 @@ export const searchMessages = contract({
   }),
   output: z.object({
     hits: z.array(z.object({ message: Message, snippet: z.string() })),
-    complete: z.boolean().describe('false while the index is still catching up with the log'),
+    complete: z
+      .boolean()
+      .describe('true when every message that has the words was looked at; else missing says why not'),
     missing: z
-      .array(z.enum(['changes', 'meaning', 'vectors', 'older']))
-      .describe('what mode hybrid had to leave out; older: old messages are found by their words alone'),
+      .array(z.enum(['changes', 'older_matches', 'words', 'meaning', 'vectors', 'older']))
+      .describe(
+        'what was left out. changes: the newest messages are not indexed yet, try again in a moment; older_matches: very many messages have these words and only the newest were compared, name a rarer word or a thread; words: only the first 16 different words were looked for. Of mode hybrid also meaning, vectors, and older: old messages are found by their words alone',
+      ),
   }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/search/messages' },

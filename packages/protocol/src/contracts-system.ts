@@ -81,6 +81,9 @@ export const describeHub = contract({
     started_at: Timestamp,
     writable: z.boolean(),
     trouble: z.string().optional().describe('why it takes no writes'),
+    rebuilt: z
+      .array(z.enum(['threads', 'records', 'index']))
+      .describe('what was gone or damaged beside the log and was made anew from it since the start'),
     position: Seq,
     search: z
       .object({ behind: z.number().int().describe('entries'), lag_ms: z.number().int() })

@@ -1,10 +1,9 @@
-import type { Command } from '@parley/core';
-
 import { Checkpoints } from './checkpoints.ts';
 import { assertDurable, BUSY_MS } from './open-database.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { failed, isBusy, refusal } from './storage-fault.ts';
-import type { Notice, Reply } from './thread-protocol.ts';
+import { Tallies } from './tallies.ts';
+import { type Notice, REMAKE_INDEX, type Reply, type WriterCall } from './thread-protocol.ts';
 import { Upkeep } from './upkeep.ts';
 import { Writer } from './writer.ts';
 
@@ -14,6 +13,7 @@ const AGAIN_MS = 1_000;
 /** Makes batches of commands durable, one transaction each, with the upkeep in between; lives in the writer's thread. */
 export class Batches {
   readonly #db: DatabaseSync;
+  readonly #tallies: Tallies;
   readonly #writer: Writer;
   readonly #upkeep: Upkeep;
   readonly #checkpoints: Checkpoints;
@@ -27,8 +27,9 @@ export class Batches {
   constructor(db: DatabaseSync, tell: (notice: Notice) => void = () => {}) {
     this.#db = db;
     this.#tell = tell;
-    this.#writer = new Writer(db, (pos, entry) => this.#upkeep.offer(pos, entry));
-    this.#upkeep = new Upkeep(db, (positions) =>
+    this.#tallies = new Tallies(db);
+    this.#writer = new Writer(db, this.#tallies, (...entry) => this.#upkeep.offer(...entry));
+    this.#upkeep = new Upkeep(db, this.#tallies, (positions) =>
       tell({ fault: `damaged entries at positions ${positions.join(', ')}` }),
     );
     this.#checkpoints = new Checkpoints(db, (pages) =>
@@ -39,14 +40,15 @@ export class Batches {
   }
 
   /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
-  run(commands: readonly Command[]): Reply[] {
+  run(commands: readonly WriterCall[]): Reply[] {
     if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
     try {
       if (this.#stuck === 'folding') this.#checkpoints.fold();
+      this.#upkeep.settle();
       this.#db.exec('BEGIN IMMEDIATE');
       // Only now is it known when: the lock may have been another's for seconds.
       const at = Date.now();
-      const replies = commands.map((command) => this.#writer.attempt(command, at));
+      const replies = commands.map((command) => this.#answer(command, at));
       this.#writer.flush();
       if (this.#upkeep.isDue(this.#writer.position)) this.#upkeep.slice();
       this.#commit();
@@ -83,6 +85,7 @@ export class Batches {
       // Whoever comes to write must not wait for us to wait for somebody else.
       this.#db.exec('PRAGMA busy_timeout = 0');
       if (this.#stuck === 'folding') this.#checkpoints.fold();
+      this.#upkeep.settle();
       this.#db.exec('BEGIN IMMEDIATE');
       if (isStuck) this.#upkeep.probe();
       else this.#upkeep.slice();
@@ -112,7 +115,14 @@ export class Batches {
     }
   }
 
+  #answer(call: WriterCall, at: number): Reply {
+    if (call !== REMAKE_INDEX) return this.#writer.attempt(call, at);
+    this.#upkeep.doubtIndex();
+    return { ok: null };
+  }
+
   #commit(): void {
+    this.#tallies.flush();
     this.#db.exec('COMMIT');
     this.#writer.keep();
     this.#upkeep.keep();
@@ -125,6 +135,7 @@ export class Batches {
   /** A full disk and a foreign lock are waited out; after any other storage error nothing is acknowledged until a restart. */
   #abandon(error: unknown): Reply {
     const reply = refusal(error);
+    this.#tallies.forget();
     this.#writer.drop();
     this.#upkeep.drop();
     if (reply.severity === 'fatal') this.#failure = reply.fault;

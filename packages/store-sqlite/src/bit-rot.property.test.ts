@@ -20,6 +20,7 @@ import {
   writeSampleRecord,
 } from './sample-record.ts';
 import { Batches } from './batches.ts';
+import { WordSearch } from './word-search.ts';
 
 const REFUSED = 'refused';
 
@@ -82,7 +83,7 @@ function read(folder: string, quoted: string, warnings: string[]): Record<string
     before: undefined,
   };
   const page = { workspace_id, after: 0, limit: 200, max_bytes: 1_000_000 };
-  const questions: Record<string, (reader: Reader) => unknown> = {
+  const questions: Record<string, (reader: Reader, words: WordSearch) => unknown> = {
     ...Object.fromEntries(
       threads.flatMap((thread_id) => [
         [`page ${thread_id}`, (reader: Reader) => reader.page({ ...page, thread_id })],
@@ -103,20 +104,21 @@ function read(folder: string, quoted: string, warnings: string[]): Record<string
     ...Object.fromEntries(
       ['quoted', '17'].map((text) => [
         `search ${text}`,
-        (reader: Reader) =>
-          reader.search({ workspace_id, participant: undefined, thread_id: undefined, text, limit: 10 }),
+        (_reader: Reader, words: WordSearch) =>
+          words.search({ workspace_id, participant: undefined, thread_id: undefined, text, limit: 10 }),
       ]),
     ),
   };
   const answers = Object.fromEntries(Object.keys(questions).map((question) => [question, REFUSED]));
   // The hub's own start: what it refuses to open, nobody is served from.
   attempt(() => {
-    const writer = openWriter(join(folder, DATABASE_FILE), (problem) => warnings.push(problem));
+    const writer = openWriter(join(folder, DATABASE_FILE), ({ text }) => warnings.push(text));
     const db = openReader(join(folder, DATABASE_FILE));
     try {
       const reader = new Reader(db);
+      const words = new WordSearch(db);
       for (const [question, ask] of Object.entries(questions))
-        attempt(() => (answers[question] = JSON.stringify(ask(reader))));
+        attempt(() => (answers[question] = JSON.stringify(ask(reader, words))));
     } finally {
       db.close();
       writer.close();

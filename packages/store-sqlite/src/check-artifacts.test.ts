@@ -62,14 +62,20 @@ test('[KNOW-12] [R11] an artifact stands in the log and beside it, and the docto
       sumOfRecord({ ...row, json }),
     );
   });
-  expect(forged).toEqual(['artifact art_1: what the log tells of it differs from the live one']);
+  expect(forged).toEqual([
+    'artifact art_1: what the log makes of it differs from the live one',
+    'the records of kind artifact are not the ones that were written',
+  ]);
 });
 
 test('[KNOW-12] [R11] an artifact that is gone, and one that no log knows, are named by the doctor', async () => {
   const gone = problemsAfter(await recordWithArtifacts(), (db) =>
     db.exec("DELETE FROM records WHERE key = 'art_2'"),
   );
-  expect(gone).toEqual(['artifact art_2: the log tells of it, but it is not there']);
+  expect(gone).toEqual([
+    'artifact art_2: the log tells of it, but it is not there',
+    'the records of kind artifact: 1 are there, 2 were written',
+  ]);
   const invented = problemsAfter(await recordWithArtifacts(), (db) => {
     const row = db.prepare("SELECT * FROM records WHERE key = 'art_1'").get() as unknown as RecordColumns;
     const copy = { ...row, key: 'art_9' };
@@ -84,5 +90,8 @@ test('[KNOW-12] [R11] an artifact that is gone, and one that no log knows, are n
       sumOfRecord(copy),
     );
   });
-  expect(invented).toEqual(['artifact art_9: it is there, but no log tells of it']);
+  expect(invented).toEqual([
+    'artifact art_9: it is there, but the log does not tell of it',
+    'the records of kind artifact: 3 are there, 2 were written',
+  ]);
 });

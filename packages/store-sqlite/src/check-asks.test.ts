@@ -35,15 +35,24 @@ test('[BRIDGE-15] [R11] an ask that says other than the log is named by the doct
     const row = askRow(db, 'ask_0000');
     put(db, { ...row, json: row.json.replace('approved', 'denied') });
   });
-  expect(problems).toEqual(['ask_0000: the ask folded from the log differs from the live one']);
+  expect(problems).toEqual([
+    'ask ask_0000: what the log makes of it differs from the live one',
+    'the records of kind ask are not the ones that were written',
+  ]);
 });
 
 test('[R11] an ask that is gone, and one that the log does not know, are named by the doctor', () => {
   expect(
     problemsAfter((db) => db.exec("DELETE FROM records WHERE kind = 'ask' AND key = 'ask_0001'")),
-  ).toEqual(['ask_0001: the log tells of it, but it is not there']);
+  ).toEqual([
+    'ask ask_0001: the log tells of it, but it is not there',
+    'the records of kind ask: 2 are there, 3 were written',
+  ]);
   const invented = problemsAfter((db) => put(db, { ...askRow(db, 'ask_0002'), key: 'ask_9999' }));
-  expect(invented).toEqual(['ask_9999: the ask is there, but the log does not tell of it']);
+  expect(invented).toEqual([
+    'ask ask_9999: it is there, but the log does not tell of it',
+    'the records of kind ask: 4 are there, 3 were written',
+  ]);
 });
 
 test('[BRIDGE-15] [R11] a thread whose state says other than its log is named by the doctor', () => {

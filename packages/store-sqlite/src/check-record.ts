@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { CHAIN_START, type Entry, evolve, link, type ThreadState } from '@parley/core';
-import { canonicalJson, seqOfMessageId } from '@parley/protocol';
+import type { ThreadState } from '@parley/core';
+import { canonicalJson } from '@parley/protocol';
 
-import { createArtifactCheck } from './check-artifacts.ts';
-import { createAskCheck } from './check-asks.ts';
-import { createTreeCheck } from './check-tree.ts';
-import { checkRows } from './check-rows.ts';
+import { createDerivedCheck } from './check-derived.ts';
+import { checkIntegrity } from './check-integrity.ts';
+import { doubtfulThreads, threadsOfLog } from './doubtful-threads.ts';
+import { findDoubts, problemsOf } from './find-doubts.ts';
+import { createThreadReader } from './fold-thread.ts';
 import { number } from './number.ts';
 import { closeReader } from './open-database.ts';
 import { openRecord } from './open-record.ts';
 import { DATABASE_FILE } from './open-store.ts';
+import { MIGRATIONS } from './sql/migrations.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { checkWal } from './wal-check.ts';
@@ -39,6 +41,8 @@ export interface RecordReport {
     idempotency_keys: number;
   };
   problems: string[];
+  /** The first of the problems of each sort. */
+  first: { integrity?: string | undefined; chain?: string | undefined; index?: string | undefined };
 }
 
 const MAX_PROBLEMS = 100;
@@ -57,26 +61,41 @@ export function checkRecord(folder: string): RecordReport {
   try {
     db = openRecord(folder);
     db.exec('BEGIN');
-    const damaged = (db.prepare('PRAGMA integrity_check(20)').all() as Record<string, unknown>[])
-      .map((row) => String(Object.values(row)[0]))
-      .filter((text) => text !== 'ok');
-    const integrity = damaged.length > 0 || problems.length > 0 ? 'damaged' : 'ok';
+    const { damage, index: ofIndex } = checkIntegrity(db, 20);
+    problems.push(...damage);
+    const first: RecordReport['first'] = { integrity: problems[0] };
     const { chain, index } = checkThreads(db);
-    index.push(...checkRows(db));
-    problems.push(...damaged, ...chain, ...index);
+    const schema_version = number(db, 'PRAGMA user_version');
+    // An older form is brought up to date by the next start, which then looks for itself.
+    if (schema_version === MIGRATIONS.length) {
+      const doubts = findDoubts(db, { all: true });
+      chain.push(...doubts.log);
+      index.push(...ofIndex, ...problemsOf(doubts));
+    } else for (const { problem, isLost } of doubtfulThreads(db)) (isLost ? chain : index).push(problem);
+    [first.chain] = chain;
+    [first.index] = index;
+    problems.push(...chain, ...index);
     return {
       ok: problems.length === 0,
-      integrity,
-      chain: chain.length === 0 ? 'ok' : 'broken',
-      index: index.length === 0 ? 'ok' : 'differs',
-      schema_version: number(db, 'PRAGMA user_version'),
+      integrity: first.integrity === undefined ? 'ok' : 'damaged',
+      chain: first.chain === undefined ? 'ok' : 'broken',
+      index: first.index === undefined ? 'ok' : 'differs',
+      first,
+      schema_version,
       sqlite_version: (db.prepare('SELECT sqlite_version() AS v').get() as { v: string }).v,
       counts: count(db),
       problems: problems.slice(0, MAX_PROBLEMS),
     };
   } catch (error) {
     const said = `the record cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    return { ...emptyReport(), ok: false, integrity: 'damaged', problems: [...problems, said] };
+    const integrity = problems[0] ?? said;
+    return {
+      ...emptyReport(),
+      ok: false,
+      integrity: 'damaged',
+      problems: [...problems, said],
+      first: { integrity },
+    };
   } finally {
     if (db !== undefined) closeReader(db);
   }
@@ -85,62 +104,32 @@ export function checkRecord(folder: string): RecordReport {
 function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
   const chain: string[] = [];
   const index: string[] = [];
-  const entries = db.prepare('SELECT seq, reply_to, hash, json FROM entries WHERE thread = ? ORDER BY seq');
-  const threads = db.prepare(
-    `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id ORDER BY t.id`,
+  const read = createThreadReader(db);
+  const derived = createDerivedCheck(db);
+  const live = db.prepare(
+    `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.id = ?`,
   );
-  const asks = createAskCheck(db);
-  const trees = createTreeCheck(db);
-  const artifacts = createArtifactCheck(db);
-  for (const row of threads.iterate() as unknown as Iterable<ThreadRecord>) {
-    let head = CHAIN_START;
-    let seq = 0;
-    let state: ThreadState | undefined;
-    for (const entry of entries.iterate(row.id) as Iterable<{
-      seq: number;
-      reply_to: number | null;
-      hash: string;
-      json: string;
-    }>) {
-      if (entry.seq !== seq || link(head, entry.json) !== entry.hash) {
-        chain.push(
-          `${row.thread_id}: the chain breaks at seq ${seq}${entry.seq === seq ? '' : ` (found ${entry.seq})`}`,
-        );
-        break;
-      }
-      const parsed = JSON.parse(entry.json) as Entry;
-      const replyTo = parsed.in_reply_to === undefined ? null : (seqOfMessageId(parsed.in_reply_to) ?? null);
-      if (entry.reply_to !== replyTo)
-        index.push(`${row.thread_id}: seq ${seq} is indexed as a reply to another`);
-      state = evolve(state, parsed);
-      asks.see(row.workspace_id, parsed);
-      if (state.tree === true) {
-        trees.see(row.workspace_id, parsed);
-        index.push(...artifacts.see(row.workspace_id, parsed));
-      }
-      head = entry.hash;
-      seq++;
-    }
-    const told = [...asks.endOfThread(), ...trees.endOfThread()];
-    // A log that breaks off tells nothing of what its asks and documents became.
-    if (head === row.hash) index.push(...told);
-    else chain.push(`${row.thread_id}: the log ends at seq ${seq - 1}, the thread was at ${row.last_seq}`);
-    if (state !== undefined && canonicalJson(state) !== canonicalJson(parseState(row))) {
-      index.push(`${row.thread_id}: the state folded from the log differs from the live one`);
-    }
+  for (const id of threadsOfLog(db)) {
+    const row = live.get(id) as ThreadRecord | undefined;
+    const { fold, broken, misfiled } = read(id);
+    const name = row?.thread_id ?? fold.state?.thread_id ?? `thread ${id}`;
+    if (broken !== undefined) chain.push(`${name}: ${broken}`);
+    for (const { seq } of misfiled) index.push(`${name}: seq ${seq} is indexed as a reply to another`);
+    index.push(...derived.compare(fold.records(), broken !== undefined));
+    const state = row === undefined ? undefined : soundState(row);
+    if (state !== undefined && broken === undefined && canonicalJson(fold.state) !== canonicalJson(state))
+      index.push(`${name}: the state folded from the log differs from the live one`);
   }
-  const orphans = number(db, 'SELECT count(*) FROM entries WHERE thread NOT IN (SELECT id FROM threads)');
-  index.push(...asks.unheard(), ...trees.unheard(), ...artifacts.unheard());
+  index.push(...derived.untold());
   const [last, all] = [
     number(db, 'SELECT max(pos) FROM entries'),
     number(db, 'SELECT count(*) FROM entries'),
   ];
   if (last !== all) chain.push(`the log has ${all} entries, and its last position is ${last}`);
-  if (orphans > 0) chain.push(`${orphans} entries belong to no thread`);
   return { chain, index };
 }
 
-function parseState(row: ThreadRecord): unknown {
+function soundState(row: ThreadRecord): ThreadState | undefined {
   try {
     return readThread(row).state;
   } catch {
@@ -188,5 +177,6 @@ function emptyReport(): RecordReport {
       idempotency_keys: 0,
     },
     problems: [],
+    first: {},
   };
 }

@@ -1,3 +1,5 @@
+export type { OpeningNews } from './news.ts';
+export { repairRecord } from './repair-record.ts';
 export { checkRecord, type RecordReport } from './check-record.ts';
 export { exportRecord } from './export-record.ts';
 export { backupRecord } from './backup-record.ts';

@@ -2,8 +2,12 @@ import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 
 import { ParleyError } from '@parley/protocol';
 
-import { checkRows } from './check-rows.ts';
+import { checkIntegrity } from './check-integrity.ts';
+import { findDoubts } from './find-doubts.ts';
+import type { Hear } from './news.ts';
 import { number } from './number.ts';
+import { rebuild } from './rebuild.ts';
+import { makeMissingParts } from './schema-parts.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, sqliteModule } from './sqlite.ts';
 import { checkWal } from './wal-check.ts';
@@ -20,23 +24,28 @@ const MAX_WARNINGS = 20;
 export const BUSY_MS = 5_000;
 
 /**
- * Opens the writer's connection: identity, durable settings, integrity, migrations, in this order. `warn` hears of
- * damage that leaves the rest usable.
+ * Opens the writer's connection: identity, durable settings, integrity, migrations, in this order; then all that
+ * follows from the log and is not as it should be is made anew. What stays damaged leaves the rest usable.
  */
-export function openWriter(path: string, warn: (problem: string) => void): DatabaseSync {
+export function openWriter(path: string, hear: Hear): DatabaseSync {
   const torn = checkWal(path);
-  if (torn !== undefined) warn(torn);
+  if (torn !== undefined) hear({ kind: 'fault', text: torn });
   const db = new (sqliteModule().DatabaseSync)(path, { timeout: BUSY_MS });
   checkIdentity(db);
   db.exec(
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY',
   );
   db.exec('PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -4096');
-  const checked = statSync(path).size <= CHECKED_AT_START;
-  if (checked) checkIntegrity(db);
+  const all = statSync(path).size <= CHECKED_AT_START;
+  const index = all ? requireIntegrity(db) : undefined;
   migrate(db);
-  if (checked) for (const problem of checkRows(db).slice(0, MAX_WARNINGS)) warn(problem);
-  settleWal(db, path, warn);
+  for (const name of makeMissingParts(db))
+    hear({ kind: 'fault', text: `${name} was gone from the database` });
+  const doubts = findDoubts(db, { all });
+  doubts.index ??= index;
+  rebuild(db, doubts, hear);
+  for (const text of [...doubts.log, ...doubts.lost].slice(0, MAX_WARNINGS)) hear({ kind: 'fault', text });
+  settleWal(db, path, hear);
   assertDurable(db);
   return db;
 }
@@ -74,14 +83,16 @@ function checkIdentity(db: DatabaseSync): void {
   }
 }
 
-function checkIntegrity(db: DatabaseSync): void {
-  const rows = db.prepare('PRAGMA integrity_check(1)').all() as Record<string, unknown>[];
-  const said = String(Object.values(rows[0] ?? { ok: 'ok' })[0]);
-  if (said !== 'ok')
+/** Refuses a damaged file; says what is wrong with the index of words alone. */
+function requireIntegrity(db: DatabaseSync): string | undefined {
+  const { damage, index } = checkIntegrity(db, 5);
+  const [said] = damage;
+  if (said !== undefined)
     throw new ParleyError(
       'UNAVAILABLE',
       `the log is damaged (${said}); run \`parley doctor\` and restore a backup`,
     );
+  return index[0];
 }
 
 /** Each migration is one transaction with its version number: after a crash it has run wholly or not at all. */
@@ -97,7 +108,7 @@ function migrate(db: DatabaseSync): void {
  * A crash may leave transactions in the WAL that no fsync has covered, and SQLite takes them for committed: before
  * anyone is told of them they are made durable, once in the WAL and once more, by new writes, in the database.
  */
-function settleWal(db: DatabaseSync, path: string, warn: (problem: string) => void): void {
+function settleWal(db: DatabaseSync, path: string, hear: Hear): void {
   const wal = openSync(`${path}-wal`, 'r+');
   try {
     fsyncSync(wal);
@@ -109,7 +120,10 @@ function settleWal(db: DatabaseSync, path: string, warn: (problem: string) => vo
   } catch (error) {
     // On a full disk there is still all of it to be read.
     if (sqliteCode(error) !== SQLITE_FULL) throw error;
-    warn('the disk is full: the write-ahead log could not be folded into the database');
+    hear({
+      kind: 'fault',
+      text: 'the disk is full: the write-ahead log could not be folded into the database',
+    });
   }
 }
 

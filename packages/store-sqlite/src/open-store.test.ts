@@ -4,11 +4,12 @@ import { join } from 'node:path';
 
 import { type Store } from '@parley/core';
 import { callerOf, creating, posting, testStore } from '@parley/core/store-contract';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { checkRecord } from './check-record.ts';
 import { DATABASE_FILE, openSqliteStore } from './open-store.ts';
-import { sqliteModule } from './sqlite.ts';
+import { derivedRows, tamper, WIPE } from './sample-damage.ts';
+import { openSample } from './sample-record.ts';
 
 // Each opening starts two threads from TypeScript.
 const PATIENCE_MS = 60_000;
@@ -21,13 +22,6 @@ const open = (folder: string): Promise<Store> =>
   openSqliteStore({ folder, onFault: (message) => faults.push(message) });
 const freshFolder = (): string => mkdtempSync(join(root, 'data-'));
 const alice = callerOf('alice', 'w1');
-
-/** Changes the file through a connection of its own, as a careless tool would. */
-function tamper(folder: string, sql: string): void {
-  const db = new (sqliteModule().DatabaseSync)(join(folder, DATABASE_FILE));
-  db.exec(sql);
-  db.close();
-}
 
 describe('the SQLite store', { timeout: PATIENCE_MS }, () => {
   testStore(async () => {
@@ -43,6 +37,10 @@ describe('the SQLite store', { timeout: PATIENCE_MS }, () => {
       async close() {
         await store.close();
         expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [] });
+        const live = derivedRows(folder);
+        tamper(folder, WIPE);
+        openSample(folder).close();
+        expect(derivedRows(folder)).toEqual(live);
       },
     };
   });
@@ -167,5 +165,53 @@ describe('[R11] the write-ahead log that a crash leaves', { timeout: PATIENCE_MS
       await expect(open(folder)).rejects.toMatchObject({ code: 'UNAVAILABLE', message });
       expect(checkRecord(folder).problems.join()).toContain(`damaged at frame ${frame}`);
     }
+  });
+});
+
+describe('searches have a thread of their own', { timeout: PATIENCE_MS }, () => {
+  const folder = freshFolder();
+  let store: Store;
+  beforeAll(async () => {
+    store = await open(folder);
+    await store.transact(creating('t1', alice));
+    for (let i = 0; i < 300; i++) await store.transact(posting('t1', 'a '.repeat(500), alice));
+    await vi.waitFor(async () => expect((await find('a')).lacks).not.toContain('changes'), PATIENCE_MS);
+  }, PATIENCE_MS);
+  afterAll(() => store.close());
+
+  const find = (text: string) =>
+    store.search({ workspace_id: 'w1', participant: 'alice', thread_id: undefined, text, limit: 20 });
+
+  test('a read never waits for them, and no more wait than can be answered soon', async () => {
+    const searches = Array.from({ length: 200 }, () => find('a '.repeat(500)));
+    let answered = 0;
+    for (const search of searches)
+      search.then(
+        () => answered++,
+        () => {},
+      );
+    await store.position();
+    expect(answered).toBeLessThan(5);
+    const outcomes = await Promise.allSettled(searches);
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    expect(refused.length).toBeGreaterThan(100);
+    expect(refused[0]).toMatchObject({ code: 'UNAVAILABLE', details: { retry_after_ms: 250 } });
+    expect(outcomes.find(({ status }) => status === 'fulfilled')).toMatchObject({
+      value: { hits: { length: 20 } },
+    });
+  });
+
+  test('an index that is found damaged is made anew while the store goes on', async () => {
+    tamper(folder, 'DELETE FROM search_data WHERE id > 10');
+    await expect(find('a')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      details: { reason: 'index_damaged' },
+    });
+    expect(store.health()).toMatchObject({ writable: true, rebuilt: ['index'] });
+    await store.transact(posting('t1', 'once more', alice));
+    await vi.waitFor(
+      async () => expect(await find('once')).toMatchObject({ hits: [{}], lacks: [] }),
+      PATIENCE_MS,
+    );
   });
 });

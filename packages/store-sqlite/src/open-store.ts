@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 
-import type { Store, StoreHealth } from '@parley/core';
+import type { SearchResult, Store, StoreHealth } from '@parley/core';
 
+import type { DerivedPart, OpeningNews } from './news.ts';
+import { isIndexDamage } from './row-sum.ts';
 import { ThreadPort } from './thread-port.ts';
-import type { Severity } from './thread-protocol.ts';
+import { REMAKE_INDEX, type Severity } from './thread-protocol.ts';
 
 export const DATABASE_FILE = 'parley.db';
 
@@ -15,9 +17,11 @@ export interface SqliteOptions {
   onFault: (message: string) => void;
   /** Writes are taken again after a fault that has passed. */
   onRecovery?: () => void;
+  /** Hears what is made anew from the log while the store opens, and how far that has come. */
+  onNews?: (news: Exclude<OpeningNews, { kind: 'fault' }>) => void;
 }
 
-/** The embedded store: one writer thread that commits in groups, one reader thread, no disk wait on the event loop. */
+/** The embedded store: one writer thread that commits in groups, one reader thread, one that searches, no disk wait on the event loop. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { folder, maxBatch = 512, maxQueue = 4_096 } = options;
   const path = join(folder, DATABASE_FILE);
@@ -36,12 +40,23 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     told = undefined;
     options.onRecovery?.();
   };
+  const rebuilt = new Set<DerivedPart>();
+  const onNews = (news: OpeningNews): void => {
+    if (news.kind === 'fault') return onFault(news.text);
+    if (news.kind === 'rebuilt') rebuilt.add(news.part);
+    options.onNews?.(news);
+  };
   const limits = { maxQueue, maxPiece: maxBatch, onRecovery };
-  const writer = await ThreadPort.open({ role: 'writer', path, maxBatch }, { ...limits, onFault });
+  const writer = await ThreadPort.open({ role: 'writer', path, maxBatch }, { ...limits, onFault, onNews });
   const reader = await ThreadPort.open(
     { role: 'reader', path, maxBatch },
     { ...limits, onFault: (message) => onFault(message) },
   );
+  const remakeIndex = async (): Promise<void> => {
+    rebuilt.add('index');
+    await writer.call(REMAKE_INDEX);
+  };
+  const searcher = openSearcher(path, (message) => onFault(message));
   return {
     transact: (command) => writer.call(command),
     page: (query) => reader.call(['page', query]),
@@ -52,15 +67,59 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     records: (query) => reader.call(['records', query]),
     workspace: (query) => reader.call(['workspace', query]),
     position: () => reader.call(['position']),
-    search: (query) => reader.call(['search', query]),
-    readable: (query) => reader.call(['readable', query]),
+    async search(query) {
+      try {
+        return await searcher.call<SearchResult>(['search', query]);
+      } catch (error) {
+        if (isIndexDamage(error)) await remakeIndex();
+        throw error;
+      }
+    },
+    readable: (query) => searcher.call(['readable', query]),
     searchLag: () => reader.call(['searchLag']),
     forgetKeys: (before) => writer.say({ forget_before: before }),
-    health: () => ({ ...health, waiting: writer.waiting }),
+    health: () => ({ ...health, waiting: writer.waiting, rebuilt: [...rebuilt] }),
     async close() {
+      await searcher.close();
       // The writer goes last: the last connection folds the WAL into the one file, and a reader cannot.
       await reader.close();
       await writer.close();
+    },
+  };
+}
+
+/** How many searches may wait: each takes some milliseconds. */
+const MAX_SEARCHES = 64;
+
+/** The thread that searches begins with the first search, and again should it ever end: nobody else waits for it. */
+function openSearcher(path: string, onFault: (message: string) => void) {
+  let port: ThreadPort | undefined;
+  let opening: Promise<ThreadPort> | undefined;
+  const opened = (): Promise<ThreadPort> => {
+    if (port?.isGone === true) port = opening = undefined;
+    opening ??= ThreadPort.open(
+      { role: 'searcher', path, maxBatch: 1 },
+      {
+        maxQueue: MAX_SEARCHES,
+        maxPiece: 1,
+        overload: 'too many searches are waiting; retry',
+        onFault,
+        onRecovery: () => {},
+      },
+    ).then(
+      (one) => (port = one),
+      (error: unknown) => {
+        opening = undefined;
+        throw error;
+      },
+    );
+    return opening;
+  };
+  return {
+    call: async <T>(question: unknown): Promise<T> => (await opened()).call<T>(question),
+    async close(): Promise<void> {
+      await opening?.catch(() => {});
+      await port?.close();
     },
   };
 }

@@ -11,8 +11,6 @@ import {
   type RecordKinds,
   type RecordsQuery,
   type SearchLag,
-  type SearchQuery,
-  type SearchResult,
   type ThreadRow,
   type ThreadState,
   type ThreadsPage,
@@ -23,23 +21,17 @@ import {
 import { type Cursor, seqOfMessageId } from '@parley/protocol';
 
 import { number } from './number.ts';
+import { followerPosition } from './search-index.ts';
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
+import { checkedEntry, LINKED, type LinkedRow, OPEN_TO } from './linked-row.ts';
 import { listRecords } from './list-records.ts';
 import { type CursorColumns, damaged, damagedEntry, sumOfCursor } from './row-sum.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
-import { followerPosition } from './search-index.ts';
-import { matchExpression, snippet } from './search-query.ts';
 
 interface EntryRow {
   seq: number;
   hash: string;
   json: string;
-}
-
-/** An entry with the hash before it, which is all it takes to check it alone. */
-interface LinkedRow extends EntryRow {
-  thread_id: string;
-  before: string | null;
 }
 
 type CursorRecord = CursorColumns & { sum: string };
@@ -166,25 +158,6 @@ export class Reader {
     return number(this.#db, 'SELECT max(pos) FROM entries');
   }
 
-  search(query: SearchQuery): SearchResult {
-    const match = matchExpression(query.text);
-    const indexed = followerPosition(this.#db);
-    const complete = indexed !== undefined && indexed >= this.position();
-    if (match === undefined) return { hits: [], complete };
-    const rows = this.#sql.search.all({
-      match,
-      workspace: query.workspace_id,
-      participant: query.participant ?? null,
-      thread: query.thread_id ?? null,
-      limit: query.limit,
-    }) as unknown as LinkedRow[];
-    const hits = rows.map((row) => {
-      const entry = checkedEntry(row);
-      return { entry, snippet: snippet(entry.body, query.text) };
-    });
-    return { hits, complete };
-  }
-
   searchLag(): SearchLag {
     const indexed = followerPosition(this.#db) ?? 0;
     const entries = Math.max(0, this.position() - indexed);
@@ -192,11 +165,6 @@ export class Reader {
     if (row === undefined) return { entries: 0 };
     const { created_at } = JSON.parse((row as { json: string }).json) as Entry;
     return { entries, since: created_at };
-  }
-
-  readable({ workspace_id, participant }: { workspace_id: string; participant: string }): string[] {
-    const rows = this.#sql.readable.all({ workspace: workspace_id, participant }) as { thread_id: string }[];
-    return rows.map(({ thread_id }) => thread_id);
   }
 
   #locate(threadId: string, workspaceId: string): { id: number | undefined; located: Located } {
@@ -247,21 +215,6 @@ function checkCursor(row: CursorRecord, threadId: string): void {
     throw damaged(`the cursor of ${row.agent_id} in ${threadId}`, { thread_id: threadId });
 }
 
-function checkedEntry({ thread_id, seq, before, hash, json }: LinkedRow): Entry {
-  if (link(before ?? CHAIN_START, json) !== hash) throw damagedEntry(thread_id, seq);
-  return JSON.parse(json) as Entry;
-}
-
-const LINKED =
-  't.thread_id, e.seq, e.hash, e.json, (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before';
-
-/** The threads of one participant, and the side channels of those. */
-const OPEN_TO = `(:participant IS NULL
-  OR EXISTS (SELECT 1 FROM participants p WHERE p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = t.id)
-  OR (instr(t.state, '"side_of"') > 0 AND EXISTS (SELECT 1 FROM threads m
-    JOIN participants p ON p.workspace_id = :workspace AND p.agent_id = :participant AND p.thread = m.id
-    WHERE m.thread_id = json_extract(t.state, '$.side_of'))))`;
-
 function prepareStatements(db: DatabaseSync) {
   const prepare = (sql: string): StatementSync => db.prepare(sql);
   return {
@@ -287,13 +240,6 @@ function prepareStatements(db: DatabaseSync) {
        WHERE e.pos > :after AND e.pos <= :until AND (:workspace IS NULL OR t.workspace_id = :workspace) AND ${OPEN_TO}
        ORDER BY e.pos LIMIT :limit`,
     ),
-    search: prepare(
-      `SELECT ${LINKED} FROM search s JOIN entries e ON e.pos = s.rowid JOIN threads t ON t.id = e.thread
-       WHERE s.search MATCH :match AND t.workspace_id = :workspace AND (:thread IS NULL OR t.thread_id = :thread)
-       AND ${OPEN_TO}
-       ORDER BY s.rank, e.pos DESC LIMIT :limit`,
-    ),
     next: prepare('SELECT json FROM entries WHERE pos > ? ORDER BY pos LIMIT 1'),
-    readable: prepare(`SELECT t.thread_id FROM threads t WHERE t.workspace_id = :workspace AND ${OPEN_TO}`),
   };
 }

@@ -85,3 +85,18 @@ export function damagedEntry(threadId: string, seq: number): ParleyError {
 export function damaged(place: string, details: Record<string, unknown> = {}): ParleyError {
   return new ParleyError('INTERNAL', `the record is damaged: ${place}; run \`parley doctor\``, details);
 }
+
+/** The refusal to answer from an index of words that cannot be read: it is made anew. */
+export function damagedIndex(): ParleyError {
+  return new ParleyError('UNAVAILABLE', 'the index of words is damaged and is made anew; retry', {
+    reason: INDEX_DAMAGED,
+    retry_after_ms: 1_000,
+  });
+}
+
+const INDEX_DAMAGED = 'index_damaged';
+
+/** True for the refusal above. */
+export function isIndexDamage(error: unknown): boolean {
+  return error instanceof ParleyError && error.details?.['reason'] === INDEX_DAMAGED;
+}

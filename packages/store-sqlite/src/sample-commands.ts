@@ -4,9 +4,9 @@ import { type Caller, type Control, threadId, ulid } from '@parley/protocol';
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 
 /** The caller of a sample agent; the one called user is a person. */
-function sampleCaller(agent: string): Caller {
+function sampleCaller(agent: string, workspace_id = 'w'): Caller {
   const role = agent === 'user' ? 'operator' : 'worker';
-  return { agent_id: agent, workspace_id: 'w', role, session_id: `${agent}-1` };
+  return { agent_id: agent, workspace_id, role, session_id: `${agent}-1` };
 }
 
 /** Side channels have ids of their own range. */
@@ -32,11 +32,11 @@ export function sampleThread(n: number): string {
 export class SampleCommands {
   #count = 0;
 
-  create(thread: number, participants: string[], key?: string): Command {
+  create(thread: number, participants: string[], key?: string, workspace?: string): Command {
     const input = { title: `thread ${thread}`, type: 'conversation' as const, participants };
     return {
       type: 'create_thread',
-      ...this.#head('alice', 'create', key),
+      ...this.#head('alice', 'create', key, workspace),
       thread_id: sampleThread(thread),
       input,
     };
@@ -46,9 +46,9 @@ export class SampleCommands {
     agent: string,
     thread: number,
     body: string,
-    options: { key?: string; replyTo?: string } = {},
+    options: { key?: string; replyTo?: string; workspace?: string } = {},
   ): Command {
-    const { key, replyTo } = options;
+    const { key, replyTo, workspace } = options;
     const input = {
       schema_version: 1,
       kind: 'chat' as const,
@@ -58,7 +58,7 @@ export class SampleCommands {
     };
     return {
       type: 'post_message',
-      ...this.#head(agent, sampleThread(thread), key),
+      ...this.#head(agent, sampleThread(thread), key, workspace),
       thread_id: sampleThread(thread),
       input,
     };
@@ -131,10 +131,10 @@ export class SampleCommands {
     return { type: 'register_agent', ...head, input: { name, type: 'custom', capabilities: ['ping'] } };
   }
 
-  #head(agent: string, scope: string, key?: string) {
+  #head(agent: string, scope: string, key?: string, workspace?: string) {
     const now = START + 1_000 * this.#count++;
     return {
-      caller: sampleCaller(agent),
+      caller: sampleCaller(agent, workspace),
       now,
       salt: this.#count % 1_000,
       ...(key === undefined

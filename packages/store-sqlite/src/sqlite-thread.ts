@@ -1,23 +1,29 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
-import type { Command } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 
 import { Batches } from './batches.ts';
 import { openReader, openWriter } from './open-database.ts';
 import { Reader } from './reader.ts';
+import type { DatabaseSync } from './sqlite.ts';
 import { isBusy } from './storage-fault.ts';
-import type { Forgetting, Notice, Opening, Reply, ThreadStart } from './thread-protocol.ts';
+import type { Forgetting, Notice, Opening, Reply, ThreadStart, WriterCall } from './thread-protocol.ts';
+import { WordSearch } from './word-search.ts';
 
 /** How long nobody must have written before the writer does what can wait in transactions of its own. */
 const QUIET_MS = 200;
 
 const start = workerData as ThreadStart;
 const port = requirePort();
+const serve: Record<ThreadStart['role'], () => void> = {
+  writer: serveWriter,
+  reader: () => serveQuestions((db) => new Reader(db)),
+  searcher: () => serveQuestions((db) => new WordSearch(db)),
+};
 
 try {
-  const warnings = start.role === 'writer' ? serveWriter() : serveReader();
-  say({ ready: true, warnings });
+  serve[start.role]();
+  say({ ready: true });
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   say({ ready: false, message, ours: error instanceof ParleyError });
@@ -27,11 +33,10 @@ function say(opening: Opening): void {
   port.postMessage(JSON.stringify(opening));
 }
 
-function serveWriter(): string[] {
-  const warnings: string[] = [];
+function serveWriter(): void {
   const tell = (notice: Notice): void => port.postMessage(JSON.stringify(notice));
   const batches = new Batches(
-    openWriter(start.path, (problem) => warnings.push(problem)),
+    openWriter(start.path, (news) => say({ news })),
     tell,
   );
   let quiet: NodeJS.Timeout | undefined;
@@ -43,14 +48,14 @@ function serveWriter(): string[] {
     }, delay);
   };
   rest(QUIET_MS);
-  const take = (piece: string, commands: Command[]): void => {
-    const said = JSON.parse(piece) as Command[] | Forgetting;
+  const take = (piece: string, commands: WriterCall[]): void => {
+    const said = JSON.parse(piece) as WriterCall[] | Forgetting;
     if (Array.isArray(said)) commands.push(...said);
     else batches.forgetKeys(said.forget_before);
   };
   /** One commit is for all that came while the last one was made; what comes from now on is for the next. */
-  const withArrived = (piece: string): Command[] => {
-    const commands: Command[] = [];
+  const withArrived = (piece: string): WriterCall[] => {
+    const commands: WriterCall[] = [];
     take(piece, commands);
     // A word that is no command wants no answer, and the end may stand behind it.
     while (commands.length > 0 && commands.length < start.maxBatch) {
@@ -73,17 +78,18 @@ function serveWriter(): string[] {
     batches.fold();
     rest(QUIET_MS);
   });
-  return warnings;
 }
 
-type Question = { [K in keyof Reader]: [name: K, ...args: Parameters<Reader[K]>] }[keyof Reader];
+type Answers = Record<string, (...args: unknown[]) => unknown>;
+type Question = [name: string, ...args: unknown[]];
 
-function serveReader(): string[] {
+/** Answers from a connection that can only look; who asks names the methods of what answers. */
+function serveQuestions(open: (db: DatabaseSync) => Reader | WordSearch): void {
   const db = openReader(start.path);
-  const reader = new Reader(db);
+  const answers = open(db) as unknown as Answers;
   const ask = ([name, ...args]: Question): Reply => {
     try {
-      return { ok: (reader[name] as (...list: unknown[]) => unknown)(...args) };
+      return { ok: answers[name]?.(...args) };
     } catch (error) {
       if (error instanceof ParleyError) {
         return {
@@ -115,7 +121,6 @@ function serveReader(): string[] {
     if (db.isTransaction) db.exec('COMMIT');
     port.postMessage(JSON.stringify(replies));
   });
-  return [];
 }
 
 function requirePort(): MessagePort {

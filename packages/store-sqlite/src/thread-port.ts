@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 import { ParleyError } from '@parley/protocol';
 
+import type { Hear } from './news.ts';
 import type { Forgetting, Notice, Opening, Reply, Severity, ThreadStart } from './thread-protocol.ts';
 
 interface Waiting {
@@ -14,6 +15,10 @@ export interface PortOptions {
   maxQueue: number;
   /** How many calls cross at once at most. */
   maxPiece: number;
+  /** What callers are told then. */
+  overload?: string;
+  /** Hears what the thread meets while it opens its database. */
+  onNews?: Hear;
   onFault: (message: string, severity?: Severity) => void;
   /** What stood in the way of writing has passed. */
   onRecovery: () => void;
@@ -56,20 +61,23 @@ export class ThreadPort {
     });
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
-      worker.once('message', (message: string) => {
+      worker.on('message', (message: string) => {
         const opening = JSON.parse(message) as Opening;
-        if (opening.ready) {
-          for (const warning of opening.warnings) options.onFault(warning);
-          resolve();
-          return;
-        }
+        if ('news' in opening) return options.onNews?.(opening.news);
+        if (opening.ready) return resolve();
         const { message: text, ours } = opening;
         reject(new ParleyError('UNAVAILABLE', ours ? text : `the log cannot be opened: ${text}`));
         void worker.terminate();
       });
     });
     worker.removeAllListeners('error');
+    worker.removeAllListeners('message');
     return new ThreadPort(worker, options);
+  }
+
+  /** The thread has ended, by itself or by a fault. */
+  get isGone(): boolean {
+    return this.#gone !== undefined;
   }
 
   /** Calls that have not been answered yet. */
@@ -82,7 +90,9 @@ export class ThreadPort {
     if (this.#gone !== undefined) return Promise.reject(unavailable(this.#gone));
     if (this.#waiting.length >= this.#options.maxQueue) {
       return Promise.reject(
-        new ParleyError('UNAVAILABLE', 'the hub is overloaded; retry', { retry_after_ms: 250 }),
+        new ParleyError('UNAVAILABLE', this.#options.overload ?? 'the hub is overloaded; retry', {
+          retry_after_ms: 250,
+        }),
       );
     }
     const text = JSON.stringify(payload);

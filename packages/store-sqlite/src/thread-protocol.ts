@@ -1,16 +1,20 @@
+import type { Command } from '@parley/core';
 import type { ErrorCode, ErrorDetails } from '@parley/protocol';
+
+import type { OpeningNews } from './news.ts';
 
 /** How a store thread starts. */
 export interface ThreadStart {
-  role: 'writer' | 'reader';
+  role: 'writer' | 'reader' | 'searcher';
   path: string;
   /** How many commands may share one commit. */
   maxBatch: number;
 }
 
-/** The first word of a store thread: it has opened its database, or why it could not. */
+/** The first words of a store thread: what it meets on the way, then that it has opened its database, or why it could not. */
 export type Opening =
-  | { ready: true; /** Damage found on the way that leaves the rest usable. */ warnings: string[] }
+  | { news: OpeningNews }
+  | { ready: true }
   | { ready: false; message: string; /** The message was written for people. */ ours: boolean };
 
 /** The answer to one call of a batch; batches cross as one JSON text each way. */
@@ -32,3 +36,9 @@ export type Notice = { fault: string; severity?: Severity } | { recovered: true 
 export interface Forgetting {
   forget_before: number;
 }
+
+/** Asks the writer, among its commands, to make the index of words anew. */
+export const REMAKE_INDEX = 'remake index';
+
+/** What the writer is asked for. */
+export type WriterCall = Command | typeof REMAKE_INDEX;

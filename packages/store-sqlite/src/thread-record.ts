@@ -28,3 +28,19 @@ export function readThread(row: ThreadRecord): { state: ThreadState; head: strin
     throw damaged(`the state of ${thread_id}`, { thread_id });
   return { state: { ...(JSON.parse(row.state) as ThreadState), last_seq, updated_at }, head: hash };
 }
+
+/** What an entry may change beside the head. */
+const STATE_KEYS = [
+  'status',
+  'findings',
+  'participants',
+  'title',
+  'conversation',
+  'side_channels',
+] as const satisfies (keyof ThreadState)[];
+
+/** True when two states differ in nothing but what every entry moves. */
+export function sameButForHead(a: ThreadState, b: ThreadState): boolean {
+  for (const key of STATE_KEYS) if (a[key] !== b[key]) return false;
+  return true;
+}

@@ -5,6 +5,7 @@ import type { Entry } from '@parley/core';
 import { KeySweep } from './key-sweep.ts';
 import { SearchIndex } from './search-index.ts';
 import type { DatabaseSync } from './sqlite.ts';
+import type { Tallies } from './tallies.ts';
 
 /** How long a slice may index: with what else is in it and its part of the commit it stays below 5 ms. */
 const SLICE_MS = 2;
@@ -28,15 +29,25 @@ export class Upkeep {
   #endedAt = -Infinity;
   #tookMs = 0;
 
-  constructor(db: DatabaseSync, onDamage: (positions: readonly number[]) => void) {
-    this.#search = new SearchIndex(db);
+  constructor(db: DatabaseSync, tallies: Tallies, onDamage: (positions: readonly number[]) => void) {
+    this.#search = new SearchIndex(db, tallies);
     this.#keys = new KeySweep(db);
     this.#onDamage = onDamage;
   }
 
   /** An entry was sealed. */
-  offer(pos: number, entry: Entry): void {
-    this.#search.offer(pos, entry);
+  offer(pos: number, thread: number, entry: Entry): void {
+    this.#search.offer(pos, thread, entry);
+  }
+
+  /** The index of words cannot be read. */
+  doubtIndex(): void {
+    this.#search.doubt();
+  }
+
+  /** Begins what is doubted anew, in a transaction of its own. */
+  settle(): void {
+    if (this.#search.isDoubted) this.#search.startAnew();
   }
 
   /** Begins a round that forgets the keys from before a moment. */
@@ -46,7 +57,8 @@ export class Upkeep {
 
   /** True while there is anything to do, when the log has come as far as `head`. */
   isBehind(head: number): boolean {
-    return this.#search.position < head || this.#keys.isUnderWay || this.#search.ragged !== 'no';
+    const { position, ragged, isDoubted } = this.#search;
+    return position < head || this.#keys.isUnderWay || ragged !== 'no' || isDoubted;
   }
 
   /** True when the transaction of somebody else is to carry a slice. */

@@ -40,7 +40,7 @@ describe('a write-ahead log', () => {
       copyFileSync(join(record.folder, DATABASE_FILE), join(folder, DATABASE_FILE));
       writeFileSync(join(folder, WAL_FILE), bytes);
       const warnings: string[] = [];
-      const db = openWriter(join(folder, DATABASE_FILE), (problem) => warnings.push(problem));
+      const db = openWriter(join(folder, DATABASE_FILE), ({ text }) => warnings.push(text));
       const rows = db.prepare('SELECT json FROM entries ORDER BY pos').all() as { json: string }[];
       db.close();
       return { entries: rows.map(({ json }) => json), warnings, healthy: checkRecord(folder).ok };

@@ -40,6 +40,7 @@ export function prepareWriterStatements(db: DatabaseSync) {
     getRecord: prepare(
       'SELECT kind, workspace_id, key, mark, owner, json, sum FROM records WHERE kind = ? AND workspace_id = ? AND key = ?',
     ),
+    sumOfRecord: prepare('SELECT sum FROM records WHERE kind = ? AND workspace_id = ? AND key = ?'),
     putRecord: prepare(
       'INSERT OR REPLACE INTO records (kind, workspace_id, key, mark, owner, json, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),

@@ -16,8 +16,10 @@ import {
   type ThreadState,
 } from '@parley/core';
 import { decide, fingerprint, type IdempotencyRecord, needs, replay, takeTurn } from '@parley/core/rules';
-import { type Cursor, ParleyError, seqOfMessageId } from '@parley/protocol';
+import { type Cursor, ParleyError } from '@parley/protocol';
 
+import { recordTally } from './doubtful-rows.ts';
+import { replyOf } from './fold-thread.ts';
 import { listRecords } from './list-records.ts';
 import { number } from './number.ts';
 import {
@@ -32,8 +34,9 @@ import {
   sumOfThread,
 } from './row-sum.ts';
 import { packAnswer, unpackAnswer } from './stored-answer.ts';
-import { readThread, type ThreadRecord } from './thread-record.ts';
 import type { DatabaseSync } from './sqlite.ts';
+import type { Tallies } from './tallies.ts';
+import { readThread, sameButForHead, type ThreadRecord } from './thread-record.ts';
 import type { Reply } from './thread-protocol.ts';
 import { prepareWriterStatements, type WriterStatements } from './writer-statements.ts';
 
@@ -53,7 +56,8 @@ const CACHED_THREADS = 2_000;
 export class Writer {
   readonly #db: DatabaseSync;
   readonly #sql: WriterStatements;
-  readonly #onEntry: (pos: number, entry: Entry) => void;
+  readonly #tallies: Tallies;
+  readonly #onEntry: (pos: number, thread: number, entry: Entry) => void;
   readonly #threads = new Map<string, CachedThread>();
   readonly #touched = new Set<CachedThread>();
   readonly #workspaces = new Set<string>();
@@ -63,10 +67,15 @@ export class Writer {
   #durable: number;
 
   /** `onEntry` hears of every entry as it is sealed. */
-  constructor(db: DatabaseSync, onEntry: (pos: number, entry: Entry) => void = () => {}) {
+  constructor(
+    db: DatabaseSync,
+    tallies: Tallies,
+    onEntry: (pos: number, thread: number, entry: Entry) => void = () => {},
+  ) {
     this.#db = db;
     this.#onEntry = onEntry;
     this.#sql = prepareWriterStatements(db);
+    this.#tallies = tallies;
     this.#position = this.#durable = number(db, 'SELECT max(pos) FROM entries');
   }
 
@@ -237,15 +246,24 @@ export class Writer {
       const { id = 0 } = this.#threads.get(cursor.thread_id) ?? {};
       const { agent_id, last_read_seq, last_acked_message_id, updated_at } = cursor;
       const sum = sumOfCursor({ ...cursor, thread: id });
+      this.#tallies.replace('cursors', sumIn(this.#sql.getCursor.get(id, agent_id)), sum);
       this.#sql.putCursor.run(id, agent_id, last_read_seq, last_acked_message_id, updated_at, sum);
     }
     for (const { kind, workspace_id, key, mark, owner, value } of records ?? []) {
       const json = JSON.stringify(value);
       const sum = sumOfRecord({ kind, workspace_id, key, mark, owner, json });
+      this.#tallies.replace(
+        recordTally(kind),
+        sumIn(this.#sql.sumOfRecord.get(kind, workspace_id, key)),
+        sum,
+      );
       this.#sql.putRecord.run(kind, workspace_id, key, mark, owner, json, sum);
     }
-    if (drops !== undefined)
-      for (const { kind, workspace_id, key } of drops) this.#sql.dropRecord.run(kind, workspace_id, key);
+    for (const { kind, workspace_id, key } of drops ?? []) {
+      const before = sumIn(this.#sql.sumOfRecord.get(kind, workspace_id, key));
+      this.#tallies.replace(recordTally(kind), before, undefined);
+      this.#sql.dropRecord.run(kind, workspace_id, key);
+    }
     return reached;
   }
 
@@ -253,9 +271,9 @@ export class Writer {
     const thread = this.#threads.get(state.thread_id) ?? this.#addThread(state);
     for (const entry of entries) {
       const sealed = seal(thread.head, entry);
-      const replyTo = entry.in_reply_to === undefined ? null : (seqOfMessageId(entry.in_reply_to) ?? null);
+      const replyTo = replyOf(entry);
       this.#sql.addEntry.get(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
-      this.#onEntry(this.#position, entry);
+      this.#onEntry(this.#position, thread.id, entry);
       thread.head = sealed.hash;
     }
     thread.state = state;
@@ -304,18 +322,6 @@ export class Writer {
   }
 }
 
-/** What an entry may change beside the head. */
-const STATE_KEYS = [
-  'status',
-  'findings',
-  'participants',
-  'title',
-  'conversation',
-  'side_channels',
-] as const satisfies (keyof ThreadState)[];
-
-/** True when two states differ in nothing but what every entry moves. */
-function sameButForHead(a: ThreadState, b: ThreadState): boolean {
-  for (const key of STATE_KEYS) if (a[key] !== b[key]) return false;
-  return true;
+function sumIn(row: unknown): string | undefined {
+  return (row as { sum: string } | undefined)?.sum;
 }

@@ -1,7 +1,7 @@
 import { standingEntry } from '../agents/journal.ts';
 import type { PutArtifact, Rule } from '../commands.ts';
 import { requireTreeRight } from '../knowledge/rights.ts';
-import { artifactOf } from './artifact-of.ts';
+import { artifactOf, putKeptArtifact } from './artifact-of.ts';
 
 const putArtifact: Rule<PutArtifact> = {
   needs: ({ thread_id }) => ({ thread: thread_id }),
@@ -22,11 +22,10 @@ const putArtifact: Rule<PutArtifact> = {
       },
     );
     const value = artifactOf(workspace_id, told.entry);
-    const { created_by: owner, mime_type: mark } = value;
     const { workspace_id: _workspace, ...artifact } = value;
     return {
       changes: [told.change],
-      records: [{ kind: 'artifact', workspace_id, key: artifact_id, mark, owner, value }],
+      records: [putKeptArtifact(value)],
       result: { artifact },
     };
   },

@@ -1,6 +1,7 @@
 import type { Ask, AskContent, AskStatus, AskVerdict } from '@parley/protocol';
 
 import type { Entry } from '../entry.ts';
+import type { PutRecord } from '../records.ts';
 
 interface Raised {
   ask_id: string;
@@ -45,4 +46,10 @@ function raised(workspace_id: string, entry: Entry): Ask {
     created_at: entry.created_at,
     expires_at,
   };
+}
+
+/** An ask as it is kept. */
+export function putAsk(value: Ask): PutRecord {
+  const { workspace_id, ask_id: key, status: mark, agent_id: owner } = value;
+  return { kind: 'ask', workspace_id, key, mark, owner, value };
 }

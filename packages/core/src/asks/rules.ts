@@ -25,8 +25,8 @@ import { append, invalid } from '../draft.ts';
 import type { Entry } from '../entry.ts';
 import { hubCaller } from '../hub-caller.ts';
 import { checkMaySpeak } from '../participation/speaking.ts';
-import type { PutRecord } from '../records.ts';
 import { admit, journalId } from '../threads/access.ts';
+import { putAsk } from './evolve-ask.ts';
 
 type AskCommand = Extract<Command, { ask_id: string }>;
 
@@ -215,11 +215,6 @@ function write(loaded: Loaded, command: AskCommand, ask: Ask, type: Entry['type'
     },
   });
   return { changes: [change], records: [putAsk(ask)], result: { ask } };
-}
-
-function putAsk(value: Ask): PutRecord {
-  const { workspace_id, ask_id: key, status: mark, agent_id: owner } = value;
-  return { kind: 'ask', workspace_id, key, mark, owner, value };
 }
 
 /** Refuses an answer that the agent could not make sense of: an option it did not offer, a yes that is a no. */

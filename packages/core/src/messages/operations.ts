@@ -114,12 +114,12 @@ export const searchMessages = operation('search_messages', {
       }),
     ]);
     const hits = [...near.hits];
-    const { missing } = near;
+    const missing = [...new Set([...near.missing, ...words.lacks])];
     const found = new Set(hits.map(({ message }) => message.message_id));
     // What has all the words is never left out, be it older than what the index of meanings knows.
     for (const { entry, snippet } of words.hits)
       if (!found.has(entry.message_id)) hits.push({ message: toMessage(entry), snippet });
-    const complete = words.complete && !missing.includes('changes');
+    const complete = !missing.some((word) => word === 'changes' || word === 'older_matches');
     return { hits: hits.slice(0, limit), complete, missing };
   },
 });

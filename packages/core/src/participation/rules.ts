@@ -23,6 +23,7 @@ import { admit } from '../threads/access.ts';
 import type { ThreadState } from '../threads/state.ts';
 import { mayOverride } from '../threads/status.ts';
 import { mutesOver, PLAIN } from './conversation.ts';
+import { putTimedMutes } from './timed-mutes.ts';
 import { invokedBy } from './policy.ts';
 import { checkMaySpeak, checkOpen, checkSpeaking, checkTarget } from './speaking.ts';
 
@@ -91,14 +92,10 @@ const endMutes: Rule<EndMutes> = {
 
 /** Keeps when the next mute of a thread ends, so that it is known after a restart too. */
 function timedMutes(before: ThreadState, after: ThreadState): Pick<Decision, 'records' | 'drops'> {
-  const { muted_until } = after.conversation ?? PLAIN;
-  if (muted_until === before.conversation?.muted_until) return {};
-  const { workspace_id, thread_id } = after;
-  const name = { kind: 'mutes', workspace_id, key: thread_id } as const;
-  if (muted_until === undefined) return { drops: [name] };
-  // All are ISO times of one form, so that the order of words is that of time.
-  const next = Object.values(muted_until).toSorted()[0] ?? '';
-  return { records: [{ ...name, mark: 'timed', owner: '', value: { workspace_id, thread_id, next } }] };
+  if (after.conversation?.muted_until === before.conversation?.muted_until) return {};
+  const kept = putTimedMutes(after);
+  const { workspace_id, thread_id: key } = after;
+  return kept === undefined ? { drops: [{ kind: 'mutes', workspace_id, key }] } : { records: [kept] };
 }
 
 const assignTask: Rule<AssignTask> = {

@@ -15,6 +15,13 @@ import { makeOf } from '../words.ts';
 
 type Found = OutputOf<'search_messages'>;
 
+/** What a search by words may have left out. */
+const LEFT_OUT: Partial<Record<Found['missing'][number], string>> = {
+  changes: 'The newest messages are not indexed yet.',
+  older_matches: 'Very many messages have these words; only the newest were compared. Add a rarer word.',
+  words: 'Only the first 16 different words were looked for.',
+};
+
 /** Searches what was said and written down, and who and what there is. */
 export function SearchPage() {
   const query = place.value.query.get('q') ?? '';
@@ -138,7 +145,7 @@ export function SearchPage() {
               </a>
             ))}
           </div>
-          {found.complete ? null : <p class="meta">The index is still catching up with the log.</p>}
+          {found.missing.map((word) => (word in LEFT_OUT ? <p class="meta">{LEFT_OUT[word]}</p> : null))}
         </Section>
       )}
     </Page>

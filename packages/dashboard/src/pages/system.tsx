@@ -70,6 +70,9 @@ export function SystemPage() {
               forgotten by it before {fullTime(hub.clock.believed_at ?? '')}.
             </Fact>
           )}
+          {hub === undefined || hub.rebuilt.length === 0 ? null : (
+            <Fact name="Rebuilt from the log">{hub.rebuilt.join(', ')}</Fact>
+          )}
           <Fact name="Version">{hub?.version ?? ''}</Fact>
           <Fact name="Running for">{hub === undefined ? '' : ago(hub.started_at)}</Fact>
           <Fact name="Entries in the log">{hub?.position.toLocaleString() ?? ''}</Fact>

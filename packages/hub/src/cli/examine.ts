@@ -31,13 +31,17 @@ export interface DoctorReport extends Pick<
 /** The oldest Node the hub runs on. */
 const OLDEST_NODE = [20, 20] as const;
 
-/** Looks at everything once and changes nothing. */
-export async function examine(config: Config): Promise<DoctorReport> {
+/** The checks whose problems the record names itself. */
+const OF_RECORD: ReadonlySet<string> = new Set(['integrity', 'chain', 'index']);
+
+/** Looks at everything once and changes nothing; `before` was found already. */
+export async function examine(config: Config, before: readonly Check[] = []): Promise<DoctorReport> {
   // The files come first: reading some of them would close their modes.
   const files = checkFiles(config.data);
   const record = checkRecord(config.data);
   const programs = await findPrograms();
   const checks = [
+    ...before,
     checkNode(),
     { name: 'sqlite', ok: true, detail: sqliteVersion() },
     ...files,
@@ -50,7 +54,9 @@ export async function examine(config: Config): Promise<DoctorReport> {
     ...(await checkSearch(config)),
     ...programChecks(programs),
   ];
-  const { integrity, chain, index, counts, problems } = record;
+  const { integrity, chain, index, counts } = record;
+  const others = checks.filter(({ name, ok }) => !ok && !OF_RECORD.has(name));
+  const problems = [...record.problems, ...others.map(({ name, detail }) => `${name}: ${detail}`)];
   return {
     ok: checks.every((check) => check.ok),
     integrity,
@@ -71,27 +77,26 @@ function checkNode(): Check {
   return { name: 'node', ok, detail: ok ? process.version : `${process.version}; 20.20 or newer is needed` };
 }
 
-function recordChecks({ integrity, chain, index, counts, problems }: RecordReport): Check[] {
-  const first = problems[0] ?? '';
-  const bad = (word: string): string => `${word}: ${first}`;
+function recordChecks({ counts, first }: RecordReport): Check[] {
   return [
     {
       name: 'integrity',
-      ok: integrity === 'ok',
-      detail: integrity === 'ok' ? 'SQLite finds no damage' : bad(integrity),
+      ok: first.integrity === undefined,
+      detail: first.integrity ?? 'SQLite finds no damage',
     },
     {
       name: 'chain',
-      ok: chain === 'ok',
+      ok: first.chain === undefined,
       detail:
-        chain === 'ok'
-          ? `${counts.entries} entries in ${counts.threads} threads, every hash and seq right`
-          : bad(chain),
+        first.chain ?? `${counts.entries} entries in ${counts.threads} threads, every hash and seq right`,
     },
     {
       name: 'index',
-      ok: index === 'ok',
-      detail: index === 'ok' ? 'states folded anew from the log equal the live ones' : bad(index),
+      ok: first.index === undefined,
+      detail:
+        first.index === undefined
+          ? 'what is made anew from the log equals what is kept beside it'
+          : `${first.index}; the next start of the hub or parley doctor --repair makes anew what it can`,
     },
   ];
 }

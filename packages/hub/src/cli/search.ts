@@ -14,7 +14,10 @@ interface Options {
 
 /** What each word of `missing` means to a person. */
 const LEFT_OUT = {
-  changes: 'the newest messages are not indexed yet',
+  changes: 'the newest messages are not indexed yet; try again in a moment',
+  older_matches:
+    'very many messages have these words and only the newest were compared; add a rarer word or --thread',
+  words: 'only the first 16 different words were looked for',
   meaning: 'only the words were compared, not the meaning',
   vectors: 'some messages are compared by their words alone until their vectors are made',
   older: 'messages older than search.messages.keep are found by their words alone',
@@ -56,6 +59,5 @@ export function addSearchCommand(program: Command): void {
       if (json) return;
       if (found.hits.length === 0) tell('Nothing found.');
       for (const word of found.missing) tell(`Note: ${LEFT_OUT[word]}.`);
-      if (!found.complete) tell('The index is still catching up with the log; try again in a moment.');
     });
 }

@@ -37,7 +37,11 @@ export function addStatusCommand(program: Command): void {
         version,
         ...(local?.url === url ? { pid: local.pid, data: config.data } : {}),
         ...(minted ? { workspace: config.workspace } : {}),
-        store: hub?.trouble === undefined ? store : { ...store, trouble: hub.trouble },
+        store: {
+          ...store,
+          ...(hub?.trouble === undefined ? {} : { trouble: hub.trouble }),
+          ...(hub === undefined ? {} : { rebuilt: hub.rebuilt }),
+        },
         ...(hub === undefined ? {} : { search: hub.search, clock: hub.clock }),
         threads: threads.counts,
         threads_complete: threads.complete,
@@ -53,6 +57,14 @@ export function addStatusCommand(program: Command): void {
           ...(hub === undefined || hub.clock.ahead_ms === 0
             ? []
             : [['clock', paint('yellow', describeClock(hub.clock))]]),
+          ...(hub === undefined || hub.rebuilt.length === 0
+            ? []
+            : [
+                [
+                  'rebuilt',
+                  paint('yellow', `${hub.rebuilt.join(', ')}: gone or damaged, made anew from the log`),
+                ],
+              ]),
           ['threads', describe(threads.counts) + (threads.complete ? '' : ' among the newest')],
           ['sessions', describe(data.sessions)],
           ['agents', describe(spoken(data.agents))],

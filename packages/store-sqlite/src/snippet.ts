@@ -1,13 +1,3 @@
-/** Words and "phrases" of a person's query as an FTS5 expression in which nothing is an operator. */
-export function matchExpression(text: string): string | undefined {
-  const terms = text.match(/"[^"]*"|[^\s"]+/gu) ?? [];
-  const quoted = terms
-    .map((term) => term.replaceAll('"', ' ').trim())
-    .filter((term) => /[\p{L}\p{N}]/u.test(term))
-    .map((term) => `"${term}"`);
-  return quoted.length === 0 ? undefined : quoted.join(' ');
-}
-
 const AROUND = 80;
 
 /** The part of a text around the first word of the query. */

@@ -1,0 +1,86 @@
+import { CHAIN_START, link, type ThreadState } from '@parley/core';
+
+import type { DatabaseSync } from './sqlite.ts';
+import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
+
+/** A thread whose rows do not fit the end of its log. */
+export interface ThreadDoubt {
+  id: number;
+  problem: string;
+  /** The log itself ends too early, or in an entry that is damaged: nothing can be made of it. */
+  isLost: boolean;
+}
+
+interface LastEntry {
+  seq: number;
+  hash: string;
+  json: string;
+  before: string | null;
+}
+
+/** Holds the rows of every thread against their sums, against each other and against the last entry of its log. */
+export function* doubtfulThreads(db: DatabaseSync): Generator<ThreadDoubt> {
+  const last = db.prepare(
+    `SELECT e.seq, e.hash, e.json,
+     (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before
+     FROM entries e WHERE e.thread = ? ORDER BY e.seq DESC LIMIT 1`,
+  );
+  const members = membersByThread(db);
+  const known = new Set<number>();
+  const all = db.prepare(`SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id`);
+  for (const row of all.iterate() as unknown as Iterable<ThreadRecord>) {
+    const { id } = row;
+    known.add(id);
+    const doubt = doubtOf(row, last.get(id) as LastEntry | undefined, members.get(id) ?? new Set());
+    if (doubt !== undefined) yield { id, ...doubt, problem: `${row.thread_id}: ${doubt.problem}` };
+  }
+  const others = db.prepare('SELECT thread FROM heads').all() as { thread: number }[];
+  for (const id of new Set([...threadsOfLog(db), ...members.keys(), ...others.map(({ thread }) => thread)]))
+    if (!known.has(id)) yield { id, problem: `thread ${id} of the log is not listed`, isLost: false };
+}
+
+function doubtOf(
+  row: ThreadRecord,
+  end: LastEntry | undefined,
+  members: ReadonlySet<string>,
+): { problem: string; isLost: boolean } | undefined {
+  const read = soundThread(row);
+  if (read === undefined) return { problem: 'its state is not as it was written', isLost: false };
+  const { last_seq, participants } = read.state;
+  if (end === undefined || end.seq < last_seq)
+    return { problem: `the log ends at seq ${end?.seq ?? -1}, the thread was at ${last_seq}`, isLost: true };
+  if (end.hash !== read.head) {
+    const isLost = link(end.before ?? CHAIN_START, end.json) !== end.hash;
+    return { problem: 'its head is not the end of its log', isLost };
+  }
+  const areListed = members.size === participants.length && participants.every((name) => members.has(name));
+  return areListed
+    ? undefined
+    : { problem: 'its participants are not the ones that are listed', isLost: false };
+}
+
+function soundThread(row: ThreadRecord): { state: ThreadState; head: string } | undefined {
+  try {
+    return readThread(row);
+  } catch {
+    return undefined;
+  }
+}
+
+function membersByThread(db: DatabaseSync): Map<number, Set<string>> {
+  const members = new Map<number, Set<string>>();
+  const rows = db.prepare('SELECT thread, agent_id FROM participants').iterate();
+  for (const { thread, agent_id } of rows as unknown as Iterable<{ thread: number; agent_id: string }>)
+    members.set(thread, (members.get(thread) ?? new Set()).add(agent_id));
+  return members;
+}
+
+/** Every thread that has an entry, found in one step each: the log itself may be long. */
+export function* threadsOfLog(db: DatabaseSync): Generator<number> {
+  const next = db.prepare('SELECT min(thread) AS thread FROM entries WHERE thread > ?');
+  for (let thread: number | null = -1; ;) {
+    ({ thread } = next.get(thread) as { thread: number | null });
+    if (thread === null) return;
+    yield thread;
+  }
+}

@@ -1,0 +1,39 @@
+import { checkSearchIndex } from './check-search-index.ts';
+import { doubtfulRows } from './doubtful-rows.ts';
+import { doubtfulThreads } from './doubtful-threads.ts';
+import type { DatabaseSync } from './sqlite.ts';
+
+/** What stands beside the log and is not as it should be. */
+export interface Doubts {
+  /** What is wrong with the rows of a thread, by its number; they can be made anew from the log. */
+  threads: Map<number, string>;
+  /** What is wrong with records that can be made anew from the log. */
+  records: string[];
+  /** What is wrong with the index of words. */
+  index: string | undefined;
+  /** What is gone or damaged and follows from nothing else. */
+  lost: string[];
+  /** Where the log itself ends too early. */
+  log: string[];
+}
+
+/**
+ * Looks for what has gone or was altered, without reading the log: what this costs grows with the threads and with
+ * what follows from the log, not with the messages. With `all` every row is read.
+ */
+export function findDoubts(db: DatabaseSync, { all }: { all: boolean }): Doubts {
+  const index = checkSearchIndex(db, all);
+  const doubts: Doubts = { threads: new Map(), records: [], index, lost: [], log: [] };
+  for (const { id, problem, isLost } of doubtfulThreads(db)) {
+    if (isLost) doubts.log.push(problem);
+    else doubts.threads.set(id, problem);
+  }
+  for (const { problem, isDerived } of doubtfulRows(db, all))
+    (isDerived ? doubts.records : doubts.lost).push(problem);
+  return doubts;
+}
+
+/** All that is wrong beside the log, in words. */
+export function problemsOf({ threads, records, index, lost }: Doubts): string[] {
+  return [...threads.values(), ...records, ...(index === undefined ? [] : [index]), ...lost];
+}

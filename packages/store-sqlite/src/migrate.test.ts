@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+
+import { afterAll, expect, test } from 'vitest';
+
+import { checkRecord } from './check-record.ts';
+import type { OpeningNews } from './news.ts';
+import { openWriter } from './open-database.ts';
+import { DATABASE_FILE } from './open-store.ts';
+import { derivedRows } from './sample-damage.ts';
+import { removeFolder, sampleFolder, writeSampleRecord } from './sample-record.ts';
+import { MIGRATIONS } from './sql/migrations.ts';
+import { sqliteModule } from './sqlite.ts';
+import { WordSearch } from './word-search.ts';
+import { Batches } from './batches.ts';
+
+const TABLES = [
+  'threads',
+  'heads',
+  'participants',
+  'entries',
+  'cursors',
+  'records',
+  'idempotency',
+  'followers',
+];
+const folders: string[] = [];
+afterAll(() => folders.forEach(removeFolder));
+
+/** The record of the first form that another holds in today's. */
+function inFirstForm(source: string): string {
+  const folder = sampleFolder();
+  folders.push(folder);
+  const db = new (sqliteModule().DatabaseSync)(join(folder, DATABASE_FILE));
+  db.exec(`${MIGRATIONS[0] ?? ''}; PRAGMA user_version = 1; PRAGMA application_id = ${0x5041_524c}`);
+  db.prepare('ATTACH ? AS source').run(join(source, DATABASE_FILE));
+  db.exec('PRAGMA foreign_keys = OFF; BEGIN');
+  for (const table of TABLES) db.exec(`INSERT INTO ${table} SELECT * FROM source.${table}`);
+  db.exec(
+    "INSERT INTO search (rowid, body) SELECT pos, json_extract(json, '$.body') FROM entries WHERE seq > 0",
+  );
+  db.exec('COMMIT; DETACH source');
+  db.close();
+  return folder;
+}
+
+test('a record of the first form is brought up to date: nothing is lost, all is counted, words are found again', () => {
+  const sample = writeSampleRecord(300);
+  folders.push(sample.folder);
+  const query = { workspace_id: 'w', participant: 'bob', thread_id: undefined, text: 'word 17', limit: 9 };
+  const found = new WordSearch(sample.db).search(query);
+  sample.db.close();
+  const folder = inFirstForm(sample.folder);
+  expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [], schema_version: 1 });
+  const news: OpeningNews[] = [];
+  const db = openWriter(join(folder, DATABASE_FILE), (one) => news.push(one));
+  expect(news).toEqual([]);
+  expect(new WordSearch(db).search(query)).toEqual({ hits: [], lacks: ['changes'] });
+  const batches = new Batches(db);
+  while (batches.idle() !== undefined);
+  expect(new WordSearch(db).search(query)).toEqual(found);
+  batches.close();
+  expect(derivedRows(folder)).toEqual(derivedRows(sample.folder));
+  expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [], schema_version: MIGRATIONS.length });
+});
