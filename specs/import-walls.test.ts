@@ -62,6 +62,7 @@ const wallsByFile = {
       '@parley/client',
       '@parley/runtimes',
       '@parley/mail',
+      '@parley/files',
       '@parley/sqlite',
       '@parley/supervisor/link',
       'node:fs',
@@ -73,7 +74,7 @@ const wallsByFile = {
   },
   'packages/sqlite/src/index.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', 'parley'],
-    allowed: ['@parley/protocol', 'node:module'],
+    allowed: ['@parley/protocol', '@parley/files', 'node:module'],
   },
   'packages/search/src/index.ts': {
     refused: ['@parley/core', '@parley/store-sqlite', 'parley'],

@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, readSync } from 'node:fs';
 
+import { writeNewSync } from '@parley/files';
 import { ParleyError } from '@parley/protocol';
 
 /** Other programs write their process id into a lock file: alone on the first line, or as `pid` of a JSON object. */
@@ -43,7 +35,7 @@ function keepBeside(path: string, file: number): void {
     throw new ParleyError('FORBIDDEN', `${path} is too large for a lock; move it away`);
   const bytes = readFileSync(file);
   const aside = `${path}.${Date.now()}-${process.pid}.aside`;
-  if (bytes.length > 0) writeFileSync(aside, bytes, { flag: 'wx', mode: 0o600 });
+  if (bytes.length > 0) writeNewSync(aside, [bytes]);
 }
 
 /** The living process that another program's lock file names. */

@@ -1,6 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { makeFolderSync, writeWholeSync } from '@parley/files';
 
 import { RpcError } from '../errors.ts';
 import type { Identities } from '../identity/identities.ts';
@@ -33,8 +35,8 @@ export function createClosingMark(teamFolder: string, identity: string): Closing
   return {
     set(time) {
       try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        writeFileSync(path, `${JSON.stringify({ until: time.toISOString() })}\n`, { mode: 0o600 });
+        makeFolderSync(dirname(path));
+        writeWholeSync(path, `${JSON.stringify({ until: time.toISOString() })}\n`);
       } catch {
         // The next proxy is refused, then, instead of waiting.
       }

@@ -60,6 +60,12 @@ export function openConfigFile(file: string, data: string): ConfigFile {
     if (Object.keys(next).length === 0) rmSync(notes, { force: true });
     else writePrivateFile(notes, `${JSON.stringify(next, null, 2)}\n`);
   };
+  /** With the mode of the person's own file, whatever ours are. */
+  const put = (target: string, bytes: Buffer): void => {
+    const mode = existsSync(path) ? statSync(path).mode & 0o777 : 0o600;
+    writeWholeSync(target, [bytes], mode);
+    chmodSync(target, mode);
+  };
 
   return {
     path,
@@ -74,15 +80,12 @@ export function openConfigFile(file: string, data: string): ConfigFile {
       if (before !== undefined && before.left !== hashOf(read()))
         note({ existed: before.existed, shared: true });
       if (before !== undefined) return;
+      if (existsSync(path)) put(backup, readFileSync(path));
       note({ existed: existsSync(path) });
-      if (existsSync(path)) writeWholeSync(backup, [readFileSync(path)], modeOf(path));
     },
     write(text) {
       makeFolderSync(dirname(path));
-      const mode = modeOf(path);
-      writeWholeSync(path, text, mode);
-      // The person's own file keeps its mode, whatever we leave to others.
-      if (mode !== undefined) chmodSync(path, mode);
+      put(path, Buffer.from(text));
     },
     changed() {
       const before = known()[path];
@@ -102,10 +105,6 @@ export function openConfigFile(file: string, data: string): ConfigFile {
       note(undefined);
     },
   };
-}
-
-function modeOf(path: string): number | undefined {
-  return existsSync(path) ? statSync(path).mode & 0o777 : undefined;
 }
 
 function hashOf(text: string): string {
