@@ -6,5 +6,5 @@ import { createSoon } from '../soon.ts';
 export function useSoon(work: () => void, ms: number, about: string, change: unknown): void {
   const [soon] = useState(() => createSoon(ms));
   useEffect(() => soon.ask(work), [about, change]);
-  useEffect(() => soon.stop, [about]);
+  useEffect(() => () => soon.stop(), [about]);
 }
