@@ -60,6 +60,10 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
 
   test('the error budget and the present of the hub are figures that can be read', async () => {
     await page.goto(`${desk.hub.url}/system`);
+    await page
+      .locator('.facts', { hasText: 'Search index' })
+      .getByText(/Up to date|behind/)
+      .waitFor();
     const figure = (name: string) => page.locator('.figure', { hasText: name });
     await figure('Error budget left').getByRole('meter').waitFor();
     await figure('Dead letters, 24 h').getByText('Show them').waitFor();

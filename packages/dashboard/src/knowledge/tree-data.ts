@@ -3,6 +3,7 @@ import { effect, signal } from '@preact/signals';
 
 import { call, wordsOf } from '../data/api.ts';
 import { treeEvents } from '../data/state.ts';
+import { createSoon } from '../soon.ts';
 
 /** Where the tree begins. */
 export const ROOT = 'root';
@@ -71,14 +72,12 @@ export function documentOf({ content }: ThreadEvent): { document_id: string; rev
   return (told as { document?: { document_id: string; revision: number } } | undefined)?.document;
 }
 
-let settling: ReturnType<typeof setTimeout> | undefined;
+const soon = createSoon(SETTLE_MS);
 
 // Whatever happens to a document, the levels in sight are asked for again: who hangs where can change on several.
 effect(() => {
   if (treeEvents.value.length === 0) return;
-  // Not put off by what comes meanwhile: where much happens it would never come.
-  settling ??= setTimeout(() => {
-    settling = undefined;
+  soon.ask(() => {
     for (const parent of levels.peek().keys()) void loadLevel(parent);
-  }, SETTLE_MS);
+  });
 });
