@@ -40,6 +40,15 @@ test('each value says where it came from; the later source holds', async () => {
   expect(values.get('host')).toMatchObject({ value: '127.0.0.1', origin: 'default' });
 });
 
+test('no secret of it is shown, on either output', async () => {
+  const env = { PARLEY_SUMMARY_ENDPOINT: 'http://app:hunter2@127.0.0.1/v1' };
+  for (const more of [[], ['--json']]) {
+    const { stdout, stderr, code } = await parley(['config', ...more, '--data', freshPath()], { env });
+    expect([code, stdout.includes('http://app:[redacted]@127.0.0.1/v1')]).toEqual([0, true]);
+    expect(stdout + stderr).not.toContain('hunter2');
+  }
+});
+
 test('the usual file is found without being named', async () => {
   const home = freshPath('config');
   const file = join(home, 'parley', 'config.toml');

@@ -1,3 +1,4 @@
+import { hideSecretsIn } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import { type Leaf, listLeaves, type LoadedConfig, usualConfigFile, variableOf } from '../config/load.ts';
@@ -20,7 +21,7 @@ export function addConfigCommands(program: Command): void {
         return;
       }
       const loaded = settingsOf(command);
-      const rows = effectiveValues(loaded);
+      const rows = hideSecretsIn(effectiveValues(loaded));
       print({ json: loaded.json }, { file: loaded.file ?? null, values: rows }, () =>
         table(rows.map((row) => [row.path, oneLine(JSON.stringify(row.value)), row.origin])),
       );

@@ -1,4 +1,4 @@
-import { type ErrorCode, ParleyError } from '@parley/protocol';
+import { type ErrorCode, hideSecrets, hideSecretsIn, ParleyError } from '@parley/protocol';
 
 import { harmlessJson, harmlessLines } from './harmless.ts';
 
@@ -43,9 +43,10 @@ const EXIT_BY_CODE: Partial<Record<ErrorCode, number>> = {
 /** Prints an error in the way the caller reads and ends with its exit code. */
 export function fail(error: unknown, json: boolean): never {
   const code = error instanceof ParleyError ? error.code : 'INTERNAL';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = hideSecrets(error instanceof Error ? error.message : String(error));
   const { request_id, details } = error as { request_id?: string; details?: unknown };
-  if (json) printLines([harmlessJson({ error: { code, message, request_id, details } })]);
+  if (json)
+    printLines([harmlessJson({ error: { code, message, request_id, details: hideSecretsIn(details) } })]);
   else tell(`parley: ${message}${request_id === undefined ? '' : ` (${request_id})`}`);
   process.exit(isUnreachable(error) ? EXIT.unreachable : (EXIT_BY_CODE[code] ?? EXIT.failure));
 }
