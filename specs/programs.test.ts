@@ -10,6 +10,7 @@ const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8');
 const STARTS = {
   'packages/codex-proxy/src/cli/init.ts': ['claude'],
   'packages/codex-proxy/src/context/read-context.ts': ['git'],
+  'packages/codex-proxy/src/finisher/start-finisher.ts': ['node'],
   'packages/hub/src/cli/init/run-client.ts': ['claude', 'codex', 'gemini'],
   'packages/hub/src/cli/init/try-server.ts': ['parley mcp'],
   'packages/hub/src/verify/sessions.ts': ['parley run', 'codex', 'claude'],

@@ -78,7 +78,6 @@ describeWith(['strace', 'codex'], 'the programs that the proxy executes', ({ str
       await until(() => team.inbox('alice').length === 1);
       await until(() => team.unread('arch').length === 0);
       await proxy.call('atm_send', { identity: 'codex', to: 'alice', message: 'from the client' });
-      await proxy.call('agent_close', { identity: 'arch' });
       expect(await proxy.end()).toBe(0);
 
       const names = new Map([
