@@ -26,6 +26,7 @@ import { createPassThrough } from './pass-through.ts';
 import { createCourier } from './mail/courier.ts';
 import { createMembership } from './mail/membership.ts';
 import { openTeamMail } from './mail/open-team-mail.ts';
+import { pruneMailDaily } from './mail/prune-mail.ts';
 import { createSessionServer } from './mail/session-server.ts';
 import { createLeftBehind } from './registry/left-behind.ts';
 import { openRegistry } from './registry/open-registry.ts';
@@ -262,6 +263,7 @@ export async function startProxy({
     log,
   });
 
+  const stopPruning = pruneMailDaily(config, log);
   membership.sweep((identity) => identities.isGone(identity));
   membership.join(settings.identity, { cwd, model: settings.model ?? undefined });
   if (resume !== undefined) await resumeAtStart(deps, resume);
@@ -279,6 +281,7 @@ export async function startProxy({
     closingMark.set(new Date(Date.now() + boundsOf(settings.summary_timeout_secs).totalMs));
     const isOwed = sessions.active().length > 0;
     const finisher = isOwed ? startFinisher(program, config, env, log) : undefined;
+    stopPruning();
     subscriptions.close();
     await sessions.closeAll();
     await bridge?.stop();

@@ -99,6 +99,18 @@ export const SETTINGS = {
     4_096,
     'characters of a message in a mail turn',
   ),
+  mail_archive_days: setting(
+    z.number().int().min(0).max(36_500),
+    90,
+    'how many days mail that left its inbox is kept; 0: for ever',
+    { needsTrust: always },
+  ),
+  mail_archive_max_bytes: setting(
+    z.number().int().min(0),
+    67_108_864,
+    'how much mail of one inbox is kept, the newest; 0: all',
+    { needsTrust: always },
+  ),
   hub_enabled: setting(z.boolean(), true, 'show the sessions to the hub, where one runs', {
     needsTrust: always,
   }),
