@@ -25,7 +25,7 @@ describe('the audit log', () => {
     const proxy = await start();
     const long = `say hi\n${'é'.repeat(300)}`;
     const { agent_id } = (await proxy.call('codex', { prompt: long, identity: 'arch' })).structuredContent;
-    await proxy.call('codex-reply', { agent_id, prompt: 'say Bearer abcdefghijklmnop' });
+    await proxy.call('codex-reply', { agent_id, prompt: 'say Bearer abcdefghijklmnop12' });
     const [first, firstEnd, second, secondEnd] = lines();
     expect(first).toMatchObject({
       event: 'turn',

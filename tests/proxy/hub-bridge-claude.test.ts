@@ -31,7 +31,8 @@ describeWith(['claude'], 'the real Claude Code leads the team that is linked', (
     'its mail stands at the hub, a person there reaches it, and its answer comes back, each once',
     { timeout: 240_000 },
     async () => {
-      const { home, team, requests, say } = await startClaudeTeam(claude, lead);
+      const session = await startClaudeTeam(claude, lead);
+      const { home, team, requests } = session;
       const mail = openMail({
         teams: join(home, '.claude/teams'),
         archive: join(home, '.config/atm/mail'),
@@ -44,7 +45,7 @@ describeWith(['claude'], 'the real Claude Code leads the team that is linked', (
       const bridge = run(['--team', team], { HOME: home, ATM_HOME: home });
       expect(await bridge.said('linked')).toMatchObject({ names: { 'team-lead': `${team}.team-lead` } });
 
-      await say('WRITE-TO-ARCH');
+      await session.say('WRITE-TO-ARCH');
       const [{ thread_id, title } = { thread_id: '', title: '' }] = await threads(1);
       expect(title).toBe('Mail: arch and team-lead');
       expect(await said(thread_id, 1)).toMatchObject([

@@ -27,6 +27,7 @@ import { createCourier } from './mail/courier.ts';
 import { createMailBudget } from './mail/mail-budget.ts';
 import { createMembership } from './mail/membership.ts';
 import { openTeamMail } from './mail/open-team-mail.ts';
+import { pruneMailDaily } from './mail/prune-mail.ts';
 import { createSessionServer } from './mail/session-server.ts';
 import { createLeftBehind } from './registry/left-behind.ts';
 import { createTellHold } from './mail/tell-hold.ts';
@@ -271,6 +272,7 @@ export async function startProxy({
     log,
   });
 
+  const stopPruning = pruneMailDaily(config, log);
   membership.sweep((identity) => identities.isGone(identity));
   membership.join(settings.identity, { cwd, model: settings.model ?? undefined });
   if (resume !== undefined) await resumeAtStart(deps, resume);
@@ -288,6 +290,7 @@ export async function startProxy({
     closingMark.set(new Date(Date.now() + boundsOf(settings.summary_timeout_secs).totalMs));
     const isOwed = sessions.active().length > 0;
     const finisher = isOwed ? startFinisher(program, config, env, log) : undefined;
+    stopPruning();
     subscriptions.close();
     await sessions.closeAll();
     await bridge?.stop();

@@ -7,9 +7,9 @@ import { makeFolderSync, syncFolder } from '@parley/files';
 
 import { isMailEntry, type MailEntry } from './entry.ts';
 
-/** One line of an archive: a mail, or the word that some were read. */
+/** One line of an archive: a mail, or the word that some were read. A mail that outlived a pruning knows its old place. */
 export type ArchiveLine =
-  | { kind: 'mail'; id: string; at: string; entry: MailEntry }
+  | { kind: 'mail'; id: string; at: string; entry: MailEntry; end?: number }
   | { kind: 'read'; ids: string[]; at: string };
 
 /** A mail in the archive: when it was first seen, and the place right after it. */
@@ -98,16 +98,25 @@ export function openArchive(path: string): Archive {
       if (file === undefined) return { mails: [], next: 0 };
       try {
         const { size } = await file.stat();
-        const start = from > size ? 0 : from;
-        const lines = await wholeLines(file, start, size);
-        const mails: ArchivedMail[] = [];
-        let end = start;
-        for (let at = 0, stop; (stop = lines.indexOf(0x0a, at)) >= 0; at = stop + 1) {
-          end = start + stop + 1;
-          const line = parseLine(lines.toString('utf8', at, stop));
-          if (line?.kind === 'mail') mails.push({ id: line.id, at: line.at, entry: line.entry, end });
+        const places = await readPlaces(file);
+        const start = from > places.of(size) ? 0 : from;
+        for (let at = places.byteOf(start); ;) {
+          const lines = await wholeLines(file, at, size);
+          const mails: ArchivedMail[] = [];
+          let next = start;
+          let stop = 0;
+          for (let begin = 0; (stop = lines.indexOf(0x0a, begin)) >= 0; begin = stop + 1) {
+            const line = parseLine(lines.toString('utf8', begin, stop));
+            const end = (line?.kind === 'mail' ? line.end : undefined) ?? places.of(at + stop + 1);
+            next = Math.max(next, end);
+            if (line?.kind === 'mail' && end > start)
+              mails.push({ id: line.id, at: line.at, entry: line.entry, end });
+          }
+          const taken = lines.lastIndexOf(0x0a) + 1;
+          // Of what outlived a pruning a whole page may be known.
+          if (mails.length > 0 || taken === 0 || at + taken >= places.kept) return { mails, next };
+          at += taken;
         }
-        return { mails, next: end };
       } finally {
         await file.close();
       }
@@ -129,6 +138,46 @@ export function openArchive(path: string): Archive {
       for (const line of lines) learn(line);
     },
   };
+}
+
+/** The line before those that outlived a pruning: where the archive stood then, and in how many bytes it stands now. */
+export interface PrunedHead {
+  kind: 'pruned';
+  place: number;
+  /** Of one width always, so that it can count itself. */
+  size: string;
+}
+
+/** Places in an archive outlive its pruning: they count what was there as well. */
+interface Places {
+  /** How many bytes of the file outlived a pruning. */
+  kept: number;
+  of(byte: number): number;
+  byteOf(place: number): number;
+}
+
+const HEAD_BYTES = 256;
+
+async function readPlaces(file: FileHandle): Promise<Places> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
+  const { place, size } = parseHead(line) ?? { place: 0, size: 0 };
+  const kept = Number(size);
+  return {
+    kept,
+    // Inside of what outlived it each mail tells its own.
+    of: (byte) => (byte < kept ? 0 : place + byte - kept),
+    byteOf: (from) => (from < place ? 0 : kept + from - place),
+  };
+}
+
+function parseHead(text: string): PrunedHead | undefined {
+  if (!text.startsWith('{"kind":"pruned"')) return undefined;
+  try {
+    return JSON.parse(text) as PrunedHead;
+  } catch {
+    return undefined;
+  }
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
@@ -159,7 +208,8 @@ async function endsTorn(file: FileHandle): Promise<boolean> {
   return last[0] !== 0x0a;
 }
 
-function parseLine(text: string): ArchiveLine | undefined {
+/** A line of an archive; undefined for what is none. */
+export function parseLine(text: string): ArchiveLine | undefined {
   try {
     const line = JSON.parse(text) as ArchiveLine;
     const isWhole = line.kind === 'mail' ? isMailEntry(line.entry) : Array.isArray(line.ids);

@@ -8,6 +8,7 @@ export {
   type SeenMail,
   type SentMail,
 } from './mail.ts';
+export { type ArchiveLimits, pruneArchives } from './prune-archives.ts';
 export type { Mail, MailQuery } from './query.ts';
 export { LEAD, type Member, type NewMember } from './team-config.ts';
 export { isControlFrame, summaryOf, truncate } from './text.ts';

@@ -11,6 +11,7 @@ import { PEER_TYPE } from '../hub-bridge/hear-hub.ts';
 import { accessOf } from '../hub-link/hub-access.ts';
 import { createLog, writeIfRead } from '../logger.ts';
 import { openTeamMail } from '../mail/open-team-mail.ts';
+import { pruneMailDaily } from '../mail/prune-mail.ts';
 import { EXIT, print } from './output.ts';
 import { teamFolder } from './sessions.ts';
 import { settingsOf } from './settings.ts';
@@ -76,12 +77,14 @@ async function linkTeam(loaded: Loaded): Promise<void> {
     told = line;
   };
   const timer = setInterval(tellCounts, COUNTS_MS);
+  const stopPruning = pruneMailDaily(loaded, log);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => void bridge.stop());
   try {
     await bridge.ended;
   } finally {
     clearInterval(timer);
+    stopPruning();
     mail.close();
   }
   const { counts, line } = countsOf(bridge);

@@ -115,6 +115,18 @@ export const SETTINGS = {
     'turns that all mail may start in a session within an hour, until the client takes one',
     { needsTrust: (value) => Number(value) > TARGET_TURNS },
   ),
+  mail_archive_days: setting(
+    z.number().int().min(0).max(36_500),
+    90,
+    'how many days mail that left its inbox is kept; 0: for ever',
+    { needsTrust: always },
+  ),
+  mail_archive_max_bytes: setting(
+    z.number().int().min(0),
+    67_108_864,
+    'how much mail of one inbox is kept, the newest; 0: all',
+    { needsTrust: always },
+  ),
   hub_enabled: setting(z.boolean(), true, 'show the sessions to the hub, where one runs', {
     needsTrust: always,
   }),
