@@ -88,4 +88,5 @@ export const commandAgent = contract({
   }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });

@@ -96,6 +96,7 @@ export const updateDocument = contract({
   output: Changed,
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const deleteDocument = contract({
@@ -112,6 +113,7 @@ export const deleteDocument = contract({
   output: Changed.extend({ deleted: z.boolean(), delete_at: Timestamp, purge_at: Timestamp }),
   annotations: { ...WRITES, destructiveHint: true },
   essential: false,
+  strict: true,
 });
 
 export const restoreDocument = contract({
@@ -226,6 +228,7 @@ export const revertDocument = contract({
   output: Changed,
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const getDocumentLinks = contract({

@@ -105,6 +105,7 @@ export const triggerParticipant = contract({
   }),
   annotations: WRITES,
   essential: true,
+  strict: true,
 });
 
 export const setQuiet = contract({
@@ -130,6 +131,7 @@ export const setQuiet = contract({
   output: z.object({ quiet: Quiet.nullable() }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const listQuiet = contract({

@@ -35,3 +35,4 @@ export * from './text.ts';
 export * from './thread-events.ts';
 export * from './tool-message.ts';
 export * from './trace.ts';
+export * from './unknown-fields.ts';
