@@ -104,6 +104,78 @@ describe.each(faces)('asks over $name', (face) => {
     });
   });
 
+  test('ask_human takes the whole of an ask, and what is of high risk is asked whatever the rules say', async () => {
+    const { agent, desk } = room(face);
+    const command = 'git push --force origin main';
+    for (const one of [command, 'npm test'])
+      await desk.ok('add_leave', { of_agent: 'builder', command: one });
+    const human = (more: object) =>
+      agent.ok('ask_human', { kind: 'approval', prompt: 'May I?', timeout_ms: 0, ...more });
+    const { ask } = await human({ command: 'npm test', risk: 'high', rule: 'r', expires_in_ms: 60_000 });
+    expect(ask).toMatchObject({ status: 'open', risk: 'high', rule: 'r' });
+    expect(Date.parse(ask.expires_at) - Date.parse(ask.created_at)).toBe(60_000);
+    for (const risk of ['low', undefined]) {
+      const forced = await human({ command, ...(risk === undefined ? {} : { risk }) });
+      expect(forced.ask).toMatchObject({ status: 'open', risk: 'high', risk_hints: ['force_push'] });
+      expect((await desk.ok('get_ask', { ask_id: forced.ask.ask_id })).ask).toEqual(forced.ask);
+    }
+    expect((await human({ command: 'npm test' })).ask).toMatchObject({
+      status: 'resolved',
+      verdict: { decision: 'approved', scope: 'rule' },
+    });
+    // Options have one form on both, and each may be written as a word.
+    const options = ['Fix both', { id: 'no', label: 'No', kind: 'deny' as const }];
+    const told = [{ id: 'Fix both', label: 'Fix both', kind: 'choice' }, options[1]];
+    expect((await human({ options })).ask.options).toEqual(told);
+    expect((await agent.ok('raise_ask', { prompt: 'Both?', options })).ask.options).toEqual(told);
+  });
+
+  test('an unknown field is refused where a decision depends on it, and told elsewhere', async () => {
+    const { agent, desk, boss } = room(face);
+    const { ask_id } = (await agent.ok('raise_ask', { prompt: 'May I?' })).ask;
+    const thread_id = await boss.thread('builder');
+    await scene.unchanged(async () => {
+      for (const [who, name, input, field, meant] of [
+        [agent, 'ask_human', { prompt: 'x', timeout_ms: 0, risc: 'high' }, 'risc', 'risk'],
+        [agent, 'raise_ask', { prompt: 'x', expire_in_ms: 1_000 }, 'expire_in_ms', 'expires_in_ms'],
+        [desk, 'answer_ask', { ask_id, decision: 'approved', scop: 'once' }, 'scop', 'scope'],
+        [desk, 'add_leave', { of_agent: 'b', command: 'x', folder: '/a' }, 'folder', undefined],
+        [desk, 'add_leave', { of_agent: 'b', command: 'x', expires_ms: 9 }, 'expires_ms', 'expires_in_ms'],
+        [
+          boss,
+          'update_thread_status',
+          { thread_id, status: 'closed', reason: 'x', force: 1 },
+          'force',
+          undefined,
+        ],
+        [
+          boss,
+          'control_thread',
+          { thread_id, control: { done: true }, for_seconds: 5 },
+          'for_seconds',
+          'control.mute.for_seconds',
+        ],
+        [desk, 'pair_device', { readonly: true }, 'readonly', 'read_only'],
+        [boss, 'set_quiet', { quiet: true, for_seconds: 60 }, 'for_seconds', undefined],
+      ] as const) {
+        const { message, details } = await who.refused(name, input, 'VALIDATION_ERROR');
+        expect([name, details?.['field']]).toEqual([name, field]);
+        expect(message).toBe(
+          `${field}: is not known here${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+        );
+      }
+    });
+    const { warnings, messages } = await agent.ok('read_messages', { thread_id, since: 3 });
+    expect(warnings).toEqual(['since: is not known here; did you mean since_seq?']);
+    expect(messages).toEqual([]);
+    const post = { thread_id, schema_version: 1, body: 'x', mentions: ['boss'], sender_agent_id: 'builder' };
+    expect(await agent.ok('post_message', { ...post, schema_version: 1 })).toMatchObject({
+      seq: 1,
+      warnings: ['mentions: is not known here'],
+    });
+    expect(await agent.ok('get_thread', { thread_id })).not.toHaveProperty('warnings');
+  });
+
   test('who does not wait long enough finds the answer with the next call', async () => {
     const { agent, desk } = room(face);
     const { ask, timed_out } = await agent.ok('ask_human', { prompt: 'May I?', timeout_ms: 0 });

@@ -1,12 +1,15 @@
 import {
   CALLER_FIELDS,
   type Caller,
+  type Contract,
   CONTRACTS,
   costOf,
   HUB_NAME,
   type OperationName,
   ParleyError,
+  tellUnknown,
   type Trace,
+  unknownFields,
 } from '@parley/protocol';
 
 import type { Log } from './log.ts';
@@ -46,9 +49,10 @@ export function createHub(deps: Deps, record: (call: CallRecord) => void): Hub {
       let cause: unknown;
       let leave: (() => void) | undefined;
       try {
-        const { operation, parsed } = admitCall(caller, name, input);
+        const { operation, parsed, warnings } = admitCall(caller, name, input);
         if (context.unmetered !== true) leave = meter(deps, caller, name);
-        return await operation.run(within(deps, context.deadline), caller, parsed, context);
+        const result = await operation.run(within(deps, context.deadline), caller, parsed, context);
+        return warnings.length === 0 ? result : { warnings, ...result };
       } catch (thrown) {
         if (thrown instanceof ParleyError) error = thrown;
         else {
@@ -108,9 +112,9 @@ export function isRecorded(error: ParleyError): boolean {
 
 const recorded = new WeakSet<ParleyError>();
 
-/** Refuses what the gate would refuse at once; for calls that are only to be carried out later. */
-export function checkCall(caller: Caller, name: OperationName, input: unknown): void {
-  admitCall(caller, name, input);
+/** Refuses what the gate would refuse at once, for calls that are only to be carried out later; what it would warn of. */
+export function checkCall(caller: Caller, name: OperationName, input: unknown): string[] {
+  return admitCall(caller, name, input).warnings;
 }
 
 function admitCall(caller: Caller, name: OperationName, raw: unknown) {
@@ -123,7 +127,21 @@ function admitCall(caller: Caller, name: OperationName, raw: unknown) {
   }
   if (caller.read_only === true && !CONTRACTS[name].annotations.readOnlyHint)
     throw new ParleyError('FORBIDDEN', `this device may only look: ${name} changes something`);
-  return { operation, parsed: parsed.data };
+  return { operation, parsed: parsed.data, warnings: checkFields(name, raw, parsed.data) };
+}
+
+/** What an input holds that is not known here: refused where a decision depends on it, else told. */
+function checkFields(name: OperationName, raw: unknown, parsed: unknown): string[] {
+  const fields = unknownFields(raw, parsed).filter((field) => !Object.hasOwn(CALLER_FIELDS, field));
+  const [field] = fields;
+  if (field === undefined) return [];
+  const { input, strict }: Contract = CONTRACTS[name];
+  const told = tellUnknown(input, fields);
+  if (strict !== true) return told;
+  throw new ParleyError('VALIDATION_ERROR', told[0] ?? '', {
+    field,
+    issues: told.map((message, i) => ({ field: fields[i], message })),
+  });
 }
 
 const CALLER_CLAIMS = Object.entries(CALLER_FIELDS);

@@ -5,21 +5,46 @@ import { Name, storableObject, storableText } from './text.ts';
 
 const Moment = z.iso.datetime();
 
+const OptionText = storableText({ maxBytes: LIMITS.option_bytes });
+
 const Option = z.strictObject({
-  id: storableText({ maxBytes: LIMITS.option_bytes }),
-  label: storableText({ maxBytes: LIMITS.option_bytes }),
+  id: OptionText,
+  label: OptionText,
   kind: z
     .enum(['allow_once', 'allow_session', 'allow_rule', 'deny', 'choice'])
     .default('choice')
-    .describe('what choosing it means, where the source says so'),
+    .describe('what choosing it means'),
 });
 
+/** One form everywhere: each option is a word, or says what choosing it means. */
 const Options = z
-  .array(Option)
+  .array(z.union([OptionText, Option], { error: 'must be a text, or an object with id, label and kind' }))
   .max(16)
+  .transform((options) =>
+    options.map((option) =>
+      typeof option === 'string' ? { id: option, label: option, kind: 'choice' as const } : option,
+    ),
+  )
   .refine((options) => new Set(options.map(({ id }) => id)).size === options.length, {
     error: 'each option needs an id of its own',
   });
+
+/** What the hub can see in a command that makes it high risk, whatever its agent says. */
+export const RISK_HINTS = [
+  'recursive_delete',
+  'destroys_data',
+  'discards_work',
+  'force_push',
+  'disk',
+  'permissions',
+  'privilege',
+  'secrets',
+  'sends_data',
+  'network_to_shell',
+  'outside_folder',
+  'hidden_command',
+] as const;
+export type RiskHint = (typeof RISK_HINTS)[number];
 
 /** What an agent puts before a person, in its own words and with its own options. */
 export const AskContent = z.object({
@@ -69,6 +94,12 @@ export const NO_LONGER_NEEDED = 'no longer needed';
 export const AskId = z.string().min(1).max(64);
 
 export const Ask = AskContent.extend({
+  options: z.array(Option).optional(),
+  risk: AskContent.shape.risk.describe('the higher of what the agent says and what the hub sees'),
+  risk_hints: z
+    .array(z.enum(RISK_HINTS))
+    .optional()
+    .describe('why the hub itself calls the command high risk'),
   ask_id: AskId,
   workspace_id: Name,
   agent_id: Name,

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** How MCP clients may treat a tool; without these hints Codex refuses to call it. */
 export interface Annotations {
@@ -44,6 +44,8 @@ export interface Contract<I extends z.ZodType = z.ZodType, O extends z.ZodType =
   essential: boolean;
   /** What it is counted as; a change without it is a write, and looking is free. */
   cost?: Cost;
+  /** A decision depends on every word of it: an unknown field is refused. Elsewhere it is ignored and told. */
+  strict?: true;
 }
 
 /** What a call is counted as, if anything. */
@@ -51,9 +53,11 @@ export function costOf({ cost, annotations }: Contract): Cost | undefined {
   return cost ?? (annotations.readOnlyHint ? undefined : 'write');
 }
 
-/** Keeps the exact schema types of a contract while checking its shape. */
-export function contract<I extends z.ZodType, O extends z.ZodType>(
-  definition: Contract<I, O>,
-): Contract<I, O> {
-  return definition;
+const Warnings = z.array(z.string()).optional().describe('fields of the input that are not known here');
+
+/** Keeps the exact schema types of a contract while checking its shape; every answer may bring warnings. */
+export function contract<I extends z.ZodType, O extends z.ZodRawShape>(
+  definition: Contract<I, z.ZodObject<O>>,
+): Contract<I, z.ZodObject<O & { warnings: typeof Warnings }>> {
+  return { ...definition, output: z.object({ ...definition.output.shape, warnings: Warnings }) };
 }

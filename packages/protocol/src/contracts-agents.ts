@@ -89,4 +89,5 @@ export const commandAgent = contract({
   }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });

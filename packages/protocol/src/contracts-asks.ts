@@ -36,6 +36,7 @@ export const raiseAsk = contract({
   annotations: WRITES,
   essential: false,
   cost: 'message',
+  strict: true,
 });
 
 export const askHuman = contract({
@@ -44,25 +45,12 @@ export const askHuman = contract({
   title: 'Ask a person',
   description:
     'Ask the person in charge and wait: approval of a command, a question with options. Unanswered means denied. If still open at the time limit, call wait_for_ask with its ask_id.',
-  input: z.object({
-    prompt: AskContent.shape.prompt,
-    kind: AskContent.shape.kind,
-    command: AskContent.shape.command,
-    cwd: AskContent.shape.cwd,
-    options: z
-      .array(storableText({ maxBytes: LIMITS.option_bytes }))
-      .max(16)
-      .refine((options) => new Set(options).size === options.length, { error: 'each option must differ' })
-      .optional()
-      .describe('answers to choose from'),
-    thread_id: ThreadId.optional(),
-    timeout_ms: Patience,
-    idempotency_key: IdempotencyKey.optional(),
-  }),
+  input: Raising.extend({ timeout_ms: Patience }),
   output: z.object({ ask: Ask, timed_out: z.boolean() }),
   annotations: WRITES,
   essential: true,
   cost: 'message',
+  strict: true,
 });
 
 export const waitForAsk = contract({
@@ -118,6 +106,7 @@ export const answerAsk = contract({
   output: z.object({ ask: Ask }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const withdrawAsk = contract({
@@ -133,4 +122,5 @@ export const withdrawAsk = contract({
   output: z.object({ ask: Ask }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });

@@ -36,6 +36,7 @@ export const addChannel = contract({
   }),
   annotations: { ...WRITES, openWorldHint: true },
   essential: false,
+  strict: true,
 });
 
 export const updateChannel = contract({
@@ -47,6 +48,7 @@ export const updateChannel = contract({
   output: z.object({ channel: Channel }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const removeChannel = contract({
@@ -58,6 +60,7 @@ export const removeChannel = contract({
   output: z.object({ channel: Channel }),
   annotations: { ...WRITES, destructiveHint: true },
   essential: false,
+  strict: true,
 });
 
 export const testChannel = contract({

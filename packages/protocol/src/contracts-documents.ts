@@ -99,6 +99,7 @@ export const updateDocument = contract({
   annotations: WRITES,
   essential: false,
   cost: 'message',
+  strict: true,
 });
 
 export const deleteDocument = contract({
@@ -116,6 +117,7 @@ export const deleteDocument = contract({
   annotations: { ...WRITES, destructiveHint: true },
   essential: false,
   cost: 'message',
+  strict: true,
 });
 
 export const restoreDocument = contract({
@@ -233,6 +235,7 @@ export const revertDocument = contract({
   annotations: WRITES,
   essential: false,
   cost: 'message',
+  strict: true,
 });
 
 export const getDocumentLinks = contract({

@@ -52,6 +52,7 @@ export const addLeave = contract({
   output: z.object({ leave: Leave }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const revokeLeave = contract({
@@ -63,4 +64,5 @@ export const revokeLeave = contract({
   output: z.object({ leave: Leave }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });

@@ -19,6 +19,7 @@ export const controlThread = contract({
   output: Invoking,
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const shouldRespond = contract({

@@ -106,6 +106,7 @@ export const triggerParticipant = contract({
   annotations: WRITES,
   essential: true,
   cost: 'message',
+  strict: true,
 });
 
 export const setQuiet = contract({
@@ -131,6 +132,7 @@ export const setQuiet = contract({
   output: z.object({ quiet: Quiet.nullable() }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const listQuiet = contract({

@@ -37,6 +37,7 @@ export const pairDevice = contract({
   }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const revokeDevice = contract({
@@ -48,6 +49,7 @@ export const revokeDevice = contract({
   output: z.object({ device: Device }),
   annotations: WRITES,
   essential: false,
+  strict: true,
 });
 
 export const readLog = contract({

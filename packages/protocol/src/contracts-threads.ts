@@ -75,6 +75,7 @@ export const updateThreadStatus = contract({
   output: z.object({ thread_id: ThreadId, status: ThreadStatus, updated_at: Timestamp }),
   annotations: WRITES,
   essential: true,
+  strict: true,
 });
 
 export const summarizeThread = contract({

@@ -38,3 +38,4 @@ export * from './thread-events.ts';
 export * from './tool-message.ts';
 export * from './trace.ts';
 export * from './unseen.ts';
+export * from './unknown-fields.ts';

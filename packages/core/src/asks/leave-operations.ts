@@ -5,6 +5,7 @@ import { hubCaller } from '../hub-caller.ts';
 import { type Deps, operation, stamp } from '../operation.ts';
 import { journalId } from '../threads/access.ts';
 import { grants, type KeptLeave } from './standing-leave.ts';
+import { isHighRisk } from './weigh-risk.ts';
 
 export const listLeaves = operation('list_leaves', {
   authority: 'look',
@@ -56,7 +57,7 @@ export const revokeLeave = operation('revoke_leave', {
 
 /** The ask after those leaves that answer it: what nobody has allowed waits for a person. */
 export async function applyLeaves(deps: Deps, caller: Caller, ask: Ask): Promise<Ask> {
-  if (ask.status !== 'open' || ask.kind !== 'approval') return ask;
+  if (ask.status !== 'open' || ask.kind !== 'approval' || isHighRisk(ask)) return ask;
   const now = deps.clock.now();
   const leave = (await leavesOf(deps, caller, ask.agent_id)).find((one) => grants(one, ask, now));
   if (leave === undefined) return ask;

@@ -15,15 +15,8 @@ export const raiseAsk = operation('raise_ask', {
 
 export const askHuman = operation('ask_human', {
   authority: 'act',
-  async run(deps, caller, { timeout_ms, options, ...input }, context) {
-    const ask = await raise(deps, caller, {
-      ...input,
-      risk: 'medium',
-      expires_in_ms: 600_000,
-      ...(options === undefined
-        ? {}
-        : { options: options.map((label) => ({ id: label, label, kind: 'choice' as const })) }),
-    } as Raising);
+  async run(deps, caller, { timeout_ms, ...input }, context) {
+    const ask = await raise(deps, caller, input as Raising);
     return waitForVerdict(deps, caller, ask, timeout_ms, context);
   },
 });

@@ -27,6 +27,7 @@ import { hubCaller } from '../hub-caller.ts';
 import { checkMaySpeak } from '../participation/speaking.ts';
 import { admit, journalId } from '../threads/access.ts';
 import { putAsk } from './evolve-ask.ts';
+import { weighed } from './weigh-risk.ts';
 
 type AskCommand = Extract<Command, { ask_id: string }>;
 
@@ -39,7 +40,8 @@ const raiseAsk: Rule<RaiseAsk> = {
   needs: ({ thread_id, caller }) => ({ thread: thread_id, record: { kind: 'agent', key: caller.agent_id } }),
   decide({ located, record }, command) {
     const { caller, ask_id, now } = command;
-    const { expires_in_ms, ...input } = command.input;
+    const { expires_in_ms, ...asked } = command.input;
+    const input = weighed(asked);
     const expires_at = new Date(now + expires_in_ms).toISOString();
     const content = {
       type: 'ask.raised',

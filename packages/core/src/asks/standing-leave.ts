@@ -1,5 +1,7 @@
 import type { Ask, Leave } from '@parley/protocol';
 
+import { isHighRisk } from './weigh-risk.ts';
+
 /** A leave that a person has given in advance, as it is kept. */
 export interface KeptLeave extends Leave {
   workspace_id: string;
@@ -29,14 +31,14 @@ export function covers(pattern: string, command: string): boolean {
 
 /** True when a leave answers an ask: a command of that agent, in that folder. What is of high risk is always asked. */
 export function grants(leave: Leave, ask: Ask, now: number): boolean {
-  const { agent_id, kind, command, cwd, risk } = ask;
+  const { agent_id, kind, command, cwd } = ask;
   return (
     kind === 'approval' &&
-    risk !== 'high' &&
     command !== undefined &&
     leave.of_agent === agent_id &&
     (leave.cwd === undefined || leave.cwd === cwd) &&
     (leave.expires_at === undefined || Date.parse(leave.expires_at) > now) &&
-    covers(leave.command, command)
+    covers(leave.command, command) &&
+    !isHighRisk(ask)
   );
 }

@@ -6,7 +6,7 @@ import { createInvitations } from './invitations.ts';
 
 test('a person who invites without end loses the oldest invitations, and nobody else loses one', () => {
   const chance = { bytes: (count: number) => randomBytes(count), below: (bound: number) => randomInt(bound) };
-  const invitations = createInvitations({ now: () => 0, monotonic: () => 0, trusted: () => 0 }, chance);
+  const invitations = createInvitations({ now: () => 0, monotonic: () => 0 }, chance);
   const issue = (agent_id: string, workspace_id = 'w1') =>
     invitations.issue(
       { agent_id, workspace_id, name: undefined, read_only: false, grant: { devices: [] } },

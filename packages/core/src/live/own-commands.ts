@@ -9,6 +9,8 @@ import {
   type OperationName,
   ParleyError,
   Registration,
+  tellUnknown,
+  unknownFields,
 } from '@parley/protocol';
 
 import type { Clock } from '../clock.ts';
@@ -58,13 +60,14 @@ export function createOwnCommands(deps: {
 
   const commands: Record<string, (speaker: Speaker, parameters: Parameters) => Promise<Answer> | Answer> = {
     async follow(speaker, parameters) {
-      const { thread_id, since_seq = 0 } = parameters;
+      const { thread_id, since_seq = 0, ...rest } = parameters;
       if (typeof since_seq !== 'number' || !Number.isSafeInteger(since_seq) || since_seq < 0)
         throw invalid('since_seq', 'since_seq: must be a whole number from 0 on');
       // Refused here with the same checks and the same words as any other call.
-      await call(speaker, 'get_thread', { ...parameters, thread_id });
+      const { warnings } = await call(speaker, 'get_thread', { ...rest, thread_id });
       const afterwards = () => fanOut.follow(speaker.link(), thread_id as string, since_seq);
-      return { result: { thread_id, since_seq }, afterwards };
+      const told = warnings === undefined ? {} : { warnings };
+      return { result: { thread_id, since_seq, ...told }, afterwards };
     },
     unfollow(speaker, { thread_id }) {
       if (thread_id !== undefined && typeof thread_id !== 'string')
@@ -86,8 +89,8 @@ export function createOwnCommands(deps: {
     },
     async register_agent(speaker, parameters) {
       const { caller } = speaker;
-      const input = toRegistration(parameters, caller);
-      const result = await call(speaker, 'register_agent', input);
+      const { input, warnings } = toRegistration(parameters, caller);
+      const result = { ...warnings, ...(await call(speaker, 'register_agent', input)) };
       const link = roster.session(caller);
       if (link !== undefined) {
         link.registered = true;
@@ -155,7 +158,10 @@ function keyed(name: OperationName, parameters: Parameters, id: string): Paramet
 }
 
 /** The registration in the camelCase of this wire, as the operation's input. */
-function toRegistration(parameters: Parameters, { agent_id }: Caller): Parameters {
+function toRegistration(
+  parameters: Parameters,
+  { agent_id }: Caller,
+): { input: Parameters; warnings: { warnings?: string[] } } {
   const parsed = Registration.safeParse(parameters);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -165,5 +171,9 @@ function toRegistration(parameters: Parameters, { agent_id }: Caller): Parameter
   const { agentId, maxConcurrent, ...rest } = parsed.data;
   if (agentId !== undefined && agentId !== agent_id)
     throw new LiveError('UNAUTHORIZED', 'agentId differs from the verified agent_id', { field: 'agentId' });
-  return { ...rest, ...(maxConcurrent === undefined ? {} : { max_concurrent: maxConcurrent }) };
+  const warnings = tellUnknown(Registration, unknownFields(parameters, parsed.data));
+  return {
+    input: { ...rest, ...(maxConcurrent === undefined ? {} : { max_concurrent: maxConcurrent }) },
+    warnings: warnings.length === 0 ? {} : { warnings },
+  };
 }

@@ -1,4 +1,4 @@
-import { type Caller, type Control, NO_LONGER_NEEDED, type ParleyError } from '@parley/protocol';
+import { type Ask, type Caller, type Control, NO_LONGER_NEEDED, type ParleyError } from '@parley/protocol';
 import { expect } from 'vitest';
 
 import type { Command } from '../commands.ts';
@@ -129,6 +129,38 @@ export function testAuthority(check: Check): void {
       await store.transact({ ...into(alice, 'raise_ask', content, journal), ask_id: `${ask_id}3` });
       await store.transact({ ...into(alice, 'withdraw_ask', { reason: NO_LONGER_NEEDED }), ask_id });
       await store.transact(posting(side, 'a person', chief));
+    },
+  );
+
+  check(
+    'a rule approves no command that the hub itself calls high risk',
+    async ({ store, alice, chief, workspace_id }) => {
+      const thread_id = journalId(workspace_id, 'alice');
+      const given = { of_agent: 'alice', given_by: 'chief', created_at: '2030-01-01T00:00:00.000Z', uses: 0 };
+      const settle = async (name: string, command: string) => {
+        const [leave_id, ask_id] = [`rule-${name}`, `ask_${name}`];
+        const leave = { ...given, leave_id, workspace_id, command };
+        await store.transact({ type: 'add_leave', ...head(chief), thread_id, leave, input: {} });
+        const input = {
+          kind: 'approval',
+          prompt: 'may I?',
+          risk: 'low',
+          expires_in_ms: 1e9,
+          command,
+        } as const;
+        await store.transact({ type: 'raise_ask', ...head(alice), thread_id, ask_id, input });
+        const use = { type: 'apply_leave', ...head(chief), thread_id, ask_id, input: { leave_id } } as const;
+        return (await store.transact(use)).result['ask'] as Ask;
+      };
+      expect(await settle('plain', 'git push origin main')).toMatchObject({
+        status: 'answering',
+        risk: 'low',
+      });
+      expect(await settle('forced', 'git push -f origin main')).toMatchObject({
+        status: 'open',
+        risk: 'high',
+        risk_hints: ['force_push'],
+      });
     },
   );
 }

@@ -4,7 +4,7 @@ import { clip } from '../told.ts';
 import type { ApprovalDecision, ApprovalRequest } from './backend.ts';
 
 type Raising = InputOf<'raise_ask'>;
-type Offer = NonNullable<Raising['options']>[number];
+type Offer = Exclude<NonNullable<Raising['options']>[number], string>;
 
 /** What one ask can show of a command or a patch, in bytes. */
 const MOST_SHOWN = 16_000;

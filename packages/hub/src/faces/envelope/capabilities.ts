@@ -65,5 +65,6 @@ export function actionSchema(action: EnvelopeAction): Record<string, unknown> {
     title: `${action} ${contract.version}`,
     description: contract.description,
     properties: fields,
+    ...(contract.strict === true ? { additionalProperties: false } : {}),
   };
 }

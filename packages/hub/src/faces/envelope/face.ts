@@ -6,10 +6,13 @@ import {
   type Caller,
   CONTRACTS,
   ENTRY_SALT_BOUND,
+  Envelope,
   ENVELOPE_ACTIONS,
   type EnvelopeAction,
   type ParleyError,
   readTrace,
+  tellUnknown,
+  unknownFields,
 } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
@@ -146,7 +149,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     standing.notices = await deprecations.checkAction(workspace_id, envelope.action, deadline);
     const trace = readTrace(standing.trace, request.headers['tracestate']);
     if (wantsLater(request.headers['prefer'])) {
-      const data = await acceptForLater(caller, envelope, args, deadline);
+      const data = warned(await acceptForLater(caller, envelope, args, deadline), raw, envelope);
       const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
       const headers = { ...headersOf(standing), 'preference-applied': 'respond-async' };
       const status = data['ignored'] === true ? 200 : 202;
@@ -156,9 +159,10 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     }
     const { request_id, signal } = requestContext(exchange, waiting);
     const context = { request_id, signal, trace, deadline };
-    const data = await inTurn(`${workspace_id} ${envelope.action}`, caller.agent_id, () =>
+    const done = await inTurn(`${workspace_id} ${envelope.action}`, caller.agent_id, () =>
       perform(caller, envelope, args, context),
     );
+    const data = warned(done, raw, envelope);
     const ms = monotonic() - started;
     const usage = { latency_ms: Math.round(ms), qdrant_hits: hitsOf(data) };
     sendJson(exchange, 200, JSON.stringify({ ok: true, data, usage }), headersOf(standing));
@@ -170,7 +174,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     envelope: Known,
     args: Args,
     context: CallContext & { deadline: number },
-  ): Promise<unknown> {
+  ): Promise<Record<string, unknown>> {
     const { idempotency_key, context_id, seq } = envelope;
     const operation = ENVELOPE_ACTIONS[envelope.action];
     const order = { context_id, seq };
@@ -184,16 +188,17 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   }
 
   /** What could not be carried out at once cannot be later either: arguments and role are looked at now. */
-  function acceptForLater(
+  async function acceptForLater(
     caller: Caller,
     envelope: Known,
     args: Args,
     expiresAt: number,
   ): Promise<Record<string, unknown>> {
     const { action, idempotency_key, context_id, seq } = envelope;
-    checkCall(caller, ENVELOPE_ACTIONS[action], { ...args, idempotency_key });
+    const warnings = checkCall(caller, ENVELOPE_ACTIONS[action], { ...args, idempotency_key });
     const order = { context_id, seq };
-    return options.postOffice.accept({ caller, action, args, idempotency_key, order, expiresAt });
+    const said = await options.postOffice.accept({ caller, action, args, idempotency_key, order, expiresAt });
+    return warnings.length === 0 ? said : { warnings, ...said };
   }
 
   const head = (caller: Caller) => ({ caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) });
@@ -260,6 +265,13 @@ function headersOf({ trace, allowance, notices }: Standing): Record<string, stri
   };
 }
 
+/** What was done, and beside it what the envelope says that nobody here knows. */
+function warned(data: Record<string, unknown>, raw: unknown, envelope: Known): Record<string, unknown> {
+  const unknown = tellUnknown(Envelope, unknownFields(raw, envelope));
+  if (unknown.length === 0) return data;
+  return { ...data, warnings: [...unknown, ...((data['warnings'] ?? []) as string[])] };
+}
+
 function principalOf(
   { caller: verified, sub }: { caller: Caller; sub: string },
   { principal }: Known,
@@ -286,7 +298,7 @@ function wantsLater(prefer: string | string[] | undefined): boolean {
 }
 
 /** What the index found for it; most actions do not ask it. */
-function hitsOf(data: unknown): number {
+function hitsOf(data: object): number {
   const { usage } = data as { usage?: { qdrant_hits?: number } };
   return usage?.qdrant_hits ?? 0;
 }

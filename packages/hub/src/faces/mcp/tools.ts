@@ -30,23 +30,36 @@ function inputSchema(input: z.ZodType): Tool['inputSchema'] {
 }
 
 /** What a model cannot use: the gate says the same in a sentence when it matters. */
-const NOISE = new Set(['$schema', 'minLength', 'maxLength', 'maxItems', 'pattern', 'propertyNames']);
+const NOISE = new Set([
+  '$schema',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'pattern',
+  'propertyNames',
+  'additionalProperties',
+]);
 
 function compact(schema: Json): Json {
-  const kept = Object.entries(schema).filter(
-    ([key, value]) =>
-      !NOISE.has(key) && !(key === 'maximum' && value === Number.MAX_SAFE_INTEGER) && !isEmpty(value),
-  );
-  const { properties, items, ...rest } = Object.fromEntries(kept);
+  const kept = Object.entries(schema).filter(([key, value]) => !NOISE.has(key) && !isEmpty(value));
+  const { properties, items, anyOf, ...rest } = Object.fromEntries(kept);
   return {
     ...rest,
+    ...(anyOf === undefined ? {} : { anyOf: (anyOf as Json[]).map(compact) }),
     ...(properties === undefined ? {} : { properties: mapValues(properties as Record<string, Json>) }),
     ...(items === undefined ? {} : { items: compact(items as Json) }),
   };
 }
 
+/** What the instructions of the server say once for all tools. */
+const TOLD_ONCE: Record<string, Json> = { idempotency_key: { type: 'string' } };
+
 function mapValues(properties: Record<string, Json>): Json {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, compact(schema)]));
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, TOLD_ONCE[name] ?? compact(schema)]),
+  );
 }
 
 function isEmpty(value: unknown): boolean {

@@ -60,6 +60,7 @@ function postOperation(contract: Contract): Json {
     ]),
   );
   body['properties'] = { ...hints, ...(body['properties'] as Json) };
+  if (contract.strict === true) body['additionalProperties'] = false;
   return {
     ...describe(contract, contract.name),
     requestBody: { required: true, content: { 'application/json': { schema: body } } },

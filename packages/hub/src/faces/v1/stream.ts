@@ -1,5 +1,5 @@
-import { type Entry, toMessage } from '@parley/core';
-import type { Claims } from '@parley/protocol';
+import { checkCall, type Entry, toMessage } from '@parley/core';
+import { type Claims, ParleyError } from '@parley/protocol';
 
 import { serveEvents, startAfter } from '../../event-stream.ts';
 import type { Exchange } from '../../exchange.ts';
@@ -18,6 +18,9 @@ export async function streamMessages(
   waiting: Set<AbortController>,
 ): Promise<void> {
   const threadId = String(input['thread_id']);
+  // A stream has no answer that could carry a warning.
+  const [unknown] = checkCall(claims, 'read_messages', input);
+  if (unknown !== undefined) throw new ParleyError('VALIDATION_ERROR', unknown);
   const after = startAfter(exchange.request.headers['last-event-id'], input['since_seq'], 'since_seq') ?? 0;
   // Refused before the stream begins: the same checks, the same words as any other call.
   await options.hub.call(claims, 'get_thread', { thread_id: threadId }, requestContext(exchange));

@@ -1,0 +1,106 @@
+/** The program that a simple command runs in the end, with its own arguments. */
+export interface Program {
+  name: string;
+  args: string[];
+  /** Variables that are set for it. */
+  sets: string[];
+  /** Programs that start it, such as sudo and xargs. */
+  by: string[];
+}
+
+/** Programs that run another: options that take a value, and how many words stand before the other program. */
+const STARTERS: Record<string, { valued?: string; before?: number }> = {
+  sudo: { valued: 'ughpCTDRUrt' },
+  doas: { valued: 'uC' },
+  pkexec: { valued: 'u' },
+  env: { valued: 'uC' },
+  nice: { valued: 'n' },
+  ionice: { valued: 'cnp' },
+  timeout: { valued: 'ks', before: 1 },
+  stdbuf: { valued: 'ioe' },
+  xargs: { valued: 'IEdLnPsa' },
+  parallel: { valued: 'jI' },
+  time: { valued: 'fo' },
+  exec: { valued: 'a' },
+  watch: { valued: 'n' },
+  flock: { valued: 'wE', before: 1 },
+  chroot: { before: 1 },
+  strace: { valued: 'eopsu' },
+  npx: { valued: 'p' },
+  bunx: {},
+  nohup: {},
+  setsid: {},
+  command: {},
+  builtin: {},
+  busybox: {},
+  caffeinate: {},
+  'cross-env': {},
+};
+
+/** Words that may stand before a command and run nothing themselves. */
+const KEYWORDS = new Set(['{', '}', '!', 'if', 'then', 'else', 'elif', 'while', 'until', 'do', 'coproc']);
+
+const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
+
+/** Looks through keywords, assignments and whatever only starts something else. */
+export function programOf(words: readonly string[]): Program | undefined {
+  const sets: string[] = [];
+  const by: string[] = [];
+  let rest = [...words];
+  for (;;) {
+    const [first] = rest;
+    if (first === undefined) return sets.length === 0 ? undefined : { name: '', args: [], sets, by };
+    const [, variable] = ASSIGNMENT.exec(first) ?? [];
+    if (variable !== undefined) sets.push(variable);
+    if (variable !== undefined || KEYWORDS.has(first)) {
+      rest = rest.slice(1);
+      continue;
+    }
+    const name = nameOf(first);
+    const starter = Object.hasOwn(STARTERS, name) ? STARTERS[name] : undefined;
+    const started = starter === undefined ? [] : afterOptions(rest.slice(1), starter);
+    if (started.length === 0) return { name, args: rest.slice(1), sets, by };
+    by.push(name);
+    rest = started;
+  }
+}
+
+/** The name of a program without its folder, as it is called on any system. */
+function nameOf(word: string): string {
+  const last = word.split(/[/\\]/).at(-1) ?? '';
+  return last.toLowerCase().replace(/\.exe$/, '');
+}
+
+function afterOptions(
+  words: string[],
+  { valued = '', before = 0 }: { valued?: string; before?: number },
+): string[] {
+  let i = 0;
+  for (let word = words[i]; word?.startsWith('-') === true; word = words[i]) {
+    i += word.length === 2 && valued.includes(word.charAt(1)) ? 2 : 1;
+    if (word === '--') break;
+  }
+  return words.slice(i + before);
+}
+
+/** True when one of the short options, alone or in a bunch, or one of the long ones is given before `--`. */
+export function hasOption(args: readonly string[], short: string, long: readonly string[] = []): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end < 0 ? args.length : end).some((arg) => {
+    if (arg.startsWith('--')) return long.some((name) => arg === name || arg.startsWith(`${name}=`));
+    return (
+      arg.startsWith('-') &&
+      arg
+        .slice(1)
+        .split('')
+        .some((letter) => short.includes(letter))
+    );
+  });
+}
+
+/** The arguments that are no options. */
+export function operands(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  const [options, after] = end < 0 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
+  return [...options.filter((arg) => !arg.startsWith('-')), ...after];
+}
