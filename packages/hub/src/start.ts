@@ -125,7 +125,9 @@ export async function start(
   const started_at = new Date(clock.now()).toISOString();
   const feed = createFeed();
   const onFault = (error: unknown): void => log.error({ cause: redact(describeCause(error)) }, 'background');
-  const searches = openSearches(config, onFault);
+  const searches = openSearches(config, onFault, (text) =>
+    log.warn({ rebuilt: text }, 'rebuilt from the log'),
+  );
   const following = { store, feed, clock, onFault };
   const slo = createSloWindow(clock);
   const sloFile = keepSlo(config.data, slo, onFault);
