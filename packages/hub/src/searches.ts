@@ -23,13 +23,17 @@ export interface Searches {
 }
 
 /** Opens the search of documents and that of messages over one model. */
-export function openSearches(config: Config, onFault: (error: unknown) => void): Searches {
+export function openSearches(
+  config: Config,
+  onFault: (error: unknown) => void,
+  onNews: (text: string) => void,
+): Searches {
   const { data: folder, search } = config;
   const { url, timeout_ms } = search.qdrant;
   const qdrant =
     url === '' ? undefined : { url, key: readSecret(search.qdrant, 'search.qdrant'), timeoutMs: timeout_ms };
   const embedder = createEmbedder(config, onFault);
-  const common = { folder, embedder, qdrant, onFault };
+  const common = { folder, embedder, qdrant, onFault, onNews };
   const documents = openSearch({ ...common, kind: 'documents' });
   const messages = openSearch({ ...common, kind: 'messages' });
   const wasAsked = existsSync(join(folder, INDEX_FILES.messages));

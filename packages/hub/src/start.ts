@@ -142,7 +142,9 @@ export async function start(
     onFault,
   });
   const stopForgettingKeys = keepForgettingKeys(store, clock, config.idempotency.window_ms);
-  const searches = openSearches(config, onFault);
+  const searches = openSearches(config, onFault, (text) =>
+    log.warn({ rebuilt: text }, 'rebuilt from the log'),
+  );
   const following = { store, feed, clock, onFault };
   const slo = createSloWindow({ now: clock.trusted });
   const sloFile = keepSlo(config.data, slo, onFault);

@@ -1,7 +1,8 @@
 import { analyse, isMarked, pairsOf, type Words } from './analyse.ts';
 
-/** Beyond this many words a question says nothing new. */
+/** Beyond this many words a question says nothing new; nor do more terms than these, of which each costs the same. */
 const MOST_WORDS = 64;
+const MOST_TERMS = 64;
 
 /** English words that stand in every text: they tell nothing and cost the most. */
 const FILLING = new Set('the of and is are was were a an in to by on at for it that with as be'.split(' '));
@@ -18,7 +19,7 @@ export function askedTerms(text: string): AskedTerms | undefined {
   const telling = asked.words.filter((word) => !FILLING.has(word));
   const words = (telling.length > 0 ? telling : asked.words).slice(0, MOST_WORDS);
   if (words.length === 0) return undefined;
-  const terms = [...new Set([...words, ...pairsOf(words)])];
+  const terms = [...new Set([...words, ...pairsOf(words)])].slice(0, MOST_TERMS);
   return { columns: isMarked({ words }) ? ['words', 'pairs'] : ['words', 'bare'], terms };
 }
 

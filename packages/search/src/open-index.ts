@@ -1,6 +1,9 @@
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 
 import { type DatabaseSync, isPassing, sqliteModule } from '@parley/sqlite';
+
+import { indexProblem } from './index-tally.ts';
+import { keywordTable } from './keyword-table.ts';
 
 /** Raised when what is kept, or how words are taken apart, changes: the index is then made anew from the documents. */
 export const VERSION = 2;
@@ -31,14 +34,39 @@ const TABLES = `
   CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** Opens the index. It holds nothing that the documents do not: one that cannot be used is thrown away and made anew. */
-export function openIndex(path: string): DatabaseSync {
+/**
+ * Opens the index. It holds nothing that the documents do not: one that cannot be used, or lacks something, is thrown
+ * away and made anew; `tell` hears why.
+ */
+export function openIndex(path: string, tell: (why: string) => void = () => {}): DatabaseSync {
   try {
     return prepare(path);
   } catch (error) {
     if (isPassing(error, path)) throw error;
-    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+    tell(error instanceof Error ? error.message : String(error));
+    dropIndex(path);
     return prepare(path);
+  }
+}
+
+/** Throws an index away: whoever opens it next makes it anew. */
+export function dropIndex(path: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+}
+
+/** What is wrong with an index that nobody has to have; undefined where it is sound, or not there. */
+export function checkIndex(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  let db: DatabaseSync | undefined;
+  try {
+    db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 5_000 });
+    db.exec('BEGIN');
+    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    return version === VERSION ? indexProblem(db) : undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    db?.close();
   }
 }
 
@@ -55,6 +83,8 @@ function prepare(path: string): DatabaseSync {
     else if (version !== VERSION) throw new Error(`the index has version ${version}`);
     const [check] = db.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
     if (check?.quick_check !== 'ok') throw new Error('the index is damaged');
+    const problem = indexProblem(db);
+    if (problem !== undefined) throw new Error(problem);
     return db;
   } catch (error) {
     db.close();
@@ -68,11 +98,6 @@ function createPrivate(path: string): void {
   } catch {
     // It is there, or SQLite will say why it cannot be.
   }
-}
-
-/** The keyword index of one workspace: how rare a word is counts within it alone. */
-export function keywordTable(workspace: number): string {
-  return `words_${workspace}`;
 }
 
 const COLUMNS = 'words, pairs, bare';

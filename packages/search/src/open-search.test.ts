@@ -1,9 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sqliteModule } from '@parley/sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createBuiltInEmbedder } from './embedder.ts';
+import { checkIndex } from './open-index.ts';
 import { INDEX_FILES, openSearch, type Search } from './open-search.ts';
 import { page, PAGES, searchContract } from './search-contract.ts';
 
@@ -60,6 +62,51 @@ describe('the file of the index', () => {
     expect(await search.known('w1')).toEqual([]);
     await search.apply(PAGES, [], 4);
     expect(await search.known('w1')).toHaveLength(3);
+  });
+
+  test.each([
+    ['its documents are gone', 'DELETE FROM documents'],
+    ['a document is another', "UPDATE documents SET version = 'x' WHERE id = 1"],
+    ['passages are gone', 'DELETE FROM passages WHERE id = 1'],
+    ['its words are gone', "INSERT INTO words_1 (words_1) VALUES ('delete-all')"],
+    ['its words are empty', "UPDATE words_1_data SET block = x'00' WHERE id = 10"],
+  ])(
+    'an index of which %s is thrown away and made anew, and says so',
+    { timeout: LONG },
+    async (_what, sql) => {
+      await search.apply(PAGES, [], 3);
+      await search.close();
+      expect(checkIndex(path)).toBeUndefined();
+      const db = new (sqliteModule().DatabaseSync)(path);
+      db.enableDefensive(false);
+      db.exec(sql);
+      db.close();
+      expect(checkIndex(path)).toBeDefined();
+      const news: string[] = [];
+      search = openSearch({
+        folder,
+        kind: 'documents',
+        embedder,
+        onFault,
+        onNews: (text) => news.push(text),
+      });
+      expect(await search.place()).toBeUndefined();
+      expect(news).toHaveLength(1);
+      await search.apply(PAGES, [], 3);
+      await search.close();
+      expect(checkIndex(path)).toBeUndefined();
+      search = open();
+      expect(await search.place()).toBe(3);
+    },
+  );
+
+  test('no more searches wait than can be answered soon', { timeout: LONG }, async () => {
+    await search.apply(PAGES, [], 3);
+    const query = { workspace_id: 'w1', text: 'felines', tags: [], limit: 5, leg: 'keyword' } as const;
+    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => search.find(query, LONG)));
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    expect(refused).toHaveLength(28);
+    expect(refused[0]).toMatchObject({ code: 'UNAVAILABLE', details: { retry_after_ms: 500 } });
   });
 
   test(

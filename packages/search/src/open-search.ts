@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { writeWholeSync } from '@parley/files';
+import { ParleyError } from '@parley/protocol';
 
 import type { Embedder } from './embedder.ts';
 import type {
@@ -28,6 +29,8 @@ export interface SearchOptions {
   /** Where the index is kept instead of in the folder. */
   qdrant?: QdrantPlace | undefined;
   onFault: (error: unknown) => void;
+  /** Hears that the index was thrown away, and why: it is made anew. */
+  onNews?: (text: string) => void;
 }
 
 /** What was found, and what was left out. */
@@ -57,18 +60,24 @@ export interface Search {
 /** The files of the embedded index. */
 export const INDEX_FILES = { documents: 'search.db', messages: 'search-messages.db' } as const;
 const AT_ONCE = 16;
+/** How many searches may be under way: they are answered one after the other. */
+const MOST_AT_ONCE = 32;
 /** How long after vectors could not be made they are tried again. */
 const RETRY_MS = 15_000;
 
 /** The search of one kind of texts: its index can be thrown away and made anew. */
-export function openSearch({ folder, kind, embedder, qdrant, onFault }: SearchOptions): Search {
+export function openSearch({ folder, kind, embedder, qdrant, onFault, onNews }: SearchOptions): Search {
   let port: ThreadPort | undefined;
   let embedding: Promise<void> | undefined;
   let retry: NodeJS.Timeout | undefined;
+  let finding = 0;
   const closing = new AbortController();
 
   const index = (): ThreadPort => {
-    if (port === undefined || port.isGone) port = new ThreadPort(threadStart());
+    if (port === undefined || port.isGone)
+      port = new ThreadPort(threadStart(), ({ thrownAway }) =>
+        onNews?.(`the search index of ${kind} is made anew (${thrownAway})`),
+      );
     return port;
   };
 
@@ -103,6 +112,19 @@ export function openSearch({ folder, kind, embedder, qdrant, onFault }: SearchOp
       .finally(() => (embedding = undefined));
   }
 
+  async function findNow(query: FindQuery, withinMs: number, meaningWithinMs: number): Promise<Finding> {
+    const started = performance.now();
+    const made = await within(embedder.ask(query.text), meaningWithinMs);
+    const vector = made === 'late' ? undefined : made;
+    const left = withinMs - (performance.now() - started);
+    const found = await index().call<Found>('find', query, vector ?? undefined, left);
+    if (found.pending > 0) startEmbedding();
+    const lacks: Finding['lacks'] = [];
+    if (vector === undefined) lacks.push('meaning');
+    if (found.pending > 0 && vector?.isSure === true) lacks.push('vectors');
+    return { ...found, lacks };
+  }
+
   return {
     backend: qdrant === undefined ? 'embedded' : 'qdrant',
     place: () => index().call('place'),
@@ -115,16 +137,17 @@ export function openSearch({ folder, kind, embedder, qdrant, onFault }: SearchOp
     dropBefore: (revision) => index().call('dropBefore', revision),
     forget: (workspace_id) => index().call('forget', workspace_id),
     async find(query, withinMs, meaningWithinMs = withinMs / 2) {
-      const started = performance.now();
-      const made = await within(embedder.ask(query.text), meaningWithinMs);
-      const vector = made === 'late' ? undefined : made;
-      const left = withinMs - (performance.now() - started);
-      const found = await index().call<Found>('find', query, vector ?? undefined, left);
-      if (found.pending > 0) startEmbedding();
-      const lacks: Finding['lacks'] = [];
-      if (vector === undefined) lacks.push('meaning');
-      if (found.pending > 0 && vector?.isSure === true) lacks.push('vectors');
-      return { ...found, lacks };
+      if (finding >= MOST_AT_ONCE)
+        throw new ParleyError('UNAVAILABLE', 'too many searches are waiting; retry', {
+          reason: 'busy',
+          retry_after_ms: 500,
+        });
+      finding++;
+      try {
+        return await findNow(query, withinMs, meaningWithinMs);
+      } finally {
+        finding--;
+      }
     },
     sentences: (...args) => index().call('sentences', ...args),
     async settled() {

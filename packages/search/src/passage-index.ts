@@ -15,7 +15,9 @@ import type {
 } from './index-words.ts';
 import { askedTerms, expressionOf, rarest } from './keyword-query.ts';
 import type { AskedVector } from './model.ts';
-import { createKeywordTable, keywordTable } from './open-index.ts';
+import { countIndex, type IndexTally, readTally, sumOfDocument } from './index-tally.ts';
+import { keywordTable } from './keyword-table.ts';
+import { createKeywordTable } from './open-index.ts';
 import { withContext, wholePassagesOf } from './passages.ts';
 import { cosine, type Near, VectorArena } from './vectors.ts';
 
@@ -36,10 +38,12 @@ export class PassageIndex implements Index {
   readonly #statements = new Map<string, StatementSync>();
   readonly #arenas = new Map<number, VectorArena>();
   readonly #counts = new Map<string, { count: number; until: number }>();
+  #tally: IndexTally;
 
   constructor(db: DatabaseSync, model: ModelName) {
     this.#db = db;
     this.#model = model;
+    this.#tally = readTally(db) ?? countIndex(db);
     this.#checkModel();
   }
 
@@ -111,7 +115,9 @@ export class PassageIndex implements Index {
         const row = mark.get(passage) as { workspace: number } | undefined;
         if (row === undefined || vector === null) continue;
         const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
-        this.#run('INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)').run(passage, row.workspace, bytes);
+        const had = this.#run('DELETE FROM vectors WHERE passage = ?').run(passage).changes;
+        this.#run('INSERT INTO vectors VALUES (?, ?, ?)').run(passage, row.workspace, bytes);
+        this.#tally.vectors += 1 - Number(had);
         this.#arenas.get(row.workspace)?.put(Number(passage), vector);
       }
     });
@@ -139,7 +145,7 @@ export class PassageIndex implements Index {
     const asked = askedTerms(text);
     if (asked === undefined) return [];
     const telling = this.#isLarge()
-      ? rarest(asked, MOST_MATCHES, (one) => this.#count(workspace, one))
+      ? rarest(asked, MOST_MATCHES, (one) => this.#matches(workspace, one))
       : asked;
     if (telling.terms.length === 0) return [];
     const query = expressionOf(telling);
@@ -147,15 +153,31 @@ export class PassageIndex implements Index {
     const select = this.#run(
       // `rank` is worked out once for each passage; bm25() in both places would be worked out twice.
       `SELECT rowid AS passage, -rank AS score FROM ${table} WHERE ${table} MATCH ? AND rank MATCH 'bm25(${WEIGHTS})'
-       ORDER BY rank LIMIT ?`,
+       AND rowid >= ? ORDER BY rank LIMIT ?`,
     );
-    if (allowed === undefined) return select.all(query, PER_LEG) as never;
+    const from = this.#newest(table, query);
+    if (allowed === undefined) return select.all(query, from, PER_LEG) as never;
     const found: Near[] = [];
-    for (const row of select.iterate(query, -1) as unknown as Iterable<Near>) {
+    for (const row of select.iterate(query, from, -1) as unknown as Iterable<Near>) {
       if (allowed.has(row.passage)) found.push(row);
       if (found.length === PER_LEG) break;
     }
     return found;
+  }
+
+  #count(one: 1 | -1, workspace: number, document: string, version: string): void {
+    this.#tally.documents += one;
+    this.#tally.sums = (this.#tally.sums ^ sumOfDocument(workspace, document, version)) >>> 0;
+  }
+
+  /** Where even the rarest word stands in very many passages, the newest of them are ranked: from this one on. */
+  #newest(table: string, query: string): bigint {
+    if (!this.#isLarge()) return 0n;
+    const select = this.#run(
+      `SELECT rowid AS first FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?`,
+    );
+    const { first } = (select.get(query, MOST_MATCHES) ?? { first: 0 }) as { first: number };
+    return BigInt(first);
   }
 
   #isLarge(): boolean {
@@ -164,7 +186,7 @@ export class PassageIndex implements Index {
   }
 
   /** In how many passages an expression is true, up to where it makes no more difference. */
-  #count(workspace: number, expression: string): number {
+  #matches(workspace: number, expression: string): number {
     const table = keywordTable(workspace);
     const key = `${table} ${expression}`;
     const kept = this.#counts.get(key);
@@ -232,6 +254,7 @@ export class PassageIndex implements Index {
       'INSERT INTO documents (workspace, document, version, revision, title, belongs) VALUES (?, ?, ?, ?, ?, ?)',
     );
     const id = insert.run(workspace, document_id, version, revision, title, group).lastInsertRowid;
+    this.#count(1, workspace, document_id, version);
     for (const tag of new Set(tags)) this.#run('INSERT INTO tags VALUES (?, ?)').run(tag, id);
     const keep = this.#run(
       'INSERT INTO passages (workspace, document, number, first, past, headings, text) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -242,6 +265,7 @@ export class PassageIndex implements Index {
     for (const [number, { start, end, headings, text }] of wholePassagesOf(document).entries()) {
       const path = JSON.stringify(headings);
       const rowid = keep.run(workspace, id, number, start, end, path, text).lastInsertRowid;
+      this.#tally.passages++;
       const { words, pairs, bare } = analyse(withContext(title, headings, text));
       find.run(rowid, words.join(' '), pairs.join(' '), bare.join(' '));
     }
@@ -250,13 +274,15 @@ export class PassageIndex implements Index {
   #drop(workspace_id: string, document_id: string): void {
     const workspace = this.#existing(workspace_id);
     if (workspace === undefined) return;
-    const select = this.#run('SELECT id FROM documents WHERE workspace = ? AND document = ?');
-    const row = select.get(workspace, document_id) as { id: number } | undefined;
+    const select = this.#run('SELECT id, version FROM documents WHERE workspace = ? AND document = ?');
+    const row = select.get(workspace, document_id) as { id: number; version: string } | undefined;
     if (row === undefined) return;
+    this.#count(-1, workspace, document_id, row.version);
     const passages = this.#run('SELECT id FROM passages WHERE document = ?').all(row.id) as { id: number }[];
     for (const { id } of passages) {
       this.#run(`DELETE FROM ${keywordTable(workspace)} WHERE rowid = ?`).run(id);
-      this.#run('DELETE FROM vectors WHERE passage = ?').run(id);
+      this.#tally.passages--;
+      this.#tally.vectors -= Number(this.#run('DELETE FROM vectors WHERE passage = ?').run(id).changes);
       this.#arenas.get(workspace)?.drop(id);
     }
     for (const table of ['passages', 'tags'])
@@ -300,6 +326,7 @@ export class PassageIndex implements Index {
     if (row?.value === this.#model.id) return;
     this.#transaction(() => {
       this.#db.exec('DELETE FROM vectors; UPDATE passages SET embedded = 0');
+      this.#tally.vectors = 0;
       this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run('model', this.#model.id);
     });
   }
@@ -308,9 +335,11 @@ export class PassageIndex implements Index {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       work();
+      this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run('tally', JSON.stringify(this.#tally));
       this.#db.exec('COMMIT');
     } catch (error) {
       this.#db.exec('ROLLBACK');
+      this.#tally = readTally(this.#db) ?? countIndex(this.#db);
       // What the transaction took out of the arenas is back in the table.
       this.#arenas.clear();
       throw error;

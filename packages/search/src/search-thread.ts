@@ -11,7 +11,7 @@ import { createQdrant } from './qdrant.ts';
 import { createCollection } from './qdrant-collection.ts';
 import { QdrantIndex } from './qdrant-index.ts';
 import { TermCounter } from './term-counter.ts';
-import type { Call, Reply, ThreadStart } from './thread-port.ts';
+import type { Call, News, Reply, ThreadStart } from './thread-port.ts';
 
 type Methods = Record<string, (...args: never[]) => unknown>;
 
@@ -34,7 +34,7 @@ async function answer(id: number, name: string, args: unknown[]): Promise<void> 
 
 function open({ path, model, qdrant }: ThreadStart): { index: Index; finder: SentenceFinder } {
   if (qdrant === undefined) {
-    const db = openIndex(path);
+    const db = openIndex(path, (thrownAway) => port.postMessage({ thrownAway } satisfies News));
     return { index: new PassageIndex(db, model), finder: new SentenceFinder(db) };
   }
   const call = createQdrant(qdrant);

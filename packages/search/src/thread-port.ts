@@ -21,6 +21,11 @@ export interface Reply {
   isUnavailable?: boolean;
 }
 
+/** What a thread says unasked: why its index was thrown away. */
+export interface News {
+  thrownAway: string;
+}
+
 /** How a thread of the search starts. */
 export interface ThreadStart {
   /** The file of the embedded index. */
@@ -37,7 +42,7 @@ export class ThreadPort {
   #next = 1;
   #gone: string | undefined;
 
-  constructor(start: ThreadStart) {
+  constructor(start: ThreadStart, onNews: (news: News) => void) {
     const isSource = import.meta.url.endsWith('.ts');
     const file = isSource ? './search-thread-source.mjs' : './search-thread.js';
     this.#worker = new Worker(new URL(file, import.meta.url), {
@@ -45,7 +50,9 @@ export class ThreadPort {
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     this.#worker.unref();
-    this.#worker.on('message', ({ id, ok, error, isUnavailable }: Reply) => {
+    this.#worker.on('message', (said: Reply | News) => {
+      if ('thrownAway' in said) return onNews(said);
+      const { id, ok, error, isUnavailable } = said;
       const one = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (error === undefined) one?.resolve(ok as never);

@@ -1,3 +1,5 @@
+import { ParleyError } from '@parley/protocol';
+
 /** A passage as the index found it. */
 export interface FoundPassage {
   document_id: string;
@@ -27,6 +29,11 @@ interface FindQuery {
   /** Only what belongs to one of these; left out: everything. */
   groups?: readonly string[];
   limit: number;
+}
+
+/** True for the refusal of one search too many: there is nothing wrong with what is searched. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof ParleyError && error.details?.['reason'] === 'busy';
 }
 
 /** What texts are found by. */

@@ -3,7 +3,7 @@ import { type OutputOf, ParleyError, type ParsedInputOf } from '@parley/protocol
 import { type CallContext, type Deps, operation } from '../operation.ts';
 import { outOfScope } from '../threads/access.ts';
 import { isGone } from './kept.ts';
-import type { FoundPassage, Library } from './library.ts';
+import { type FoundPassage, isBusy, type Library } from './library.ts';
 import { requireTreeRight } from './rights.ts';
 import { someDocuments } from './view.ts';
 
@@ -70,7 +70,7 @@ async function search(deps: Deps, asked: Parameters<Library['find']>[0], withinM
   try {
     return await deps.library.find(asked, withinMs);
   } catch (error) {
-    deps.indexFollower.again();
+    if (!isBusy(error)) deps.indexFollower.again();
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { type Caller, LIMITS, type OutputOf, ParleyError, type ParsedInputOf } f
 
 import { toMessage } from '../entry.ts';
 import type { LogFollower } from '../log-follower.ts';
-import type { Finder } from '../knowledge/library.ts';
+import { type Finder, isBusy } from '../knowledge/library.ts';
 import type { Deps } from '../operation.ts';
 import { admitReader } from '../threads/access.ts';
 import { mayOverride } from '../threads/status.ts';
@@ -63,7 +63,7 @@ export async function findByMeaning(
     return { hits: hits.flat(), missing: [...missing, ...found.lacks] };
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'UNAVAILABLE') throw error;
-    follower.again();
+    if (!isBusy(error)) follower.again();
     return { hits: [], missing: [...missing, 'meaning'] };
   }
 

@@ -1,4 +1,6 @@
-import { checkQdrant } from '@parley/search';
+import { join } from 'node:path';
+
+import { checkIndex, checkQdrant, INDEX_FILES } from '@parley/search';
 
 import type { Config } from '../config/schema.ts';
 import { readSecret } from '../config/secret.ts';
@@ -8,7 +10,18 @@ import { oneLine } from './harmless.ts';
 
 /** Whether texts can be found by their meaning, and where their index is. */
 export async function checkSearch(config: Config): Promise<Check[]> {
-  return [await checkModel(config), ...(await checkPlace(config))];
+  return [...checkIndexes(config), await checkModel(config), ...(await checkPlace(config))];
+}
+
+/** An index that lacks something is thrown away by whoever opens it next; until then it must not be believed. */
+function checkIndexes({ data, search: { qdrant } }: Config): Check[] {
+  if (qdrant.url !== '') return [];
+  return Object.entries(INDEX_FILES).flatMap(([kind, file]) => {
+    const problem = checkIndex(join(data, file));
+    if (problem === undefined) return [];
+    const detail = `the index of ${kind} lacks something and is made anew by the next start: ${oneLine(problem)}`;
+    return [{ name: 'search index', ok: false, detail }];
+  });
 }
 
 /** The hub does without the model that comes with it; an endpoint that somebody named should answer. */

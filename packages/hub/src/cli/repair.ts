@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
+import { checkIndex, dropIndex, INDEX_FILES } from '@parley/search';
 import { DATABASE_FILE, isFolderLocked, lockFolder, repairRecord } from '@parley/store-sqlite';
 
 import type { Config } from '../config/schema.ts';
@@ -31,6 +32,12 @@ export function repair({ data }: Config, tell: (text: string) => void): Repair {
       if (news.kind === 'rebuilt') rebuilt.push(news.text);
       if (news.kind === 'fault') lost.push(news.text);
     });
+    for (const [kind, file] of Object.entries(INDEX_FILES)) {
+      const problem = checkIndex(join(data, file));
+      if (problem === undefined) continue;
+      dropIndex(join(data, file));
+      rebuilt.push(`the search index of ${kind} is made anew by the next start (${problem})`);
+    }
   } catch (error) {
     lost.push(error instanceof Error ? error.message : String(error));
   } finally {
