@@ -117,7 +117,7 @@ export class PassageIndex implements Index {
         const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
         const had = this.#run('DELETE FROM vectors WHERE passage = ?').run(passage).changes;
         this.#run('INSERT INTO vectors VALUES (?, ?, ?)').run(passage, row.workspace, bytes);
-        this.#tally.vectors += 1 - Number(had);
+        this.#tally.vectors += 1 - had;
         this.#arenas.get(row.workspace)?.put(Number(passage), vector);
       }
     });
@@ -282,7 +282,7 @@ export class PassageIndex implements Index {
     for (const { id } of passages) {
       this.#run(`DELETE FROM ${keywordTable(workspace)} WHERE rowid = ?`).run(id);
       this.#tally.passages--;
-      this.#tally.vectors -= Number(this.#run('DELETE FROM vectors WHERE passage = ?').run(id).changes);
+      this.#tally.vectors -= this.#run('DELETE FROM vectors WHERE passage = ?').run(id).changes;
       this.#arenas.get(workspace)?.drop(id);
     }
     for (const table of ['passages', 'tags'])

@@ -31,7 +31,7 @@ function inFirstForm(source: string): string {
   const folder = sampleFolder();
   folders.push(folder);
   const db = new (sqliteModule().DatabaseSync)(join(folder, DATABASE_FILE));
-  db.exec(`${MIGRATIONS[0] ?? ''}; PRAGMA user_version = 1; PRAGMA application_id = ${0x5041_524c}`);
+  db.exec(`${MIGRATIONS[0] ?? ''}; PRAGMA user_version = 1; PRAGMA application_id = 1346458188`);
   db.prepare('ATTACH ? AS source').run(join(source, DATABASE_FILE));
   db.exec('PRAGMA foreign_keys = OFF; BEGIN');
   for (const table of TABLES) db.exec(`INSERT INTO ${table} SELECT * FROM source.${table}`);
