@@ -13,6 +13,7 @@ const SECRETS: readonly (readonly [kind: string, text: string, secret: string])[
   ['JWE', `eyJhbGciOiJkaXIifQ..${KEY}.abcd.efgh`, KEY],
   ['Bearer', `Bearer ${KEY}`, KEY],
   ['bearer, not a word', 'bearer swordfish-2', 'swordfish'],
+  ['bearer, too long for a word', 'Bearer abcdefghijklmnop', 'abcdefghijklmnop'],
   ['bearer as a subprotocol', `parley.v1, bearer.${KEY}`, KEY],
   ['Basic', 'Authorization: Basic YWxpY2U6aHVudGVyMg==', 'YWxpY2U6'],
   ['Basic on its own', 'sent Basic YWxpY2U6aHVudGVyMg== to it', 'YWxpY2U6'],

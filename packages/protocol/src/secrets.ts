@@ -87,7 +87,7 @@ function hideKnown(found: string): string {
   if (!/^bearer/i.test(found)) return HIDDEN;
   const token = found.replace(/^bearer(?:[ \t]+|\.|%20)/i, '');
   const isWord = /^[A-Za-z]?[a-z]*[.]?$/.test(token);
-  return token.length >= 24 || !isWord ? HIDDEN : found;
+  return token.length >= 16 || !isWord ? HIDDEN : found;
 }
 
 /** True for a name and its password in base64, and for no word that happens to consist of the same letters. */
