@@ -19,6 +19,7 @@ const openDesk = ({ home, team }: ClaudeTeam) =>
   openMail({
     teams: join(home, '.claude/teams'),
     archive: join(home, '.config/atm/mail'),
+    projects: join(home, '.claude/projects'),
     team,
     now: () => new Date(),
     newId: randomUUID,
@@ -98,6 +99,41 @@ describeWith(['claude'], 'the real Claude Code', ({ claude }) => {
       expect(toLead.told).toHaveLength(30);
       const archive = await openDesk(team).read('team-lead', { from: 'hub', all: true, mark_read: false });
       expect(archive.map(({ message_id }) => message_id).toSorted()).toEqual(toLead.told.toSorted());
+    },
+  );
+
+  test(
+    'mail between its own agents that it deleted before anybody looked is found in its transcript',
+    LONG,
+    async () => {
+      const texts = Array.from({ length: 5 }, (_, i) => `mail ${i}\nwith <b> & "quotes" é`);
+      const team = await startClaudeTeam(claude, (request) => {
+        const seen = JSON.stringify(request.body.messages);
+        if (!seen.includes('WRITE-TO-BOB') || seen.includes('toolu_bob_4')) return [{ text: 'ok' }];
+        return texts.map((message, i) => ({
+          use: 'SendMessage',
+          input: { to: 'bob', summary: 'for bob', message },
+          id: `toolu_bob_${i}`,
+        }));
+      });
+      await team.say('WRITE-TO-BOB');
+      await vi.waitFor(() => {
+        const seen = shown(
+          team.requests.filter((request) => !JSON.stringify(request.body.messages).includes('HIRE')),
+        );
+        for (const i of texts.keys()) expect(seen).toContain(`mail ${i}`);
+        expect(JSON.parse(readFileSync(team.inbox('bob'), 'utf8'))).toEqual([]);
+      }, WAIT);
+      const desk = openDesk(team);
+      const found = await vi.waitFor(async () => {
+        const { mails } = await desk.history('bob', 0);
+        expect(mails.length).toBeGreaterThanOrEqual(texts.length);
+        return mails;
+      }, WAIT);
+      expect(found.map(({ from, message, found_in }) => [from, message, found_in])).toEqual(
+        texts.map((text) => ['team-lead', text, 'transcript']),
+      );
+      expect(await openDesk(team).read('bob', { all: true })).toHaveLength(texts.length);
     },
   );
 

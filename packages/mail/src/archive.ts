@@ -9,14 +9,19 @@ import { isMailEntry, type MailEntry } from './entry.ts';
 
 /** One line of an archive: a mail, or the word that some were read. A mail that outlived a pruning knows its old place. */
 export type ArchiveLine =
-  | { kind: 'mail'; id: string; at: string; entry: MailEntry; end?: number }
+  | ({ kind: 'mail'; end?: number } & KeptMail)
   | { kind: 'read'; ids: string[]; at: string };
 
-/** A mail in the archive: when it was first seen, and the place right after it. */
-interface ArchivedMail {
+/** A mail, when it was first to be seen, and where it was found if not in the inbox. */
+interface KeptMail {
   id: string;
   at: string;
   entry: MailEntry;
+  found_in?: 'transcript';
+}
+
+/** A mail in the archive, and the place right after it. */
+interface ArchivedMail extends KeptMail {
   end: number;
 }
 
@@ -30,7 +35,7 @@ export interface Archive {
   has(id: string): boolean;
   wasRead(id: string): boolean;
   /** Every mail, the oldest first. */
-  list(): AsyncGenerator<{ id: string; entry: MailEntry }>;
+  list(): AsyncGenerator<KeptMail>;
   /** A page of mail from a place in the file on, and the place where the next page begins; a place beyond the end means the start. */
   page(from: number): Promise<{ mails: ArchivedMail[]; next: number }>;
   /** Adds lines and settles when they are on disk; only the holder of the inbox's lock may call it. */
@@ -109,8 +114,10 @@ export function openArchive(path: string): Archive {
             const line = parseLine(lines.toString('utf8', begin, stop));
             const end = (line?.kind === 'mail' ? line.end : undefined) ?? places.of(at + stop + 1);
             next = Math.max(next, end);
-            if (line?.kind === 'mail' && end > start)
-              mails.push({ id: line.id, at: line.at, entry: line.entry, end });
+            if (line?.kind === 'mail' && end > start) {
+              const { kind: _kind, ...mail } = line;
+              mails.push({ ...mail, end });
+            }
           }
           const taken = lines.lastIndexOf(0x0a) + 1;
           // Of what outlived a pruning a whole page may be known.

@@ -16,8 +16,8 @@ interface Draft {
   add(entry: MailEntry): void;
   /** Marks every entry with one of these ids. */
   markRead(ids: ReadonlySet<string>): void;
-  /** Puts a mail into the archive unless it is there. */
-  archive(entry: MailEntry): void;
+  /** Puts a mail into the archive unless it is there: as seen now, unless told otherwise. */
+  archive(entry: MailEntry, seen?: { at: string; found_in: 'transcript' }): void;
 }
 
 /** One agent's inbox and its archive. */
@@ -136,9 +136,9 @@ function createDraft(before: readonly unknown[], archive: Archive, now: () => Da
   let changed = false;
   const at = now().toISOString();
   const isArchived = (id: string): boolean => archive.has(id) || mails.has(id);
-  const keep = (entry: MailEntry): void => {
+  const keep = (entry: MailEntry, seen: { at: string; found_in?: 'transcript' } = { at }): void => {
     const id = idOf(entry);
-    if (!isArchived(id)) mails.set(id, { kind: 'mail', id, at, entry });
+    if (!isArchived(id)) mails.set(id, { kind: 'mail', id, ...seen, entry });
   };
   return {
     entries,

@@ -10,6 +10,7 @@ import { type Inbox, openInbox } from './inbox.ts';
 import { type Mail, type MailQuery, matcher, toMail } from './query.ts';
 import { addMember, type Member, type NewMember, readMembers, removeMember } from './team-config.ts';
 import { teamFolder } from './team-folder.ts';
+import { openTranscriptMail } from './transcript-mail.ts';
 import { type Watch, watchFile } from './watch-file.ts';
 
 export interface MailOptions {
@@ -17,6 +18,8 @@ export interface MailOptions {
   teams: string;
   /** Where the archives are, `.config/atm/mail`. */
   archive: string;
+  /** Where Claude Code keeps its transcripts, `.claude/projects`: mail that was deleted before we saw it is found there. */
+  projects?: string;
   /** The team of an address that names none. */
   team: string;
   aliases?: ReadonlyMap<string, string>;
@@ -103,6 +106,18 @@ export function openMail(options: MailOptions): MailDesk {
     inboxes.set(stem, found);
     return found;
   };
+  const transcripts =
+    options.projects === undefined ? undefined : openTranscriptMail(options.projects, folderOf(team));
+  /** Puts into the archive what its reader had deleted before anybody of ours looked. */
+  const recover = async (agent: string, inbox: Inbox): Promise<void> => {
+    const sent = (await transcripts?.sentTo(agent, (id) => inbox.archive.has(id))) ?? [];
+    if (sent.length === 0) return;
+    await inbox.keep((draft) => {
+      const here = new Set(draft.entries.filter(isMailEntry).map(idOf));
+      for (const entry of sent)
+        if (!here.has(idOf(entry))) draft.archive(entry, { at: entry.timestamp, found_in: 'transcript' });
+    });
+  };
   const own = (agent: string): Inbox => inboxOf({ agent: checkName('an agent', agent), team });
 
   const deliver = async (address: Address, entry: MailEntry & { message_id: string; summary: string }) => {
@@ -154,7 +169,9 @@ export function openMail(options: MailOptions): MailDesk {
       const unread = await takeUp(inbox);
       const found: Mail[] = [];
       if (query.all === true) {
-        for await (const { id, entry } of inbox.archive.list()) found.push(toMail(entry, !unread.has(id)));
+        await recover(agent, inbox);
+        for await (const { id, entry, found_in } of inbox.archive.list())
+          found.push(toMail(entry, !unread.has(id), found_in));
       } else for (const entry of unread.values()) found.push(toMail(entry, false));
       const wanted = found.filter(isWanted);
       const { limit = wanted.length, all = false } = query;
@@ -166,10 +183,11 @@ export function openMail(options: MailOptions): MailDesk {
     async history(agent, from) {
       const { archive } = own(agent);
       await takeUp(own(agent));
+      await recover(agent, own(agent));
       const { mails, next } = await archive.page(from);
       return {
-        mails: mails.map(({ id, at, entry, end }) => ({
-          ...toMail(entry, entry.read === true || archive.wasRead(id)),
+        mails: mails.map(({ id, at, entry, end, found_in }) => ({
+          ...toMail(entry, entry.read === true || archive.wasRead(id), found_in),
           seen_at: at,
           end,
         })),

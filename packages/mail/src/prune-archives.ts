@@ -130,8 +130,8 @@ function chooseDropped(
 async function textWithout(archive: Archive, dropped: ReadonlySet<string>, place: number): Promise<string> {
   await archive.refresh();
   const lines: ArchiveLine[] = [];
-  await eachMail(archive, ({ id, at, entry, end }) => {
-    if (!dropped.has(id)) lines.push({ kind: 'mail', id, at, entry, end });
+  await eachMail(archive, (mail) => {
+    if (!dropped.has(mail.id)) lines.push({ kind: 'mail', ...mail });
   });
   const read = lines.flatMap((line) => (line.kind === 'mail' && archive.wasRead(line.id) ? [line.id] : []));
   const at = lines.at(-1)?.at ?? new Date(0).toISOString();

@@ -25,6 +25,8 @@ export interface Mail {
   timestamp: string;
   /** Only where it is not normal. */
   priority?: 'urgent' | 'low';
+  /** Where it was found, if not in the inbox: its reader had deleted it. */
+  found_in?: 'transcript';
   read: boolean;
 }
 
@@ -44,7 +46,7 @@ export function matcher({ since, from, limit }: MailQuery): (mail: Mail) => bool
 }
 
 /** Shows an entry to its reader. */
-export function toMail(entry: MailEntry, read: boolean): Mail {
+export function toMail(entry: MailEntry, read: boolean, found_in?: 'transcript'): Mail {
   const { from, text, timestamp, summary, source_team, priority } = entry;
   return {
     message_id: idOf(entry),
@@ -54,6 +56,7 @@ export function toMail(entry: MailEntry, read: boolean): Mail {
     ...(typeof summary === 'string' ? { summary } : {}),
     timestamp,
     ...(priority === 'urgent' || priority === 'low' ? { priority } : {}),
+    ...(found_in === undefined ? {} : { found_in }),
     read,
   };
 }

@@ -12,6 +12,8 @@ export interface Places {
   mail: string;
   /** Claude Code's teams. */
   teams: string;
+  /** Claude Code's transcripts. */
+  projects: string;
   userFile: string;
   /** Where a hub of this user keeps its data, unless it was told otherwise. */
   hub: string;
@@ -31,6 +33,7 @@ export function findPlaces(env: NodeJS.ProcessEnv): Places {
     sessions: join(atm, 'agent-sessions'),
     mail: join(atm, 'mail'),
     teams: join(resolve(claude), 'teams'),
+    projects: join(resolve(claude), 'projects'),
     userFile: join(atm, 'config.toml'),
     hub: atmHome === '' ? join(shared, 'parley') : home,
   };

@@ -92,6 +92,7 @@ function createPost({ team, voices }: BridgeDeps, inbox: string, mail: SeenMail,
     message_id,
     team,
     to: inbox,
+    ...(mail.found_in === undefined ? {} : { found_in: mail.found_in }),
     ...(cut ? { cut, bytes: Buffer.byteLength(mail.message) } : {}),
   };
   const idempotency_key = `mail:${digestOf(team, inbox, mail.message_id)}`;

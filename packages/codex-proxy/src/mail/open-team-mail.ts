@@ -13,6 +13,7 @@ export function openTeamMail(
   return openMail({
     teams: places.teams,
     archive: places.mail,
+    projects: places.projects,
     team: settings.team,
     aliases,
     pollMs: settings.mail_poll_interval_ms,
