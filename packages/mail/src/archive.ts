@@ -216,7 +216,7 @@ async function endsTorn(file: FileHandle): Promise<boolean> {
 }
 
 /** A line of an archive; undefined for what is none. */
-export function parseLine(text: string): ArchiveLine | undefined {
+function parseLine(text: string): ArchiveLine | undefined {
   try {
     const line = JSON.parse(text) as ArchiveLine;
     const isWhole = line.kind === 'mail' ? isMailEntry(line.entry) : Array.isArray(line.ids);
