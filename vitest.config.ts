@@ -11,6 +11,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'specs/**/*.test.ts'],
+          // They keep to themselves, so that a worker need not load everything anew for each file.
+          isolate: false,
+          maxWorkers: 2,
           // A busy machine may be ten times slower than a free one.
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
