@@ -43,8 +43,11 @@ export class AskedWords {
     const parts = unmarked(query).match(/"[^"]*"|[^\s"]+/gu) ?? [];
     return this.#with(parts, () => {
       const tokensByPart = new Map<number, string[]>();
-      for (const { doc, term } of this.#tokens.all() as { doc: number; term: string }[])
-        tokensByPart.set(doc, [...(tokensByPart.get(doc) ?? []), term]);
+      for (const { doc, term } of this.#tokens.all() as { doc: number; term: string }[]) {
+        const tokens = tokensByPart.get(doc);
+        if (tokens === undefined) tokensByPart.set(doc, [term]);
+        else tokens.push(term);
+      }
       const words = new Set<string>();
       const phrases = new Set<string>();
       let cut = false;

@@ -143,8 +143,11 @@ export class SearchIndex {
       chars = 0;
       if (more) break;
     }
-    this.#add(together, damaged);
-    if (this.#position > from) this.place();
+    if (this.#position > from) {
+      // Where there was nothing to be found, that is counted too.
+      this.#add(together, damaged);
+      this.place();
+    }
     return { more, damaged };
   }
 
@@ -189,7 +192,7 @@ export class SearchIndex {
     // Rows out of their order would each begin a new segment of the index.
     for (const { id, text } of added.toSorted((a, b) => (a.id < b.id ? -1 : 1))) this.#sql.add.run(id, text);
     for (const { id, messages } of grown) this.#sql.growBlock.run(messages, id);
-    if (added.length > 0) this.#tallies.add('search', added.length, 0);
+    this.#tallies.add('search', added.length, 0);
   }
 
   /** Merges a little of what was indexed, inside the open transaction. */
