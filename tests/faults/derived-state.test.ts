@@ -206,13 +206,19 @@ test(
 );
 
 test(
-  'what follows from nothing else is missed by name',
+  'what follows from nothing else is missed by name, and not said to be nowhere',
   async () => {
-    const { folder } = await changedCopy('DELETE FROM cursors');
-    const missed = expect.stringMatching(/^the cursors: 0 are there, \d+ were written$/) as string;
-    expect(checkRecord(folder).problems).toContainEqual(missed);
+    const { folder } = await changedCopy("DELETE FROM cursors; DELETE FROM records WHERE kind = 'content'");
+    const missed = ['the cursors: 0 are there', 'the records of kind content: 0 are there'];
+    for (const text of missed) expect(checkRecord(folder).problems.join('; ')).toContain(text);
     const hub = await startHub(folder);
-    expect((await hub.end('SIGTERM')).stderr).toMatch(/the cursors: 0 are there, \d+ were written/);
+    const { opal } = await people(hub);
+    const { body } = await opal.call('get_document', { document_id: DOCUMENTS[0] });
+    expect(body).toMatchObject({
+      error: { code: 'INTERNAL', message: expect.stringContaining('parley doctor') },
+    });
+    const { stderr } = await hub.end('SIGTERM');
+    for (const text of missed) expect(stderr).toContain(text);
   },
   PATIENCE_MS,
 );

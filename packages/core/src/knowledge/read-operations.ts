@@ -5,6 +5,7 @@ import { treeId } from '../threads/access.ts';
 import { backlinksOf, linksOf } from './find-links.ts';
 import { type Branch, contentKey, isForgotten, isGone, type KeptDocument, revisionKey } from './kept.ts';
 import { bodiesOf, findDocument, someDocuments, toSummary, webUri } from './view.ts';
+import { textMissing } from './written.ts';
 
 export const getDocument = operation('get_document', {
   authority: 'look',
@@ -13,7 +14,7 @@ export const getDocument = operation('get_document', {
     const document = revision === undefined ? kept : await asItWas(deps, workspace_id, kept, revision);
     const key = contentKey(document_id, document.sha256);
     const body = (await bodiesOf(deps, workspace_id, [key])).get(key);
-    if (body === undefined) throw new ParleyError('NOT_FOUND', `there is no document ${document_id}`);
+    if (body === undefined) throw textMissing(document_id);
     const { mime_type } = document;
     return {
       document: {
@@ -132,10 +133,10 @@ export const exportDocuments = operation('export_documents', {
     const keys = there.map(({ document_id, sha256 }) => contentKey(document_id, sha256));
     const bodies = await bodiesOf(deps, workspace_id, keys);
     return {
-      documents: there.flatMap((document, i) => {
+      documents: there.map((document, i) => {
         const body = bodies.get(keys[i] ?? '');
-        if (body === undefined) return [];
-        return [{ ...toSummary(document), content: { mime_type: document.mime_type, body } }];
+        if (body === undefined) throw textMissing(document.document_id);
+        return { ...toSummary(document), content: { mime_type: document.mime_type, body } };
       }),
       next_after: page.length < found.length ? (page.at(-1)?.document_id ?? null) : null,
     };
