@@ -12,7 +12,8 @@ import { compareLines } from '../../packages/dashboard/src/knowledge/compare-tex
 import { documentPage, type Shown } from '../../packages/hub/src/faces/pages/document-page.ts';
 import { analyse } from '../../packages/search/src/analyse.ts';
 import { passagesOf } from '../../packages/search/src/passages.ts';
-import { matchExpression, snippet } from '../../packages/store-sqlite/src/search-query.ts';
+import { AskedWords } from '../../packages/store-sqlite/src/asked-words.ts';
+import { snippet } from '../../packages/store-sqlite/src/snippet.ts';
 import { hostileTexts } from '../harness/hostile-text.ts';
 import { send } from '../harness/send.ts';
 import { useHub } from '../harness/use-hub.ts';
@@ -55,6 +56,8 @@ const page = (body: string, mime_type: string): string =>
     { parent: undefined, children: [], findLink: () => undefined, revision: undefined },
   );
 
+const asked = new AskedWords();
+
 /** Whatever looks at the words of others. */
 const readers: Record<string, (text: string) => unknown> = {
   'the page of a document': (text) => page(text, 'text/markdown'),
@@ -68,7 +71,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'the passages of a document': (text) => passagesOf(text, 'text/markdown'),
   'the passages of a text': (text) => passagesOf(text, 'text/plain'),
   'words to be found by': analyse,
-  'words to look for': matchExpression,
+  'words to look for': (text) => asked.takeApart(text),
   'what was found': (text) => snippet(text, 'nothing of it'),
   'the prompt of a wake': (text) =>
     wakePrompt({
