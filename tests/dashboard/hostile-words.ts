@@ -11,6 +11,8 @@ export function hostileWords(canary: string): string[] {
     `| a | b |\n| --- | --- |\n${'| x | y |\n'.repeat(6_000)}`,
     '['.repeat(20_000),
     `${'> '.repeat(5_000)}deep`,
+    '>'.repeat(5_000),
+    `${'a.'.repeat(8_000)}@`,
     '*a **b '.repeat(5_000),
     'The last of them.',
   ];

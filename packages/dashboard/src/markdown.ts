@@ -1,3 +1,4 @@
+import { isBoundedMarkdown } from '@parley/protocol';
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 
@@ -5,7 +6,6 @@ import { Marked } from 'marked';
  * that grows with the square of their number, and would hold up the page. */
 const PARSED_CHARS = 20_000;
 const PARSED_MARKS = 600;
-const TOO_DEEP = /(?:>[ \t]*){20}/;
 
 const marked = new Marked({ gfm: true, breaks: true, async: false });
 
@@ -82,5 +82,5 @@ export function toMarkup(text: string): string | undefined {
 /** Whether a text is worth parsing, and can be without holding up the page; a text with no mark needs none. */
 export function isParsed(text: string, which: 'marked' | 'whole' = 'marked'): boolean {
   if (text.length > PARSED_CHARS || (which === 'marked' && !/[*_`#[\]|>\-\n~<:]/.test(text))) return false;
-  return (text.match(/[*_[\]~`]/g)?.length ?? 0) <= PARSED_MARKS && !TOO_DEEP.test(text);
+  return (text.match(/[*_[\]~`]/g)?.length ?? 0) <= PARSED_MARKS && isBoundedMarkdown(text);
 }

@@ -32,6 +32,7 @@ export * from './live-decode.ts';
 export * from './live-errors.ts';
 export * from './managed.ts';
 export * from './secrets.ts';
+export { isBoundedMarkdown } from './markdown-bounds.ts';
 export * from './terminal.ts';
 export * from './text.ts';
 export * from './thread-events.ts';

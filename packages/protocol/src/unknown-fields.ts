@@ -7,16 +7,24 @@ const TOLD = 10;
 const LONGEST_NAME = 64;
 
 /** The fields of an input, by their paths, that its schema has dropped: what was sent and means nothing here. */
-export function unknownFields(sent: unknown, taken: unknown, path = ''): string[] {
-  if (sent === taken || sent === null || taken === null) return [];
-  if (typeof sent !== 'object' || typeof taken !== 'object') return [];
-  if (Array.isArray(sent) !== Array.isArray(taken)) return [];
-  return Object.entries(sent).flatMap(([name, value]) => {
-    if (value === undefined) return [];
+export function unknownFields(sent: unknown, taken: unknown): string[] {
+  const found: string[] = [];
+  collect(sent, taken, '', found);
+  return found;
+}
+
+/** This is for every call: it makes nothing where there is nothing to tell. */
+function collect(sent: unknown, taken: unknown, path: string, found: string[]): void {
+  if (sent === taken || sent === null || taken === null) return;
+  if (typeof sent !== 'object' || typeof taken !== 'object') return;
+  if (Array.isArray(sent) !== Array.isArray(taken)) return;
+  for (const name of Object.keys(sent)) {
+    const value = (sent as Json)[name];
+    if (value === undefined || value === (taken as Json)[name]) continue;
     const place = `${path}${name.slice(0, LONGEST_NAME)}`;
-    if (!Object.hasOwn(taken, name)) return [place];
-    return unknownFields(value, (taken as Json)[name], `${place}.`);
-  });
+    if (!Object.hasOwn(taken, name)) found.push(place);
+    else collect(value, (taken as Json)[name], `${place}.`, found);
+  }
 }
 
 const pathsBySchema = new WeakMap<z.ZodType, readonly string[]>();

@@ -15,6 +15,9 @@ const UNSPACED =
 const MARKED = /(?=\P{ASCII})\p{Script=Latin}/u;
 const NOT_ASCII = /[^\p{ASCII}]/u;
 
+/** To take a run of letters apart takes time that grows with the square of its length. */
+const PIECE = /.{1,1000}/gsu;
+
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** Takes a text apart, the same for what is kept and for what is asked. */
@@ -49,7 +52,9 @@ function wordsOf(text: string): string[] {
   const found: string[] = [];
   for (const [run] of text.normalize('NFC').toLowerCase().matchAll(WORD)) {
     if (!UNSPACED.test(run)) found.push(run);
-    else for (const { segment } of segmenter.segment(run)) found.push(segment);
+    else
+      for (const [piece] of run.matchAll(PIECE))
+        for (const { segment } of segmenter.segment(piece)) found.push(segment);
   }
   return found;
 }

@@ -14,8 +14,10 @@ const MOST = 2_000;
 /** Sections shorter than this go together with what follows. */
 const FEW = 400;
 
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(.+?)[ \t#]*$/;
+const HEADING = /^ {0,3}(#{1,6})[ \t]/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+/** As much of a heading as goes with each passage below it. */
+const LONGEST_TITLE = 500;
 
 /** Takes a text apart at its headings, paragraphs, sentences and spaces, in this order; nothing that is written is left out. */
 export function passagesOf(body: string, mime: string): Passage[] {
@@ -66,22 +68,29 @@ function markdownBlocks(body: string): Passage[] {
   let open: Passage | undefined;
   let fence: string | undefined;
   for (const { start, end, text } of lines(body)) {
-    const mark = FENCE.exec(text)?.[1];
+    const fencing = FENCE.exec(text)?.[1];
     const heading = fence === undefined ? HEADING.exec(text) : null;
     if (heading !== null) {
-      const level = heading[1]?.length ?? 1;
+      const [mark = '', { length: level } = '#'] = heading;
       while ((path.at(-1)?.level ?? 0) >= level) path.pop();
-      path.push({ level, title: heading[2] ?? '' });
+      path.push({ level, title: titleOf(text.slice(mark.length)) });
       blocks.push((open = { start, end, headings: path.map(({ title }) => title) }));
     } else if (text.trim() === '' && fence === undefined) open = undefined;
     else if (open === undefined)
       blocks.push((open = { start, end, headings: path.map(({ title }) => title) }));
     else open.end = end;
-    if (mark === undefined) continue;
-    if (fence === undefined) fence = mark;
-    else if (mark.startsWith(fence)) fence = undefined;
+    if (fencing === undefined) continue;
+    if (fence === undefined) fence = fencing;
+    else if (fencing.startsWith(fence)) fence = undefined;
   }
   return blocks;
+}
+
+/** What a heading says, without the marks that may close it. */
+function titleOf(text: string): string {
+  let end = text.length;
+  while (end > 0 && ' \t#'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end).trimStart().slice(0, LONGEST_TITLE).toWellFormed();
 }
 
 function plainBlocks(body: string): Passage[] {

@@ -186,7 +186,7 @@ function requestItem(entry: Entry): OpenItem {
 }
 
 /** The line of dashes under the head of a table. */
-const RULED = /^[ \t]*\|?(?:[ \t]*:?-{3,}:?[ \t]*\|)+[ \t:-]*\n?/gm;
+const RULED = /^[ \t]*(?:\|[ \t]*)?:?-{3,}:?[ \t]*\|(?:[ \t]*:?-{3,}:?[ \t]*\|)*[ \t:-]*\n?/gm;
 
 /** A text with its tables run together, so that a line of it can be read. */
 function asLine(body: string): string {

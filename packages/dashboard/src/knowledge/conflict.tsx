@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 
 import { Icon } from '../parts/icon.tsx';
 import { ago } from '../time.ts';
+import { COMPARING_MS } from './compare-texts.ts';
 import { Difference } from './difference.tsx';
 import type { Opened } from './document-data.ts';
 import type { Draft } from './draft.ts';
@@ -69,8 +70,8 @@ export function Conflict({
 /** Their text with our change in it; undefined where both changed the same lines. */
 function bringTogether({ before, body }: Draft, theirs: string): string | undefined {
   const [from, to, onto] = [before, body, theirs].map((text) => (text.endsWith('\n') ? text : `${text}\n`));
-  const ours = structuredPatch('', '', from ?? '', to ?? '', '', '', { context: 1 });
-  const patched = applyPatch(onto ?? '', ours);
+  const ours = structuredPatch('', '', from ?? '', to ?? '', '', '', { context: 1, timeout: COMPARING_MS });
+  const patched = ours !== undefined && applyPatch(onto ?? '', ours);
   if (patched === false) return undefined;
   return body.endsWith('\n') ? patched : patched.replace(/\n$/, '');
 }

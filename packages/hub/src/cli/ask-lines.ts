@@ -26,7 +26,8 @@ export function askRow(ask: Ask, now: number, paint: Paint): string[] {
 
 /** All of an ask, one fact a line; the command stands alone and whole, as it would be run. */
 export function askLines(ask: Ask, now: number, paint: Paint): string[] {
-  const { command, cwd, rule, options = [], verdict } = ask;
+  const { command, cwd, rule, options = [], verdict, risk_hints = [] } = ask;
+  const risk = risk_hints.length === 0 ? ask.risk : `${ask.risk} (${risk_hints.join(', ')})`;
   const rows = [
     ['ask', ask.ask_id],
     ['state', stateOf(ask, now, paint)],
@@ -34,7 +35,7 @@ export function askLines(ask: Ask, now: number, paint: Paint): string[] {
     ...several('asks', harmlessLines(ask.prompt)),
     ...(command === undefined ? [] : several(KIND_OF_TEXT[ask.kind], harmlessLines(command), paint)),
     ...(cwd === undefined ? [] : [['folder', oneLine(cwd)]]),
-    ['risk', rule === undefined ? ask.risk : `${ask.risk}; rule: ${oneLine(rule)}`],
+    ['risk', rule === undefined ? risk : `${risk}; rule: ${oneLine(rule)}`],
     ...several(
       'options',
       table(options.map(({ id, label }) => (id === label ? [oneLine(id)] : [oneLine(id), oneLine(label)]))),

@@ -1,4 +1,4 @@
-import type { OutputOf } from '@parley/protocol';
+import { decodeJson, type OutputOf } from '@parley/protocol';
 
 import { escapeHtml, type FindLink, toMarkup } from './markup.ts';
 import { pageOf } from './page.ts';
@@ -74,9 +74,12 @@ function bodyOf(type: Shown['mime_type'], text: string, findLink: FindLink): str
   );
 }
 
+/** Beyond this depth the lines would be longer by their indent than by what they say. */
+const PRETTY = { depth: 64, items: 20_000 };
+
 function pretty(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(decodeJson(text, PRETTY), null, 2);
   } catch {
     return text;
   }

@@ -1,3 +1,4 @@
+import { isBoundedMarkdown } from '@parley/protocol';
 import { Lexer, Marked, Parser, type Tokens } from 'marked';
 
 /** Where a link leads that is written as [[name]] or ](file.md); undefined where there is nothing of that name. */
@@ -7,8 +8,7 @@ export type FindLink = (written: string) => string | undefined;
  * time that grows with the square of their number, and would hold up the hub. */
 const RUN_CHARS = 20_000;
 const RUN_MARKS = 600;
-/** A text that is nested deeper, or that defines more links, is shown as it is as a whole. */
-const TOO_DEEP = /^(?:[ \t]*(?:[>*+-]|\d{1,9}[.)])[ \t]+){20}|^[ \t]{80,}\S/m;
+/** A text that defines more links is shown as it is as a whole. */
 const MAX_DEFINITIONS = 500;
 
 const SAFE_ADDRESS = /^(?:https?:|mailto:)/i;
@@ -26,7 +26,8 @@ export const escapeHtml = (text: string): string =>
  * link leads to the web, to mail or to another document. What is not parsed is undefined: it is better shown as it is.
  */
 export function toMarkup(text: string, findLink: FindLink): string | undefined {
-  if (TOO_DEEP.test(text)) return undefined;
+  const source = text.replaceAll(/\r\n?/g, '\n');
+  if (!isBoundedMarkdown(source)) return undefined;
   const marked = new Marked({ gfm: true, async: false });
   marked.use({
     renderer: {
@@ -42,11 +43,9 @@ export function toMarkup(text: string, findLink: FindLink): string | undefined {
       {
         name: 'documentLink',
         level: 'inline',
-        start: (source) => source.indexOf('[['),
-        tokenizer(source) {
-          const match = /^\[\[([^[\]|#\n]{1,200})(#[^[\]|\n]{0,200})?(?:\|([^[\]\n]{1,200}))?\]\]/.exec(
-            source,
-          );
+        start: (rest) => rest.indexOf('[['),
+        tokenizer(rest) {
+          const match = /^\[\[([^[\]|#\n]{1,200})(#[^[\]|\n]{0,200})?(?:\|([^[\]\n]{1,200}))?\]\]/.exec(rest);
           if (match === null) return undefined;
           const [raw, name = '', , shown = name] = match;
           return { type: 'documentLink', raw, name: name.trim(), text: shown.trim() };
@@ -57,7 +56,7 @@ export function toMarkup(text: string, findLink: FindLink): string | undefined {
     ],
   });
   const lexer = new Lexer(marked.defaults);
-  const tokens = lexer.blockTokens(text.replaceAll(/\r\n?/g, '\n'), lexer.tokens);
+  const tokens = lexer.blockTokens(source, lexer.tokens);
   if (Object.keys(lexer.tokens.links).length > MAX_DEFINITIONS) return undefined;
   for (const run of lexer.inlineQueue) {
     if (isParsed(run.src)) lexer.inlineTokens(run.src, run.tokens);
