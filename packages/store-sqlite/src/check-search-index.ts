@@ -11,6 +11,8 @@ import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.t
 /** How many messages are looked for in the index: at a start, and where one looks at everything. */
 const FEW = 64;
 const MANY = 1_000;
+/** How much of a message is looked for. */
+const LOOKED_AT = 1_000;
 
 interface Sample extends ThreadRecord {
   pos: number;
@@ -53,7 +55,9 @@ function missedProblem(db: DatabaseSync, all: boolean): string | undefined {
       const { id, space, pos } = sample;
       if (space === null) return 'does not know a workspace';
       const { body } = JSON.parse(sample.json) as Entry;
-      const asked = words?.takeApart(body.slice(0, 1_000)).words ?? [];
+      // Nothing is found by no words.
+      if (body === '') continue;
+      const asked = words?.takeApart(beginningOf(body)).words ?? [];
       const terms = [mark.workspace(space), mark.thread(id), mark.audience(id), ...asked];
       const row = rowsOf(space).first + BigInt(pos);
       if (!terms.every((term) => find.get(quoted(term), row) !== undefined))
@@ -63,6 +67,11 @@ function missedProblem(db: DatabaseSync, all: boolean): string | undefined {
   } finally {
     words?.close();
   }
+}
+
+/** The first words of a text; the last of them may be cut off, and is then no word of it. */
+function beginningOf(body: string): string {
+  return body.length <= LOOKED_AT ? body : body.slice(0, LOOKED_AT).replace(/[^\s]*$/, '');
 }
 
 /** Messages from all over the part of the log that is indexed. */

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 
 import { checkSearchIndex } from './check-search-index.ts';
-import { openSample, removeFolder, writeSampleRecord } from './sample-record.ts';
+import { Batches } from './batches.ts';
+import { SampleCommands } from './sample-commands.ts';
+import { openSample, removeFolder, sampleFolder, writeSampleRecord } from './sample-record.ts';
 import { SearchIndex } from './search-index.ts';
 import { Tallies } from './tallies.ts';
 import { WordSearch } from './word-search.ts';
@@ -28,5 +30,21 @@ test('[R11] an index that lost its place is told of, owned up to, and made again
   expect(checkSearchIndex(again, true)).toBeUndefined();
   expect(new WordSearch(again).search(query)).toEqual(before);
   again.close();
+  removeFolder(folder);
+});
+
+test('a message of no words, or of a very long one, is not missed in the index', () => {
+  const folder = sampleFolder();
+  const db = openSample(folder);
+  const writer = new Batches(db);
+  const sample = new SampleCommands();
+  const long = `${'x'.repeat(999)}yz `;
+  writer.run([
+    sample.create(0, []),
+    ...['', '?!', long, `a ${long}`].map((body) => sample.post('alice', 0, body)),
+  ]);
+  while (writer.idle() !== undefined);
+  expect(checkSearchIndex(db, true)).toBeUndefined();
+  writer.close();
   removeFolder(folder);
 });
