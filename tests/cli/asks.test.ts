@@ -125,7 +125,7 @@ test('agents by state, with the reason, and all of one', async () => {
   await reviewer.heartbeat_session({ runtime: 'claude_code', status: 'idle' });
   const { stdout } = await run(['agent', 'ls']);
   expect(stdout.split('\n').map((line) => line.replaceAll(/\d+ s/g, 'N s'))).toEqual([
-    'working  builder   N s  the \\u001b[31mmapper',
+    'working  builder   N s  the \\u{1b}[31mmapper',
     'idle     reviewer  N s  nothing to do',
     '',
   ]);

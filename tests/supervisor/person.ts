@@ -33,7 +33,11 @@ export interface PersonOptions {
 const sitting = new Set<Person>();
 afterEach(async () => {
   for (const person of sitting) {
-    person.signal('SIGKILL');
+    try {
+      person.signal('SIGKILL');
+    } catch {
+      // It is gone, and its end is on its way.
+    }
     await person.exited;
   }
 });
