@@ -46,11 +46,11 @@ test('asks are listed, shown and approved by the end of their id', async () => {
     'asks     May I push?',
     'command  git push --force-with-lease',
     'folder   /src/mobile',
-    'risk     high; rule: ask before push',
     'options  once  Approve once',
     '         no    Deny',
   ])
     expect(shown.stdout.split('\n')).toContain(line);
+  expect(shown.stdout).toMatch(/^risk {5}high \(.+\); rule: ask before push$/m);
   const approved = await json<{ ask: Ask }>(
     ['ask', 'approve', short, '--scope', 'session', '-m', 'go'],
     asPhone,

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { openPty } from '@parley/runtimes';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { PARLEY } from '../cli/parley.ts';
@@ -30,10 +30,16 @@ describeWith(['chromium'], 'the screen of a managed session', () => {
     writeFileSync(token, desk.signer.token(worker), { mode: 0o600 });
     const script = `stty -echo; printf 'BEFORE ${ACTING} AFTER\\n'; exec cat > '${typed}'`;
     const words = ['run', '--agent', 'shown', '--url', desk.hub.url, '--token-file', token, '--data', folder];
-    const supervisor = spawn(process.execPath, [PARLEY, ...words, '--', 'bash', '-c', script], {
-      stdio: ['pipe', 'ignore', 'inherit'],
+    const terminal = await openPty({
+      file: process.execPath,
+      args: [PARLEY, ...words, '--', 'bash', '-c', script],
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+      cwd: folder,
+      cols: 100,
+      rows: 30,
+      onOutput: () => {},
     });
-    onTestFinished(() => void supervisor.kill('SIGKILL'));
+    onTestFinished(() => terminal.signal('SIGKILL'));
     await vi.waitFor(async () => {
       const { agents } = await desk.agent('boss', 'operator').list_agents({});
       expect(agents.find(({ agent_id }) => agent_id === 'shown')?.capabilities).toContain('terminal_screen');

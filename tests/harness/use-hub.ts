@@ -41,8 +41,8 @@ export interface Scene {
   unchanged<T>(run: () => Promise<T>): Promise<T>;
 }
 
-/** How far the number of open descriptors may be from the start once all clients have gone. */
-const SPARE_DESCRIPTORS = 16;
+/** How far the number of open descriptors may be from the start once all clients have gone; the thread that searches begins with the first search and has some of its own. */
+const SPARE_DESCRIPTORS = 26;
 
 /** Starts a hub before the tests of a file and puts the oracle around them. */
 export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): Scene {
