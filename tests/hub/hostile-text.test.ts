@@ -75,16 +75,16 @@ const readers: Record<string, (text: string) => unknown> = {
   'what was found': (text) => snippet(text, 'nothing of it'),
   'the prompt of a wake': (text) =>
     wakePrompt({
-      ...{
-        trigger_id: 'w',
-        thread_id: 't',
-        agent_id: 'a',
-        by: 'b',
-        boundary: 'x1',
-        first_seq: 1,
-        senders: [],
-      },
-      ...{ title: text, note: text, summary: text },
+      trigger_id: 'w',
+      thread_id: 't',
+      agent_id: 'a',
+      by: 'b',
+      boundary: 'x1',
+      first_seq: 1,
+      senders: [],
+      title: text,
+      note: text,
+      summary: text,
     }),
 };
 

@@ -66,5 +66,5 @@ test('over the socket it is told in the answer of a command', async () => {
   });
   expect(await live.hub('follow', { thread_id, since_seq: 0 })).toEqual({ thread_id, since_seq: 0 });
   expect(await live.hub('read_messages', { thread_id, since: 3 })).toMatchObject({ warnings: [since] });
-  live.close();
+  await live.close();
 });
