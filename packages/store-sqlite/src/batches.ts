@@ -3,7 +3,7 @@ import { assertDurable, BUSY_MS } from './open-database.ts';
 import type { DatabaseSync } from './sqlite.ts';
 import { failed, isBusy, refusal } from './storage-fault.ts';
 import { Tallies } from './tallies.ts';
-import { type Notice, REMAKE_INDEX, type Reply, type WriterCall } from './thread-protocol.ts';
+import { ADVANCE_INDEX, type Notice, REMAKE_INDEX, type Reply, type WriterCall } from './thread-protocol.ts';
 import { Upkeep } from './upkeep.ts';
 import { Writer } from './writer.ts';
 
@@ -116,8 +116,9 @@ export class Batches {
   }
 
   #answer(call: WriterCall, at: number): Reply {
-    if (call !== REMAKE_INDEX) return this.#writer.attempt(call, at);
-    this.#upkeep.doubtIndex();
+    if (call === REMAKE_INDEX) this.#upkeep.doubtIndex();
+    else if (call === ADVANCE_INDEX) this.#upkeep.hasten();
+    else return this.#writer.attempt(call, at);
     return { ok: null };
   }
 

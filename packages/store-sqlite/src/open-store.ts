@@ -1,13 +1,18 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SearchResult, Store, StoreHealth } from '@parley/core';
 
 import type { DerivedPart, OpeningNews } from './news.ts';
 import { isIndexDamage } from './row-sum.ts';
 import { ThreadPort } from './thread-port.ts';
-import { REMAKE_INDEX, type Severity } from './thread-protocol.ts';
+import { ADVANCE_INDEX, REMAKE_INDEX, type Severity } from './thread-protocol.ts';
 
 export const DATABASE_FILE = 'parley.db';
+
+/** How much a question waits for the index: so many slices of upkeep, and so long. */
+const FRESH_SLICES = 4;
+const FRESH_MS = 250;
 
 export interface SqliteOptions {
   folder: string;
@@ -57,6 +62,20 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     await writer.call(REMAKE_INDEX);
   };
   const searcher = openSearcher(path, (message) => onFault(message));
+  /**
+   * What was acknowledged before the question is found by it, as far as a few slices go and the disk is at hand; says how
+   * far the log had come then.
+   */
+  const bringUp = async (): Promise<number | null> => {
+    const asked = await searcher.call<number | null>(['ahead']);
+    if (asked === null) return null;
+    const late = sleep(FRESH_MS, true, { ref: false });
+    for (let slice = 0; slice < FRESH_SLICES && health.writable; slice++) {
+      const done = writer.call(ADVANCE_INDEX).then(() => searcher.call<boolean>(['isIndexed', asked]));
+      if (await Promise.race([done.catch(() => true), late])) break;
+    }
+    return asked;
+  };
   return {
     transact: (command) => writer.call(command),
     page: (query) => reader.call(['page', query]),
@@ -69,7 +88,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     position: () => reader.call(['position']),
     async search(query) {
       try {
-        return await searcher.call<SearchResult>(['search', query]);
+        const asked = await bringUp();
+        return await searcher.call<SearchResult>(
+          asked === null ? ['search', query] : ['search', query, asked],
+        );
       } catch (error) {
         if (isIndexDamage(error)) await remakeIndex();
         throw error;

@@ -40,5 +40,8 @@ export interface Forgetting {
 /** Asks the writer, among its commands, to make the index of words anew. */
 export const REMAKE_INDEX = 'remake index';
 
+/** Asks the writer, among its commands, to bring the index of words up in the same commit, as far as a slice goes. */
+export const ADVANCE_INDEX = 'advance index';
+
 /** What the writer is asked for. */
-export type WriterCall = Command | typeof REMAKE_INDEX;
+export type WriterCall = Command | typeof REMAKE_INDEX | typeof ADVANCE_INDEX;

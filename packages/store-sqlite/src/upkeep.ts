@@ -55,6 +55,11 @@ export class Upkeep {
     this.#keys.begin(before);
   }
 
+  /** Somebody waits for the index: the next transaction carries a slice. */
+  hasten(): void {
+    this.#since = -Infinity;
+  }
+
   /** True while there is anything to do, when the log has come as far as `head`. */
   isBehind(head: number): boolean {
     const { position, ragged, isDoubted } = this.#search;
@@ -63,7 +68,10 @@ export class Upkeep {
 
   /** True when the transaction of somebody else is to carry a slice. */
   isDue(head: number): boolean {
-    if (!this.isBehind(head)) return false;
+    if (!this.isBehind(head)) {
+      this.#since = undefined;
+      return false;
+    }
     const now = performance.now();
     this.#since ??= now;
     if (now - this.#since >= LONGEST_WAIT_MS) return true;

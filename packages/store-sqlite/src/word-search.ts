@@ -67,9 +67,20 @@ export class WordSearch {
     this.#sql = prepareStatements(db);
   }
 
-  search(query: SearchQuery): SearchResult {
+  /** How far the log has come, if the index lacks any of it. */
+  ahead(): number | null {
+    const head = this.#head();
+    return this.isIndexed(head) ? null : head;
+  }
+
+  isIndexed(until: number): boolean {
+    return (followerPosition(this.#db) ?? -1) >= until;
+  }
+
+  /** Searches; whoever asks has no claim to what was written after position `until`. */
+  search(query: SearchQuery, until = this.#head()): SearchResult {
     try {
-      return this.#search(query);
+      return this.#search(query, until);
     } catch (error) {
       if (error instanceof ParleyError || !isOfIndex(error)) throw error;
       throw damagedIndex();
@@ -81,11 +92,14 @@ export class WordSearch {
     return rows.map(({ thread_id }) => thread_id);
   }
 
-  #search(query: SearchQuery): SearchResult {
+  #head(): number {
+    return number(this.#db, 'SELECT max(pos) FROM entries');
+  }
+
+  #search(query: SearchQuery, head: number): SearchResult {
     const asked = this.#words.takeApart(query.text);
     const lacks: SearchResult['lacks'] = [];
-    const head = number(this.#db, 'SELECT max(pos) FROM entries');
-    if ((followerPosition(this.#db) ?? -1) < head) lacks.push('changes');
+    if (!this.isIndexed(head)) lacks.push('changes');
     if (asked.cut) lacks.push('words');
     const space = this.#sql.workspace.get(query.workspace_id) as { id: number } | undefined;
     if (asked.words.length === 0 || space === undefined) return { hits: [], lacks };
