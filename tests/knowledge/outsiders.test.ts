@@ -1,8 +1,6 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -88,9 +86,12 @@ test('[KNOW-1] one outside is known by the JWS of a registered key, up to the ro
 });
 
 test('a JWS is for this hub, of its own house and for its own subject, or it is refused', async () => {
-  for (const aud of ['another-service', ['another-service', 'third'], '', undefined, []])
-    told(await create(jws(partner, { aud })), 'wrong_audience');
-  good(await create(jws(partner, { aud: ['another-service', 'parley'] })));
+  const foreign = ['another-service', ['another-service', 'third'], '', []];
+  for (const aud of foreign) told(await create(jws(partner, { aud })), 'wrong_audience');
+  for (const aud of [['another-service', 'parley'], undefined]) good(await create(jws(partner, { aud })));
+  const strict = await register('strict', scene.hub.data, '--role', 'editor', '--require-audience');
+  for (const aud of [...foreign, undefined]) told(await create(jws(strict, { aud })), 'wrong_audience');
+  good(await create(jws(strict)));
   for (const iss of ['https://evil.example', '', 'svc:other'])
     told(await create(jws(partner, { iss })), 'wrong_issuer');
   for (const iss of ['svc:partner', 'partner-1', 'parley']) good(await create(jws(partner, { iss })));
@@ -160,7 +161,7 @@ test('nobody from outside has the name of one inside, nor one inside the name of
 
 test('who has signed is told what is wrong; who has not hears one thing whatever was wrong', async () => {
   const iat = Math.floor(Date.now() / 1_000);
-  const bound = await register('bound-2', scene.hub.data, '--subject', 'svc:only');
+  const bound = await register('bound-2', scene.hub.data, '--subject', 'svc:lone');
   const used = jws(partner);
   good(await create(used));
   const retired = await register('retired', scene.hub.data);
@@ -205,18 +206,27 @@ test('who has signed is told what is wrong; who has not hears one thing whatever
   expect([...seen]).toHaveLength(1);
 });
 
-test('a key from before these rules goes on, and no further than its own names', async () => {
-  const old = await register('old-key', scene.hub.data, '--role', 'editor');
-  const path = join(scene.hub.data, 'auth.json');
-  const file = JSON.parse(readFileSync(path, 'utf8')) as { keys: Record<string, unknown>[] };
-  for (const key of file.keys) if (key['kid'] === 'old-key') delete key['audience'];
-  writeFileSync(`${path}.test`, JSON.stringify(file), { mode: 0o600 });
-  renameSync(`${path}.test`, path);
-  const args = newPage();
-  good(await create(jws(old, { aud: undefined }), {}, args));
-  const { document } = await scene.as('ed').ok('get_document', { document_id: args.document_id });
-  expect(document.created_by).toBe('svc:partner@old-key');
-  told(await create(jws(old, { aud: 'another-service' })), 'wrong_audience');
+test('a subject belongs to one key, and to its successor while they change places', async () => {
+  const { data } = scene.hub;
+  const first = await register('turn-1', data, '--subject', 'svc:turn');
+  const stdin = createSigner('x').publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const add = (kid: string, ...more: string[]) =>
+    runCli(['key', 'add', '--public', '-', '--external', '--workspace', 'w1', '--kid', kid, ...more], {
+      data,
+      stdin,
+    });
+  const refused = await add('turn-2', '--subject', 'svc:turn');
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--replaces turn-1')]);
+  expect((await add('turn-2', '--subject', 'svc:turn', '--replaces', 'partner-1')).code).toBe(2);
+  expect((await add('turn-2', '--replaces', 'turn-1')).code).toBe(2);
+  const second = await register('turn-2', data, '--subject', 'svc:turn', '--replaces', 'turn-1');
+  const speak = (signer: Signer) =>
+    create(jws(signer, { sub: 'svc:turn' }), { principal: { sub: 'svc:turn', roles: ['agent'] } });
+  good(await speak(first));
+  good(await speak(second));
+  await runJson(['key', 'retire', 'turn-1'], { data });
+  told(await speak(first), 'key_retired');
+  good(await speak(second));
 });
 
 test('[KNOW-1] the key of an outsider opens no other face', async () => {
@@ -281,6 +291,26 @@ test('[KNOW-1] [C-AUTH-15] a nonce is remembered over a restart', async () => {
   await hub.kill();
   const restarted = await startHub({ data: hub.data });
   bad(await to(restarted.url, newPage()), 'UNAUTHORIZED');
+  await restarted.stop();
+});
+
+test("a call over its minute spends no nonce, and who sends a captured JWS again spends nobody else's minute", async () => {
+  const settings = { 'envelope.requests_per_minute': 3 };
+  const hub = await startHub({ settings });
+  const signer = await register('again', hub.data);
+  const agent = { principal: { sub: 'svc:partner', roles: ['agent'] } };
+  const to = (url: string, token: string) =>
+    sendEnvelope(url, token, envelopeOf('knowledge.create_document', newPage(), agent));
+  const captured = jws(signer);
+  good(await to(hub.url, captured));
+  for (let i = 0; i < 3; i++) told(await to(hub.url, captured), 'nonce_used');
+  bad(await to(hub.url, captured), 'RATE_LIMIT_EXCEEDED');
+  for (let i = 0; i < 2; i++) good(await to(hub.url, jws(signer)));
+  const unspent = jws(signer);
+  bad(await to(hub.url, unspent), 'RATE_LIMIT_EXCEEDED');
+  await hub.kill();
+  const restarted = await startHub({ data: hub.data, settings });
+  good(await to(restarted.url, unspent));
   await restarted.stop();
 });
 

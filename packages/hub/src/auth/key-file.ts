@@ -32,7 +32,7 @@ const KeyRecord = z.object({
   subject: z.string().optional(),
   /** What `iss` must be. */
   issuer: z.string().optional(),
-  /** Whether a JWS must name the hub as its audience; keys from before that was asked for need not. */
+  /** A JWS must name the hub as its audience; without this it may name none, as in the claims that the contract lists. */
   audience: z.literal('required').optional(),
   public: z.record(z.string(), z.unknown()),
   /** Present on the hub's own keys alone. */
@@ -127,6 +127,9 @@ export interface NewKey {
   role?: EnvelopeRole;
   subject?: string;
   issuer?: string;
+  requireAudience?: true;
+  /** The key that it takes over the subject from; until that one is retired both speak for it. */
+  replaces?: string;
 }
 
 /** Registers someone else's Ed25519 public key (PEM or JWK), so that tokens it signs are accepted. */
@@ -136,13 +139,17 @@ export async function addPublicKey(
   text: string,
   options: NewKey,
 ): Promise<KeyRecord> {
-  const { external, role, subject, issuer } = options;
+  const { external, role, subject, issuer, requireAudience } = options;
   if (external === true && options.workspace === undefined)
     throw new ParleyError('VALIDATION_ERROR', 'an external key needs --workspace');
-  if (external !== true && (role ?? subject ?? issuer) !== undefined)
-    throw new ParleyError('VALIDATION_ERROR', '--role, --subject and --issuer are for keys with --external');
+  if (external !== true && (role ?? subject ?? issuer ?? requireAudience) !== undefined)
+    throw new ParleyError(
+      'VALIDATION_ERROR',
+      '--role, --subject, --issuer and --require-audience are for keys with --external',
+    );
   if (subject !== undefined && !AgentName.safeParse(subject).success)
     throw new ParleyError('VALIDATION_ERROR', `--subject: ${subject} is not a name that an agent may have`);
+  requireFreeSubject(file, options);
   const jwk = await parsePublicKey(text);
   const kid = options.kid ?? jwk.kid ?? (await nameOf(jwk));
   if (file.keys.some((key) => key.kid === kid))
@@ -154,11 +161,29 @@ export async function addPublicKey(
     ...(external === true ? { external, role: role ?? 'agent' } : {}),
     ...(subject === undefined ? {} : { subject }),
     ...(issuer === undefined ? {} : { issuer }),
-    audience: 'required',
+    ...(requireAudience === true ? { audience: 'required' as const } : {}),
     public: { kty: jwk.kty, crv: jwk.crv, x: jwk.x },
   };
   file.keys.push(record);
   return record;
+}
+
+/** A subject belongs to one key; two have it while one takes the place of the other. */
+function requireFreeSubject(file: KeyFile, { workspace, subject, replaces }: NewKey): void {
+  const holders = file.keys.filter(
+    (key) => key.subject === subject && key.workspace === workspace && key.retired_at === undefined,
+  );
+  if (replaces !== undefined && (subject === undefined || !holders.some(({ kid }) => kid === replaces)))
+    throw new ParleyError(
+      'VALIDATION_ERROR',
+      `--replaces: no key named ${replaces} speaks for that --subject`,
+    );
+  const other = subject === undefined ? undefined : holders.find(({ kid }) => kid !== replaces);
+  if (other !== undefined)
+    throw new ParleyError(
+      'CONFLICT',
+      `${subject} belongs to the key ${other.kid}; retire that one first, or add --replaces ${other.kid} and retire it later`,
+    );
 }
 
 /** A thumbprint alone may begin with a dash, and the command line would take it for an option. */

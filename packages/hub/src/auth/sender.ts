@@ -10,7 +10,7 @@ import { TokenRefused } from './token-refused.ts';
 import type { Verifier } from './verifier.ts';
 
 /** Who sends an envelope: one of the platform, or one outside. */
-interface Sender {
+export interface Sender {
   caller: Caller;
   /** The name by which it calls itself. */
   sub: string;
@@ -19,7 +19,8 @@ interface Sender {
 
 /** Finds out who sends an envelope. */
 export interface SenderCheck {
-  verify(request: IncomingMessage): Promise<Sender>;
+  /** `admit` sees who it is before the nonce of one outside is spent, and may refuse. */
+  verify(request: IncomingMessage, admit: (sender: Sender) => void): Promise<Sender>;
   /** Refuses an envelope for another workspace than its sender's. */
   checkTenant(sender: Sender, tenant: string): void;
 }
@@ -36,12 +37,17 @@ const HUB_ROLE = { owner: 'operator', editor: 'orchestrator', agent: 'worker', v
 
 /** Takes tokens of the platform, and of outsiders a JWS whose nonce was never used before. */
 export function createSenderCheck({ verifier, authenticate, tokens, log, now }: SenderDeps): SenderCheck {
-  async function outsider(request: IncomingMessage): Promise<Sender | undefined> {
+  async function outsider(
+    request: IncomingMessage,
+    admit: (sender: Sender) => void,
+  ): Promise<Sender | undefined> {
     const found = await verifier.external(bearerToken(request));
     if (found === undefined) return undefined;
     const { kid, workspace_id, agent_id, sub, role, nonce, until } = found;
     const session_id = `jws:${kid.replaceAll(/[^\w.@-]/g, '-').slice(0, 120)}`;
     const caller: Caller = { agent_id, workspace_id, role: HUB_ROLE[role], session_id };
+    const sender: Sender = { caller, sub, external: true };
+    admit(sender);
     const head = { caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) };
     try {
       await log.append({ type: 'use_nonce', ...head, input: { kid, nonce, until } });
@@ -50,19 +56,21 @@ export function createSenderCheck({ verifier, authenticate, tokens, log, now }: 
         throw new TokenRefused('a used nonce', 'nonce_used');
       throw error;
     }
-    return { caller, sub, external: true };
+    return sender;
   }
 
   return {
-    async verify(request) {
+    async verify(request, admit) {
       try {
-        const sender = await outsider(request);
+        const sender = await outsider(request, admit);
         if (sender !== undefined) return sender;
       } catch (error) {
         throw tokens.refuse(error, peerOf(request));
       }
       const caller = await authenticate(request);
-      return { caller, sub: caller.agent_id, external: false };
+      const sender: Sender = { caller, sub: caller.agent_id, external: false };
+      admit(sender);
+      return sender;
     },
     checkTenant({ caller, external }, tenant) {
       if (caller.workspace_id === tenant) return;

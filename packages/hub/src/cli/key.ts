@@ -25,6 +25,8 @@ interface AddOptions {
   role?: EnvelopeRole;
   subject?: string;
   issuer?: string;
+  requireAudience?: true;
+  replaces?: string;
 }
 
 /** `parley key`: the keys whose tokens the hub accepts; a running hub heeds a change at once. */
@@ -39,7 +41,12 @@ export function addKeyCommands(program: Command): void {
     .option('--external', 'of a house outside: for envelopes whose JWS has a nonce, and nothing else')
     .addOption(new Option('--role <role>', 'the most that an outsider may be').choices(ENVELOPE_ROLES))
     .option('--subject <name>', 'the one whom an outsider may speak for; else its names end with @<kid>')
+    .option('--replaces <kid>', 'the key that had this subject: both speak for it until you retire that one')
     .option('--issuer <name>', 'what iss of an outsider must be')
+    .option(
+      '--require-audience',
+      'refuse a JWS of an outsider that has no aud; another aud is always refused',
+    )
     .addHelpText(
       'after',
       `
@@ -105,5 +112,6 @@ function toRow(key: KeyRecord) {
     ...(key.external === undefined ? {} : { external: true, role: key.role }),
     ...(key.subject === undefined ? {} : { subject: key.subject }),
     ...(key.issuer === undefined ? {} : { issuer: key.issuer }),
+    ...(key.audience === undefined ? {} : { require_audience: true }),
   };
 }

@@ -17,7 +17,7 @@ import {
 
 import { allow } from '../../allow.ts';
 import { peerOf } from '../../auth/peer.ts';
-import type { SenderCheck } from '../../auth/sender.ts';
+import type { Sender, SenderCheck } from '../../auth/sender.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
 import { type EnvelopeLabels, type EnvelopeMeter, UNKNOWN } from '../../metrics/envelope-metrics.ts';
 import { uploadArtifact } from '../../artifacts/upload.ts';
@@ -107,15 +107,24 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   }
 
   async function verify({ request }: Exchange, standing: Standing) {
-    const verified = await sender.verify(request).catch((error: unknown) => {
+    const unproved = standing.labels;
+    const admit = ({ caller, external }: Sender): void => {
+      const { agent_id: principal, workspace_id: tenant } = caller;
+      standing.labels = { ...standing.labels, tenant, principal };
+      if (external) standing.profile = 'external';
+      grant(standing, `caller ${tenant} ${principal}`);
+    };
+    try {
+      return await sender.verify(request, admit);
+    } catch (error) {
+      if (error instanceof EnvelopeRefusal) throw error;
+      // Whoever sends a captured JWS again uses up his own minute, not that of the one who made it.
+      if (standing.spender !== undefined) minutes.giveBack(standing.spender);
+      delete standing.spender;
+      standing.labels = unproved;
       grant(standing, `address ${peerOf(request)}`);
       throw error;
-    });
-    const { agent_id: principal, workspace_id: tenant } = verified.caller;
-    standing.labels = { ...standing.labels, tenant, principal };
-    if (verified.external) standing.profile = 'external';
-    grant(standing, `caller ${tenant} ${principal}`);
-    return verified;
+    }
   }
 
   async function handleUpload(exchange: Exchange, standing: Standing): Promise<void> {
