@@ -4,7 +4,7 @@ import type { DatabaseSync } from './sqlite.ts';
 import { failed, isBusy, refusal } from './storage-fault.ts';
 import { Tallies } from './tallies.ts';
 import { ADVANCE_INDEX, type Notice, REMAKE_INDEX, type Reply, type WriterCall } from './thread-protocol.ts';
-import { Upkeep } from './upkeep.ts';
+import { IndexDamage, Upkeep } from './upkeep.ts';
 import { Writer } from './writer.ts';
 
 /** How soon it is tried again what did not work, when nobody writes meanwhile. */
@@ -40,7 +40,7 @@ export class Batches {
   }
 
   /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
-  run(commands: readonly WriterCall[]): Reply[] {
+  run(commands: readonly WriterCall[], isAgain = false): Reply[] {
     if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
     try {
       if (this.#stuck === 'folding') this.#checkpoints.fold();
@@ -54,6 +54,7 @@ export class Batches {
       this.#commit();
       return replies;
     } catch (error) {
+      if (!isAgain && this.#isForIndex(error)) return this.run(commands, true);
       const reply = this.#abandon(error);
       this.#stuck ??= 'writing';
       return commands.map(() => reply);
@@ -91,6 +92,7 @@ export class Batches {
       else this.#upkeep.slice();
       this.#commit();
     } catch (error) {
+      if (this.#isForIndex(error)) return AGAIN_MS;
       const reply = this.#abandon(error);
       // Somebody who writes would have waited for the lock: it is no trouble yet.
       const isNews = !isStuck && !isBusy(error);
@@ -133,19 +135,33 @@ export class Batches {
     this.#stuck = undefined;
   }
 
+  /** Damage of the index alone costs nobody a write: what was begun is rolled back, and the index made anew. */
+  #isForIndex(error: unknown): boolean {
+    if (!(error instanceof IndexDamage)) return false;
+    this.#undo();
+    this.#upkeep.doubtIndex();
+    this.#tell({ fault: error.message });
+    return this.#failure === undefined;
+  }
+
   /** A full disk and a foreign lock are waited out; after any other storage error nothing is acknowledged until a restart. */
   #abandon(error: unknown): Reply {
     const reply = refusal(error);
+    if (reply.severity === 'fatal') this.#failure = reply.fault;
+    return this.#undo() ? reply : failed(this.#failure ?? '');
+  }
+
+  /** Rolls back; where even that fails, nothing is written any more. */
+  #undo(): boolean {
     this.#tallies.forget();
     this.#writer.drop();
     this.#upkeep.drop();
-    if (reply.severity === 'fatal') this.#failure = reply.fault;
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      return reply;
-    } catch (second) {
-      this.#failure ??= textOf(second);
-      return failed(this.#failure);
+      return true;
+    } catch (error) {
+      this.#failure ??= textOf(error);
+      return false;
     }
   }
 
