@@ -1,10 +1,10 @@
 import { Checkpoints } from './checkpoints.ts';
 import { assertDurable, BUSY_MS } from './open-database.ts';
 import type { DatabaseSync } from './sqlite.ts';
-import { failed, isBusy, refusal } from './storage-fault.ts';
+import { failed, isBusy, isOfDisk, refusal } from './storage-fault.ts';
 import { Tallies } from './tallies.ts';
 import { ADVANCE_INDEX, type Notice, REMAKE_INDEX, type Reply, type WriterCall } from './thread-protocol.ts';
-import { IndexDamage, Upkeep } from './upkeep.ts';
+import { Upkeep } from './upkeep.ts';
 import { Writer } from './writer.ts';
 
 /** How soon it is tried again what did not work, when nobody writes meanwhile. */
@@ -19,6 +19,8 @@ export class Batches {
   readonly #checkpoints: Checkpoints;
   readonly #tell: (notice: Notice) => void;
   #isAsserted = false;
+  /** The open transaction has changed the index. */
+  #isCarrying = false;
   #failure: string | undefined;
   /** What does not work now and may work again by itself. */
   #stuck: 'writing' | 'folding' | undefined;
@@ -50,7 +52,7 @@ export class Batches {
       const at = Date.now();
       const replies = commands.map((command) => this.#answer(command, at));
       this.#writer.flush();
-      if (this.#upkeep.isDue(this.#writer.position)) this.#upkeep.slice();
+      if (this.#upkeep.isDue(this.#writer.position)) this.#carry();
       this.#commit();
       return replies;
     } catch (error) {
@@ -89,7 +91,7 @@ export class Batches {
       this.#upkeep.settle();
       this.#db.exec('BEGIN IMMEDIATE');
       if (isStuck) this.#upkeep.probe();
-      else this.#upkeep.slice();
+      else this.#carry();
       this.#commit();
     } catch (error) {
       if (this.#isForIndex(error)) return AGAIN_MS;
@@ -124,9 +126,15 @@ export class Batches {
     return { ok: null };
   }
 
+  #carry(): void {
+    this.#isCarrying = true;
+    this.#upkeep.slice();
+  }
+
   #commit(): void {
     this.#tallies.flush();
     this.#db.exec('COMMIT');
+    this.#isCarrying = false;
     this.#writer.keep();
     this.#upkeep.keep();
     if (!this.#isAsserted) assertDurable(this.#db);
@@ -135,12 +143,15 @@ export class Batches {
     this.#stuck = undefined;
   }
 
-  /** Damage of the index alone costs nobody a write: what was begun is rolled back, and the index made anew. */
+  /**
+   * Damage of the index costs nobody a write: what was begun is rolled back, and the index made anew. SQLite has many
+   * names for it, and tells of some of it only at the commit.
+   */
   #isForIndex(error: unknown): boolean {
-    if (!(error instanceof IndexDamage)) return false;
+    if (!this.#isCarrying || isOfDisk(error)) return false;
     this.#undo();
     this.#upkeep.doubtIndex();
-    this.#tell({ fault: error.message });
+    this.#tell({ fault: `the index of words is damaged and made anew: ${textOf(error)}` });
     return this.#failure === undefined;
   }
 
@@ -153,6 +164,7 @@ export class Batches {
 
   /** Rolls back; where even that fails, nothing is written any more. */
   #undo(): boolean {
+    this.#isCarrying = false;
     this.#tallies.forget();
     this.#writer.drop();
     this.#upkeep.drop();

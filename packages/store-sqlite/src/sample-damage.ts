@@ -15,7 +15,7 @@ export const WIPE = `DELETE FROM heads; DELETE FROM participants; DELETE FROM th
 export function tamper(folder: string, change: string | ((db: DatabaseSync) => void)): void {
   const db = new (sqliteModule().DatabaseSync)(join(folder, DATABASE_FILE));
   db.enableDefensive(false);
-  db.exec('PRAGMA foreign_keys = OFF');
+  db.exec('PRAGMA busy_timeout = 10000; PRAGMA foreign_keys = OFF');
   if (typeof change === 'string') db.exec(change);
   else change(db);
   db.close();

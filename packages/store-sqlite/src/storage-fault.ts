@@ -1,4 +1,4 @@
-import { sqliteCode, SQLITE_BUSY, SQLITE_FULL, SQLITE_PROTOCOL } from './sqlite.ts';
+import { sqliteCode, SQLITE_BUSY, SQLITE_FULL, SQLITE_IOERR, SQLITE_PROTOCOL } from './sqlite.ts';
 import type { Reply } from './thread-protocol.ts';
 
 /** How soon a caller may come again. */
@@ -24,6 +24,11 @@ export function refusal(error: unknown): Reply {
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === SQLITE_BUSY || code === SQLITE_PROTOCOL;
+}
+
+/** True for what SQLite says of the disk, and not of what stands on it. */
+export function isOfDisk(error: unknown): boolean {
+  return isBusy(error) || [SQLITE_FULL, SQLITE_IOERR].includes(sqliteCode(error) ?? SQLITE_IOERR);
 }
 
 /** The answer to every write after an error of which nobody knows what it left on the disk. */

@@ -2,10 +2,9 @@ import { performance } from 'node:perf_hooks';
 
 import type { Entry } from '@parley/core';
 
-import { isOfIndex } from './check-integrity.ts';
 import { KeySweep } from './key-sweep.ts';
 import { SearchIndex } from './search-index.ts';
-import { type DatabaseSync, sqliteCode } from './sqlite.ts';
+import type { DatabaseSync } from './sqlite.ts';
 import type { Tallies } from './tallies.ts';
 
 /** How long a slice may index: with what else is in it and its part of the commit it stays below 5 ms. */
@@ -16,17 +15,6 @@ const SHARE = 10;
 const MANY = 64;
 /** The longest that anything waits for its slice while others write. */
 const LONGEST_WAIT_MS = 250;
-
-/** What SQLite calls an index whose insides contradict each other: a failure, or a constraint. */
-const STRANGE = new Set([1, 19]);
-
-/** The index of words is not as it was written; it follows from the log and costs nobody a write. */
-export class IndexDamage extends Error {
-  constructor(cause: unknown) {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    super(`the index of words is damaged and made anew: ${said}`, { cause });
-  }
-}
 
 /**
  * What can wait: the index of words, its merging, the sweep of old keys. Short slices of it ride in the transactions of
@@ -94,23 +82,17 @@ export class Upkeep {
   /** Does a slice inside the open transaction; whatever waits gets some of it. */
   slice(): void {
     const startedAt = performance.now();
-    try {
-      this.#advance(() => performance.now() - startedAt);
-    } catch (error) {
-      throw isOfIndex(error) || STRANGE.has(sqliteCode(error) ?? 0) ? new IndexDamage(error) : error;
+    // Merging that was put off too long would have to be done all at once.
+    if (this.#search.ragged === 'much') this.#search.merge();
+    else {
+      const { damaged, more } = this.#search.take(() => performance.now() - startedAt < SLICE_MS);
+      if (damaged.length > 0) this.#onDamage(damaged);
+      if (!more && performance.now() - startedAt < SLICE_MS / 2) this.#search.merge();
     }
     this.#keys.step();
     this.#since = undefined;
     this.#endedAt = performance.now();
     this.#tookMs = this.#endedAt - startedAt;
-  }
-
-  #advance(spent: () => number): void {
-    // Merging that was put off too long would have to be done all at once.
-    if (this.#search.ragged === 'much') return this.#search.merge();
-    const { damaged, more } = this.#search.take(() => spent() < SLICE_MS);
-    if (damaged.length > 0) this.#onDamage(damaged);
-    if (!more && spent() < SLICE_MS / 2) this.#search.merge();
   }
 
   /** Writes something that changes nothing, inside the open transaction: to see whether the disk takes it. */
