@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Agent, type Client, createClient, openAgent } from '@parley/client';
 import { sendToClaudeInbox } from '@parley/runtimes';
@@ -123,6 +124,10 @@ export function createOwnSession(deps: OwnSessionDeps) {
         if ((error as { code?: unknown }).code !== 'FORBIDDEN') opening = undefined;
         deps.onFault(error);
       });
+    },
+    /** The hub knows of the session, or has been given the time to: a client may end us with its first answer. */
+    async shown(): Promise<void> {
+      await Promise.race([opening?.catch(() => undefined), sleep(LEAVE_MS, undefined, { ref: false })]);
     },
     /** The model has called a tool. */
     used: () => void (usedAt = performance.now()),

@@ -81,7 +81,14 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
   });
   const connect = (): Server => {
     server = serverFor({
-      hub: () => caller,
+      hub: () => ({
+        ...caller,
+        async call(...args) {
+          const answer = await caller.call(...args);
+          await session.shown();
+          return answer;
+        },
+      }),
       requestId: () => `stdio_${process.pid}_${++calls}`,
       pushable: (signal) => wire.drained(signal),
     });
