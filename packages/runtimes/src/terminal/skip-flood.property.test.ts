@@ -8,7 +8,7 @@ const ROWS = 6;
 const line = array(constantFrom('a', 'Ä', '漢', '\t', ' '), { maxLength: 30 }).map(
   (chars) => `${chars.join('')}\r\n`,
 );
-const flood = array(line, { minLength: ROWS, maxLength: 6 * ROWS }).map((lines) => lines.join(''));
+const flood = array(line, { minLength: ROWS, maxLength: 8 * ROWS }).map((lines) => lines.join(''));
 const controls = ['\n', '\r', '\b', '\u0007', 'no end of line', '\u000e', '\u000f', '\u009b3m'];
 const sequences = ['\u001b[31m', '\u001b]0;a title', '\u0007', '\u001b\\', '\u001b', '[2J', '\u001b[3;2H'];
 const odd = constantFrom(...controls, ...sequences, '\u001b(0', '\u001bPq a text', 'x'.repeat(300));

@@ -1,7 +1,9 @@
 const ESC = 0x1b;
 const BEL = 0x07;
-/** ESC and one of these begins a text of the terminal: OSC, DCS, SOS, PM, APC. */
-const STRING_STARTS = new Set(Buffer.from(']PX^_'));
+/** ESC and this begins a text of the terminal that BEL ends: OSC. */
+const OSC = 0x5d;
+/** ESC and one of these begins one that only another ESC ends: DCS, SOS, PM, APC. */
+const STRING_STARTS = new Set(Buffer.from('PX^_'));
 const LINE_END = Buffer.from('\r\n');
 /** No other sequence is longer than this. */
 const LONGEST_SEQUENCE = 256;
@@ -16,25 +18,24 @@ export interface FloodFilter {
 
 /** Watches output for lines that need not be drawn. */
 export function createFloodFilter(): FloodFilter {
-  /** The output so far ends within a text of the terminal. */
-  let inString = false;
+  /** The output so far ends within a text of the terminal, which BEL may end or only ESC. */
+  let inString: 'no' | 'until BEL' | 'until ESC' = 'no';
 
   /** From here on there is nothing but text; undefined where that cannot be said. */
   function plainFrom(bytes: Buffer): number | undefined {
     const last = bytes.lastIndexOf(ESC);
-    if (last < 0) {
-      if (!inString) return 0;
-      const end = bytes.indexOf(BEL);
-      inString = end < 0;
-      return inString ? undefined : end + 1;
+    if (last >= 0) {
+      const next = bytes[last + 1];
+      // What an ESC at the very end begins is not known yet.
+      if (next === undefined || STRING_STARTS.has(next)) inString = 'until ESC';
+      else inString = next === OSC ? 'until BEL' : 'no';
+      if (inString === 'no') return last + LONGEST_SEQUENCE;
     }
-    const next = bytes[last + 1];
-    // A lone ESC \ ends a text; one that begins a text must be seen to end.
-    inString = next === undefined || STRING_STARTS.has(next);
-    if (!inString) return last + LONGEST_SEQUENCE;
-    const end = bytes.indexOf(BEL, last);
-    inString = end < 0;
-    return inString ? undefined : end + 1;
+    if (inString === 'no') return 0;
+    const end = inString === 'until BEL' ? bytes.indexOf(BEL, Math.max(last, 0)) : -1;
+    if (end < 0) return undefined;
+    inString = 'no';
+    return end + 1;
   }
 
   return {
@@ -43,8 +44,8 @@ export function createFloodFilter(): FloodFilter {
       if (from === undefined || from >= bytes.length) return [bytes];
       const first = bytes.indexOf(LINE_END, from);
       let to = bytes.length;
-      // One line more than the screen has, since the last may be unfinished.
-      for (let line = 0; line <= rows && to > 0; line++) to = bytes.lastIndexOf(LINE_END, to - 1);
+      // Two screens, since the cursor may stand at the top and what is below it must scroll off too; the last may be unfinished.
+      for (let line = 0; line <= 2 * rows && to > 0; line++) to = bytes.lastIndexOf(LINE_END, to - 1);
       if (first < 0 || to <= first) return [bytes];
       const start = first + LINE_END.length;
       const skipped = bytes.subarray(start, to + LINE_END.length);
