@@ -56,7 +56,7 @@ export class Batches {
       this.#commit();
       return replies;
     } catch (error) {
-      if (!isAgain && this.#isForIndex(error)) return this.run(commands, true);
+      if (!isAgain && this.#setIndexAside(error)) return this.run(commands, true);
       const reply = this.#abandon(error);
       this.#stuck ??= 'writing';
       return commands.map(() => reply);
@@ -94,7 +94,7 @@ export class Batches {
       else this.#carry();
       this.#commit();
     } catch (error) {
-      if (this.#isForIndex(error)) return AGAIN_MS;
+      if (this.#setIndexAside(error)) return AGAIN_MS;
       const reply = this.#abandon(error);
       // Somebody who writes would have waited for the lock: it is no trouble yet.
       const isNews = !isStuck && !isBusy(error);
@@ -144,10 +144,10 @@ export class Batches {
   }
 
   /**
-   * Damage of the index costs nobody a write: what was begun is rolled back, and the index made anew. SQLite has many
-   * names for it, and tells of some of it only at the commit.
+   * Damage of the index costs nobody a write: what was begun is rolled back, and the index made anew; false where
+   * something else has failed. SQLite has many names for it, and tells of some of it only at the commit.
    */
-  #isForIndex(error: unknown): boolean {
+  #setIndexAside(error: unknown): boolean {
     if (!this.#isCarrying || isOfDisk(error)) return false;
     this.#undo();
     this.#upkeep.doubtIndex();

@@ -7,12 +7,13 @@ import type { DerivedPart, OpeningNews } from './news.ts';
 import { isIndexDamage } from './row-sum.ts';
 import { ThreadPort } from './thread-port.ts';
 import { ADVANCE_INDEX, REMAKE_INDEX, type Severity } from './thread-protocol.ts';
+import type { WordSearch } from './word-search.ts';
 
 export const DATABASE_FILE = 'parley.db';
 
 /** How much a question waits for the index: so many slices of upkeep, and so long. */
 const FRESH_SLICES = 4;
-const FRESH_MS = 250;
+const FRESH_MS = 1_000;
 
 export interface SqliteOptions {
   folder: string;
@@ -66,15 +67,15 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
    * What was acknowledged before the question is found by it, as far as a few slices go and the disk is at hand; says how
    * far the log had come then.
    */
-  const bringUp = async (): Promise<number | null> => {
-    const asked = await searcher.call<number | null>(['ahead']);
-    if (asked === null) return null;
+  const bringUp = async (): Promise<number> => {
+    const { head, isIndexed } = await searcher.call<ReturnType<WordSearch['place']>>(['place']);
+    if (isIndexed) return head;
     const late = sleep(FRESH_MS, true, { ref: false });
     for (let slice = 0; slice < FRESH_SLICES && health.writable; slice++) {
-      const done = writer.call(ADVANCE_INDEX).then(() => searcher.call<boolean>(['isIndexed', asked]));
+      const done = writer.call(ADVANCE_INDEX).then(() => searcher.call<boolean>(['isIndexed', head]));
       if (await Promise.race([done.catch(() => true), late])) break;
     }
-    return asked;
+    return head;
   };
   return {
     transact: (command) => writer.call(command),
@@ -88,10 +89,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     position: () => reader.call(['position']),
     async search(query) {
       try {
-        const asked = await bringUp();
-        return await searcher.call<SearchResult>(
-          asked === null ? ['search', query] : ['search', query, asked],
-        );
+        return await searcher.call<SearchResult>(['search', query, await bringUp()]);
       } catch (error) {
         if (isIndexDamage(error)) await remakeIndex();
         throw error;

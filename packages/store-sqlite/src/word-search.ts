@@ -67,10 +67,10 @@ export class WordSearch {
     this.#sql = prepareStatements(db);
   }
 
-  /** How far the log has come, if the index lacks any of it. */
-  ahead(): number | null {
-    const head = this.#head();
-    return this.isIndexed(head) ? null : head;
+  /** How far the log has come, and whether the index has all of it. */
+  place(): { head: number; isIndexed: boolean } {
+    const head = number(this.#db, 'SELECT max(pos) FROM entries');
+    return { head, isIndexed: this.isIndexed(head) };
   }
 
   isIndexed(until: number): boolean {
@@ -78,7 +78,7 @@ export class WordSearch {
   }
 
   /** Searches; whoever asks has no claim to what was written after position `until`. */
-  search(query: SearchQuery, until = this.#head()): SearchResult {
+  search(query: SearchQuery, until = this.place().head): SearchResult {
     try {
       return this.#search(query, until);
     } catch (error) {
@@ -90,10 +90,6 @@ export class WordSearch {
   readable({ workspace_id, participant }: { workspace_id: string; participant: string }): string[] {
     const rows = this.#sql.readable.all({ workspace: workspace_id, participant }) as { thread_id: string }[];
     return rows.map(({ thread_id }) => thread_id);
-  }
-
-  #head(): number {
-    return number(this.#db, 'SELECT max(pos) FROM entries');
   }
 
   #search(query: SearchQuery, head: number): SearchResult {

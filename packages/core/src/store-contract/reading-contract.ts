@@ -85,7 +85,6 @@ export function testReading(check: Check): void {
     const find = async (text: string, more = {}): Promise<string[]> => {
       const query = { workspace_id, participant: undefined, thread_id: undefined, text, limit: 10, ...more };
       const found = await store.search(query);
-      // What was acknowledged before the question is part of the answer.
       expect(found.lacks).toEqual([]);
       return found.hits.map(({ entry }) => entry.body).toSorted();
     };
@@ -97,6 +96,11 @@ export function testReading(check: Check): void {
     expect(await find('red', { limit: 1 })).toHaveLength(1);
     expect(await find('blue')).toEqual([]);
     expect(await find('*"*')).toEqual([]);
+    // What was acknowledged before the question is part of the answer, however soon it is asked.
+    for (const word of ['first', 'second', 'third']) {
+      await say(`the ${word} word`);
+      expect(await find(`${word} word`)).toEqual([`the ${word} word`]);
+    }
     const open = async (participant: string, workspace = workspace_id): Promise<string[]> =>
       (await store.readable({ workspace_id: workspace, participant })).toSorted();
     expect(await open('bob')).toEqual([t]);

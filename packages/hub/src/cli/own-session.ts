@@ -72,6 +72,7 @@ export interface OwnSessionDeps {
 /** Shows the hub that the session lives and by which id it is resumed, and takes its wakes where it has an inbox. */
 export function createOwnSession(deps: OwnSessionDeps) {
   let opening: Promise<Agent | { close(): Promise<void> }> | undefined;
+  let shown: Promise<unknown> | undefined;
   let usedAt = -Infinity;
   const isAtWork = (): boolean => performance.now() - usedAt < AT_WORK_MS;
 
@@ -125,9 +126,10 @@ export function createOwnSession(deps: OwnSessionDeps) {
         deps.onFault(error);
       });
     },
-    /** The hub knows of the session, or has been given the time to: a client may end us with its first answer. */
+    /** The hub knows of the session, or had its time to, once: a client may end us with its first answer. */
     async shown(): Promise<void> {
-      await Promise.race([opening?.catch(() => undefined), sleep(LEAVE_MS, undefined, { ref: false })]);
+      shown ??= Promise.race([opening?.catch(() => {}), sleep(LEAVE_MS, undefined, { ref: false })]);
+      await shown;
     },
     /** The model has called a tool. */
     used: () => void (usedAt = performance.now()),
