@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
+import { AGENT_STATES } from './agent-words.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableObject, storableText } from './text.ts';
 
@@ -60,6 +61,12 @@ export const AgentEvent = z.object({
 });
 export type AgentEvent = z.infer<typeof AgentEvent>;
 
+const Failure = z.object({
+  at: Moment.describe('also which one it is: a newer one has a later time'),
+  text: z.string(),
+  thread_id: z.string().optional().describe('where it was said, unless in its own journal'),
+});
+
 /** What the registry keeps of an agent, however it came to be known. */
 export const Agent = z
   .object({
@@ -73,6 +80,7 @@ export const Agent = z
     reported_at: Moment.optional().describe('its last word on its status'),
     last_seen: Moment,
     metadata: z.record(z.string(), z.unknown()).optional(),
+    instances: z.array(Name).optional().describe('what its instances call themselves, the last heard last'),
     last_event: z
       .object({
         event_type: z.string(),
@@ -81,11 +89,10 @@ export const Agent = z
         thread_id: z.string().optional().describe('where it was said, unless in its own journal'),
       })
       .optional(),
+    failure: Failure.extend({ dismissed: z.object({ by: Name, at: Moment }).optional() }).optional(),
   })
   .meta({ id: 'Agent' });
 export type Agent = z.infer<typeof Agent>;
-
-export const AGENT_STATES = ['needs_you', 'stuck', 'error', 'working', 'idle', 'offline'] as const;
 
 /** An agent as every face shows it: one identity, whatever ways it came in by. */
 export const AgentView = z
@@ -107,7 +114,13 @@ export const AgentView = z
     presence: z.array(z.object({ thread_id: z.string(), state: z.string(), since: Moment })),
     endpoint: z.string().optional(),
     metadata: z.record(z.string(), z.unknown()).optional(),
+    instances: z.array(Name).optional().describe('what its instances call themselves, the last heard last'),
     last_event: z.object({ event_type: z.string(), text: z.string(), at: Moment }).optional(),
+    failure: Failure.optional().describe('what it failed with last, until a person dismisses it'),
+    meanwhile: z
+      .object({ state: z.enum(AGENT_STATES), reason: z.string(), since: Moment })
+      .optional()
+      .describe('in the state error: what it is at apart from that'),
   })
   .meta({ id: 'AgentView' });
 export type AgentView = z.infer<typeof AgentView>;

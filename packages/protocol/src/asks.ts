@@ -1,7 +1,9 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
+import { ASK_STATUSES } from './ask-words.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableObject, storableText } from './text.ts';
+import { RISK_HINTS } from './risk-words.ts';
 
 const Moment = z.iso.datetime();
 
@@ -10,41 +12,25 @@ const OptionText = storableText({ maxBytes: LIMITS.option_bytes });
 const Option = z.strictObject({
   id: OptionText,
   label: OptionText,
-  kind: z
-    .enum(['allow_once', 'allow_session', 'allow_rule', 'deny', 'choice'])
-    .default('choice')
-    .describe('what choosing it means'),
+  kind: z.enum(['allow_once', 'allow_session', 'allow_rule', 'deny', 'choice']).default('choice'),
 });
 
-/** One form everywhere: each option is a word, or says what choosing it means. */
+/** One form everywhere: an object with an id; what is left out of it follows from that. */
 const Options = z
-  .array(z.union([OptionText, Option], { error: 'must be a text, or an object with id, label and kind' }))
-  .max(16)
-  .transform((options) =>
-    options.map((option) =>
-      typeof option === 'string' ? { id: option, label: option, kind: 'choice' as const } : option,
+  .array(
+    z.strictObject(
+      { ...Option.shape, label: OptionText.optional() },
+      {
+        error: (issue) =>
+          issue.code === 'invalid_type' ? 'must be an object such as {"id":"main"}' : undefined,
+      },
     ),
   )
+  .max(16)
+  .transform((options) => options.map((option) => ({ ...option, label: option.label ?? option.id })))
   .refine((options) => new Set(options.map(({ id }) => id)).size === options.length, {
     error: 'each option needs an id of its own',
   });
-
-/** What the hub can see in a command that makes it high risk, whatever its agent says. */
-export const RISK_HINTS = [
-  'recursive_delete',
-  'destroys_data',
-  'discards_work',
-  'force_push',
-  'disk',
-  'permissions',
-  'privilege',
-  'secrets',
-  'sends_data',
-  'network_to_shell',
-  'outside_folder',
-  'hidden_command',
-] as const;
-export type RiskHint = (typeof RISK_HINTS)[number];
 
 /** What an agent puts before a person, in its own words and with its own options. */
 export const AskContent = z.object({
@@ -60,7 +46,7 @@ export const AskContent = z.object({
 });
 export type AskContent = z.infer<typeof AskContent>;
 
-export const AskStatus = z.enum(['open', 'answering', 'resolved']);
+export const AskStatus = z.enum(ASK_STATUSES);
 export type AskStatus = z.infer<typeof AskStatus>;
 
 /** What a person says to an ask. */
@@ -88,9 +74,6 @@ export const AskVerdict = z.object({
 });
 export type AskVerdict = z.infer<typeof AskVerdict>;
 
-/** Why an ask is withdrawn when its agent does not say. */
-export const NO_LONGER_NEEDED = 'no longer needed';
-
 export const AskId = z.string().min(1).max(64);
 
 export const Ask = AskContent.extend({
@@ -111,5 +94,6 @@ export const Ask = AskContent.extend({
   created_at: Moment,
   expires_at: Moment,
   resolved_at: Moment.optional(),
+  agent_gone_since: Moment.optional().describe('the agent is gone; an answer reaches nobody'),
 }).meta({ id: 'Ask' });
 export type Ask = z.infer<typeof Ask>;

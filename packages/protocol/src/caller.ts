@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Role } from './entities.ts';
 import { AgentName, Name } from './text.ts';

@@ -1,12 +1,11 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { HOURS } from './daily-hours.ts';
+import { NOTICE_KINDS } from './notice-words.ts';
 import { Name, storableText } from './text.ts';
 
 const Moment = z.iso.datetime();
 
-/** What a person can be told of, each as it begins to be so. */
-export const NOTICE_KINDS = ['ask', 'trouble', 'mention', 'resolved', 'finished'] as const;
 export const NoticeKind = z.enum(NOTICE_KINDS);
 export type NoticeKind = z.infer<typeof NoticeKind>;
 

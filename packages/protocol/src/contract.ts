@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** How MCP clients may treat a tool; without these hints Codex refuses to call it. */
 export interface Annotations {
@@ -42,10 +42,19 @@ export interface Contract<I extends z.ZodType = z.ZodType, O extends z.ZodType =
   http?: HttpRoute;
   /** In the short tool list that every agent pays for with its context. */
   essential: boolean;
+  /** Fields that the short list leaves out: lists on a screen are narrowed by them, and every caller may. */
+  unlisted?: readonly string[];
   /** What it is counted as; a change without it is a write, and looking is free. */
   cost?: Cost;
   /** A decision depends on every word of it: an unknown field is refused. Elsewhere it is ignored and told. */
   strict?: true;
+  /**
+   * What those who watch the agents of a workspace see of it once it is done: that one may be in another state, or
+   * besides what it says of itself.
+   */
+  shows?: 'state' | 'status' | 'event';
+  /** Its input holds whole documents: a larger body is taken where the wire knows the operation before it reads. */
+  holdsDocuments?: true;
 }
 
 /** What a call is counted as, if anything. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, Timestamp } from './entities.ts';
@@ -26,7 +26,7 @@ export const Artifact = z
   .meta({ id: 'Artifact' });
 export type Artifact = z.infer<typeof Artifact>;
 
-export const putArtifact = contract({
+const putArtifact = contract({
   name: 'put_artifact',
   version: '1.0.0',
   title: 'Keep a file',
@@ -46,7 +46,7 @@ export const putArtifact = contract({
   cost: 'message',
 });
 
-export const getArtifact = contract({
+const getArtifact = contract({
   name: 'get_artifact',
   version: '1.0.0',
   title: 'Get what is known of an artifact',
@@ -58,7 +58,7 @@ export const getArtifact = contract({
   essential: false,
 });
 
-export const listArtifacts = contract({
+const listArtifacts = contract({
   name: 'list_artifacts',
   version: '1.0.0',
   title: 'List artifacts',
@@ -76,7 +76,7 @@ export const listArtifacts = contract({
   essential: false,
 });
 
-export const signArtifactUrl = contract({
+const signArtifactUrl = contract({
   name: 'sign_artifact_url',
   version: '1.0.0',
   title: 'Sign a URL for an artifact',
@@ -101,3 +101,11 @@ export const signArtifactUrl = contract({
   annotations: READS,
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const artifactContracts = {
+  put_artifact: putArtifact,
+  get_artifact: getArtifact,
+  list_artifacts: listArtifacts,
+  sign_artifact_url: signArtifactUrl,
+};

@@ -1,18 +1,13 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
-import { Ask, AskAnswer, AskContent, AskId, AskStatus, NO_LONGER_NEEDED } from './asks.ts';
+import { NO_LONGER_NEEDED } from './ask-words.ts';
+import { Ask, AskAnswer, AskContent, AskId, AskStatus } from './asks.ts';
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, ThreadId } from './entities.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
-const Patience = z
-  .number()
-  .int()
-  .min(0)
-  .max(LIMITS.wait_max_ms)
-  .default(LIMITS.wait_default_ms)
-  .describe('how long to wait at most');
+const Patience = z.number().int().min(0).max(LIMITS.wait_max_ms).default(LIMITS.wait_default_ms);
 
 const Raising = AskContent.extend({
   thread_id: ThreadId.optional().describe('where it arose; else your own journal'),
@@ -26,7 +21,7 @@ const Raising = AskContent.extend({
   idempotency_key: IdempotencyKey.optional(),
 });
 
-export const raiseAsk = contract({
+const raiseAsk = contract({
   name: 'raise_ask',
   version: '1.0.0',
   title: 'Raise an ask',
@@ -35,25 +30,27 @@ export const raiseAsk = contract({
   output: z.object({ ask: Ask }),
   annotations: WRITES,
   essential: false,
+  shows: 'state',
   cost: 'message',
   strict: true,
 });
 
-export const askHuman = contract({
+const askHuman = contract({
   name: 'ask_human',
   version: '1.0.0',
   title: 'Ask a person',
   description:
-    'Ask the person in charge and wait: approval of a command, a question with options. Unanswered means denied. If still open at the time limit, call wait_for_ask with its ask_id.',
+    'Ask the person in charge and wait: approval of a command, a question with options. Unanswered means denied. If timed_out, call again with the same idempotency_key to wait on.',
   input: Raising.extend({ timeout_ms: Patience }),
   output: z.object({ ask: Ask, timed_out: z.boolean() }),
   annotations: WRITES,
   essential: true,
+  shows: 'state',
   cost: 'message',
   strict: true,
 });
 
-export const waitForAsk = contract({
+const waitForAsk = contract({
   name: 'wait_for_ask',
   version: '1.0.0',
   title: 'Wait for an answer',
@@ -62,9 +59,10 @@ export const waitForAsk = contract({
   output: z.object({ ask: Ask, timed_out: z.boolean() }),
   annotations: WRITES,
   essential: false,
+  shows: 'state',
 });
 
-export const getAsk = contract({
+const getAsk = contract({
   name: 'get_ask',
   version: '1.0.0',
   title: 'Get an ask',
@@ -76,7 +74,7 @@ export const getAsk = contract({
   essential: false,
 });
 
-export const listAsks = contract({
+const listAsks = contract({
   name: 'list_asks',
   version: '1.0.0',
   title: 'List asks',
@@ -97,7 +95,7 @@ export const listAsks = contract({
   essential: false,
 });
 
-export const answerAsk = contract({
+const answerAsk = contract({
   name: 'answer_ask',
   version: '1.0.0',
   title: 'Answer an ask',
@@ -106,10 +104,11 @@ export const answerAsk = contract({
   output: z.object({ ask: Ask }),
   annotations: WRITES,
   essential: false,
+  shows: 'state',
   strict: true,
 });
 
-export const withdrawAsk = contract({
+const withdrawAsk = contract({
   name: 'withdraw_ask',
   version: '1.0.0',
   title: 'Withdraw an ask',
@@ -122,5 +121,17 @@ export const withdrawAsk = contract({
   output: z.object({ ask: Ask }),
   annotations: WRITES,
   essential: false,
+  shows: 'state',
   strict: true,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const askContracts = {
+  raise_ask: raiseAsk,
+  ask_human: askHuman,
+  wait_for_ask: waitForAsk,
+  get_ask: getAsk,
+  list_asks: listAsks,
+  answer_ask: answerAsk,
+  withdraw_ask: withdrawAsk,
+};

@@ -1,18 +1,20 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Channel, ChannelChange, ChannelChoice, ChannelTarget } from './channels.ts';
 import { contract, READS, WRITES } from './contract.ts';
+import { After, Limit, NextAfter } from './pages.ts';
 import { IdempotencyKey } from './entities.ts';
 import { Name } from './text.ts';
 
-export const listChannels = contract({
+const listChannels = contract({
   name: 'list_channels',
   version: '1.0.0',
   title: 'List notification channels',
   description: 'How you are told when an agent needs you; operators only.',
-  input: z.object({}),
+  input: z.object({ limit: Limit, after: After }),
   output: z.object({
     channels: z.array(Channel),
+    next_after: NextAfter,
     push_key: z.string().describe('the public key that a browser subscribes with'),
   }),
   annotations: READS,
@@ -20,7 +22,7 @@ export const listChannels = contract({
   essential: false,
 });
 
-export const addChannel = contract({
+const addChannel = contract({
   name: 'add_channel',
   version: '1.0.0',
   title: 'Add a notification channel',
@@ -39,7 +41,7 @@ export const addChannel = contract({
   strict: true,
 });
 
-export const updateChannel = contract({
+const updateChannel = contract({
   name: 'update_channel',
   version: '1.0.0',
   title: 'Change a notification channel',
@@ -51,7 +53,7 @@ export const updateChannel = contract({
   strict: true,
 });
 
-export const removeChannel = contract({
+const removeChannel = contract({
   name: 'remove_channel',
   version: '1.0.0',
   title: 'Remove a notification channel',
@@ -63,7 +65,7 @@ export const removeChannel = contract({
   strict: true,
 });
 
-export const testChannel = contract({
+const testChannel = contract({
   name: 'test_channel',
   version: '1.0.0',
   title: 'Try a notification channel',
@@ -74,3 +76,12 @@ export const testChannel = contract({
   essential: false,
   cost: 'message',
 });
+
+/** By name: the table of contracts takes them from here. */
+export const channelContracts = {
+  list_channels: listChannels,
+  add_channel: addChannel,
+  update_channel: updateChannel,
+  remove_channel: removeChannel,
+  test_channel: testChannel,
+};

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
 import { TREE_ROOT } from './document-words.ts';
@@ -14,18 +14,17 @@ import {
   WebUri,
 } from './documents.ts';
 import { IdempotencyKey, ThreadId, Timestamp } from './entities.ts';
+import { ERROR_CODES } from './errors.ts';
 import { LIMITS } from './limits.ts';
+import { After, Limit, NextAfter } from './pages.ts';
 import { storableText } from './text.ts';
 
-const Limit = z.number().int().min(1).max(LIMITS.page_max).default(LIMITS.page_default);
-const After = z.string().min(1).max(1_024).optional().describe('next_after of the page before this one');
-const NextAfter = z.string().nullable().describe('where the next page begins; null: there is none');
 const LastKnown = Revision.optional().describe('refused if the document has another revision by now');
 
 /** What every change of a document answers. */
 const Changed = z.object({ id: DocumentId, revision: Revision });
 
-export const createDocument = contract({
+const createDocument = contract({
   name: 'create_document',
   version: '1.0.0',
   title: 'Create a document',
@@ -46,9 +45,54 @@ export const createDocument = contract({
   annotations: WRITES,
   essential: false,
   cost: 'message',
+  holdsDocuments: true,
 });
 
-export const promoteThread = contract({
+const importDocuments = contract({
+  name: 'import_documents',
+  version: '1.0.0',
+  title: 'Import documents',
+  description:
+    'Brings documents to what is given: made, moved or rewritten; what is so already is left alone. Parents come before their children.',
+  input: z.object({
+    documents: z
+      .array(
+        z.object({
+          document_id: DocumentId,
+          parent_id: ParentId,
+          content: DocumentContent,
+          metadata: DocumentMetadata,
+          is_human_readable: z.boolean().default(true),
+        }),
+      )
+      .min(1)
+      .max(LIMITS.documents_at_once),
+  }),
+  output: z.object({
+    results: z
+      .array(
+        z.object({
+          document_id: DocumentId,
+          outcome: z.enum(['created', 'updated', 'unchanged', 'refused']),
+          revision: Revision.optional(),
+          error: z
+            .object({
+              code: z.enum(ERROR_CODES),
+              message: z.string(),
+              retry_after_ms: z.number().optional(),
+            })
+            .optional(),
+        }),
+      )
+      .describe('in the order of the documents'),
+  }),
+  annotations: WRITES,
+  essential: false,
+  cost: 'write',
+  holdsDocuments: true,
+});
+
+const promoteThread = contract({
   name: 'promote_thread',
   version: '1.0.0',
   title: 'Promote a thread to a document',
@@ -66,6 +110,7 @@ export const promoteThread = contract({
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: Changed.extend({
+    web_uri: WebUri.optional(),
     thread_id: ThreadId,
     cited: z.number().int().min(0).describe('entries it rests on'),
   }),
@@ -74,7 +119,7 @@ export const promoteThread = contract({
   cost: 'message',
 });
 
-export const updateDocument = contract({
+const updateDocument = contract({
   name: 'update_document',
   version: '1.0.0',
   title: 'Update a document',
@@ -100,9 +145,10 @@ export const updateDocument = contract({
   essential: false,
   cost: 'message',
   strict: true,
+  holdsDocuments: true,
 });
 
-export const deleteDocument = contract({
+const deleteDocument = contract({
   name: 'delete_document',
   version: '1.0.0',
   title: 'Delete a document',
@@ -120,7 +166,7 @@ export const deleteDocument = contract({
   strict: true,
 });
 
-export const restoreDocument = contract({
+const restoreDocument = contract({
   name: 'restore_document',
   version: '1.0.0',
   title: 'Restore a deleted document',
@@ -130,9 +176,10 @@ export const restoreDocument = contract({
   annotations: WRITES,
   essential: false,
   cost: 'message',
+  strict: true,
 });
 
-export const moveDocument = contract({
+const moveDocument = contract({
   name: 'move_document',
   version: '1.0.0',
   title: 'Move a document',
@@ -153,9 +200,10 @@ export const moveDocument = contract({
   annotations: WRITES,
   essential: false,
   cost: 'message',
+  strict: true,
 });
 
-export const getDocument = contract({
+const getDocument = contract({
   name: 'get_document',
   version: '1.0.0',
   title: 'Get a document',
@@ -173,7 +221,7 @@ export const getDocument = contract({
   essential: false,
 });
 
-export const listDocuments = contract({
+const listDocuments = contract({
   name: 'list_documents',
   version: '1.0.0',
   title: 'List documents',
@@ -181,6 +229,7 @@ export const listDocuments = contract({
   input: z.object({
     parent_id: ParentId.default(TREE_ROOT),
     deleted: z.boolean().default(false).describe('those that are deleted, instead of those that are there'),
+    title: storableText({ maxBytes: LIMITS.title_bytes }).optional().describe('only those of this title'),
     limit: Limit,
     after: After,
   }),
@@ -197,7 +246,7 @@ export const listDocuments = contract({
   essential: false,
 });
 
-export const exportDocuments = contract({
+const exportDocuments = contract({
   name: 'export_documents',
   version: '1.0.0',
   title: 'Export all documents',
@@ -208,19 +257,23 @@ export const exportDocuments = contract({
   essential: false,
 });
 
-export const getDocumentHistory = contract({
+const getDocumentHistory = contract({
   name: 'get_document_history',
   version: '1.0.0',
   title: 'Get the history of a document',
   description: 'Every change of a document, the newest first.',
   input: z.object({ document_id: DocumentId, limit: Limit, after: After }),
-  output: z.object({ revisions: z.array(DocumentRevision), next_after: NextAfter }),
+  output: z.object({
+    revisions: z.array(DocumentRevision),
+    deleted: z.boolean().optional().describe('true: the document is deleted'),
+    next_after: NextAfter,
+  }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/documents/{document_id}/history' },
   essential: false,
 });
 
-export const revertDocument = contract({
+const revertDocument = contract({
   name: 'revert_document',
   version: '1.0.0',
   title: 'Revert a document to a revision',
@@ -238,7 +291,7 @@ export const revertDocument = contract({
   strict: true,
 });
 
-export const getDocumentLinks = contract({
+const getDocumentLinks = contract({
   name: 'get_document_links',
   version: '1.0.0',
   title: 'Get the links of a document',
@@ -259,3 +312,20 @@ export const getDocumentLinks = contract({
   http: { method: 'GET', path: '/v1/documents/{document_id}/links' },
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const documentContracts = {
+  create_document: createDocument,
+  promote_thread: promoteThread,
+  update_document: updateDocument,
+  delete_document: deleteDocument,
+  restore_document: restoreDocument,
+  move_document: moveDocument,
+  get_document: getDocument,
+  list_documents: listDocuments,
+  import_documents: importDocuments,
+  export_documents: exportDocuments,
+  get_document_history: getDocumentHistory,
+  revert_document: revertDocument,
+  get_document_links: getDocumentLinks,
+};

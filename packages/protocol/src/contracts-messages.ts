@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
+import { CALLS, NotCalled } from './calls.ts';
 import { contract, READS, WRITES } from './contract.ts';
 import {
   IdempotencyKey,
@@ -21,7 +22,7 @@ const Limit = z
   .int()
   .min(1)
   .default(LIMITS.page_default)
-  .describe(`page size; at most ${LIMITS.page_max}`);
+  .describe(`more than ${LIMITS.page_max} count as ${LIMITS.page_max}`);
 
 const SinceSeq = Seq.default(0).describe('seq of the last message you know; 0 for all');
 
@@ -31,12 +32,12 @@ const Page = z.object({
   has_more: z.boolean(),
 });
 
-export const postMessage = contract({
+const postMessage = contract({
   name: 'post_message',
   version: '1.0.0',
   title: 'Post a message',
   description:
-    'Say something in a thread (kind chat), or report an event: kind event with metadata.event_type such as finding_reported, fix_pushed, re_review_requested, finding_verified, finding_rejected, thread_escalated, thread_resolved. Retry with the same idempotency_key.',
+    'Say something in a thread (kind chat), or report an event: kind event with metadata.event_type such as finding_reported, fix_pushed, re_review_requested, finding_verified, finding_rejected, thread_escalated, thread_resolved.',
   input: z.object({
     thread_id: ThreadId,
     schema_version: SchemaVersion,
@@ -44,7 +45,7 @@ export const postMessage = contract({
     body: storableText({ maxBytes: LIMITS.body_bytes }),
     metadata: Metadata.optional(),
     in_reply_to: MessageId.optional().describe('message_id this answers'),
-    to: Name.optional().describe('one participant; all when absent'),
+    to: Name.optional().describe('who is to act; all when absent'),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({
@@ -52,14 +53,14 @@ export const postMessage = contract({
     seq: Seq,
     thread_status: ThreadStatus,
     created_at: Timestamp,
-    invokes: z.array(Name).optional(),
+    ...CALLS,
   }),
   annotations: WRITES,
   essential: true,
   cost: 'message',
 });
 
-export const readMessages = contract({
+const readMessages = contract({
   name: 'read_messages',
   version: '1.0.0',
   title: 'Read messages',
@@ -72,30 +73,28 @@ export const readMessages = contract({
   essential: true,
 });
 
-export const waitForMessages = contract({
+const waitForMessages = contract({
   name: 'wait_for_messages',
   version: '1.0.0',
   title: 'Wait for messages',
   description:
-    'Like read_messages, but waits until something arrives or the time is up. Use it instead of polling.',
+    'Like read_messages, but waits for something to arrive: no polling. Without thread_id: all your threads, without your own words; since_seq 0 then means all that you have not acknowledged.',
   input: z.object({
-    thread_id: ThreadId,
-    since_seq: SinceSeq,
-    limit: Limit,
-    timeout_ms: z
-      .number()
-      .int()
-      .min(0)
-      .max(LIMITS.wait_max_ms)
-      .default(LIMITS.wait_default_ms)
-      .describe('how long to wait at most'),
+    thread_id: ThreadId.optional(),
+    // What these mean stands in the description, once: every agent pays for it.
+    since_seq: Seq.default(0),
+    limit: z.number().int().min(1).default(LIMITS.page_default),
+    timeout_ms: z.number().int().min(0).max(LIMITS.wait_max_ms).default(LIMITS.wait_default_ms),
   }),
-  output: Page.extend({ timed_out: z.boolean() }),
+  output: Page.extend({
+    next_seq: Seq.describe('pass as since_seq to wait on; 0 while unread messages are left to acknowledge'),
+    timed_out: z.boolean(),
+  }),
   annotations: READS,
   essential: true,
 });
 
-export const ackRead = contract({
+const ackRead = contract({
   name: 'ack_read',
   version: '1.0.0',
   title: 'Acknowledge reading',
@@ -106,7 +105,7 @@ export const ackRead = contract({
   essential: true,
 });
 
-export const getMessage = contract({
+const getMessage = contract({
   name: 'get_message',
   version: '1.0.0',
   title: 'Get a message and its readers',
@@ -123,7 +122,7 @@ export const getMessage = contract({
   essential: false,
 });
 
-export const searchMessages = contract({
+const searchMessages = contract({
   name: 'search_messages',
   version: '1.0.0',
   title: 'Search messages',
@@ -132,7 +131,12 @@ export const searchMessages = contract({
   input: z.object({
     query: storableText({ maxBytes: LIMITS.query_bytes }),
     thread_id: ThreadId.optional(),
-    limit: z.number().int().min(1).default(20).describe(`at most ${LIMITS.page_default}`),
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .default(20)
+      .describe(`more than ${LIMITS.page_default} count as ${LIMITS.page_default}`),
     mode: z
       .enum(['keyword', 'hybrid'])
       .default('keyword')
@@ -155,18 +159,23 @@ export const searchMessages = contract({
   cost: 'search',
 });
 
-export const getMessageEvidence = contract({
+const getMessageEvidence = contract({
   name: 'get_message_evidence',
   version: '1.0.0',
   title: 'What became of a message',
   description:
-    'The evidence for one message: accepted, durable, to whom it was offered and how, who has read it, what was done upon it.',
-  input: z.object({ thread_id: ThreadId, message_id: MessageId }),
+    'The evidence for one message: accepted, durable, whom it called and whom not, to whom it was offered and how, who was woken or why not, who has read it, what was done upon it.',
+  input: z.object({
+    thread_id: ThreadId,
+    message_id: MessageId.describe('its id, or its seq in the thread, such as 3'),
+  }),
   output: z.object({
     message: Message,
     accepted: z.object({ at: Timestamp, by: Name, session: Name }),
     durable: z.object({ seq: Seq, store: z.string() }),
-    invoked: z.array(Name).describe('whom it called upon by itself'),
+    invoked: z.array(Name).describe('the same as called'),
+    called: CALLS.called,
+    not_called: z.array(NotCalled),
     offered: z.array(z.object({ agent_id: Name, how: z.string(), by: Timestamp })),
     woken: z
       .array(
@@ -183,6 +192,9 @@ export const getMessageEvidence = contract({
         }),
       )
       .describe('who was to be woken for it, through which door, and why not through others'),
+    not_woken: z
+      .array(NotCalled)
+      .describe('who was called, has not been given it, and has no wake on record, with the reason'),
     read: z.array(z.object({ agent_id: Name, at: Timestamp })),
     unread: z.array(Name),
     acted: z.array(
@@ -200,3 +212,14 @@ export const getMessageEvidence = contract({
   http: { method: 'GET', path: '/v1/threads/{thread_id}/messages/{message_id}/evidence' },
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const messageContracts = {
+  post_message: postMessage,
+  read_messages: readMessages,
+  wait_for_messages: waitForMessages,
+  ack_read: ackRead,
+  get_message: getMessage,
+  search_messages: searchMessages,
+  get_message_evidence: getMessageEvidence,
+};

@@ -1,28 +1,40 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
+import { CALLS } from './calls.ts';
 import { contract, READS, WRITES } from './contract.ts';
 import { Control, Participant, Profile } from './controls.ts';
-import { IdempotencyKey, MessageId, Metadata, Seq, ThreadId, Timestamp } from './entities.ts';
+import { IdempotencyKey, MessageId, Metadata, Seq, Tags, ThreadId, Timestamp } from './entities.ts';
 import { LIMITS } from './limits.ts';
-import { Name, storableText } from './text.ts';
+import { Name, storableObject, storableText } from './text.ts';
 
-const Written = z.object({ message_id: MessageId, seq: Seq, created_at: Timestamp });
-const Invoking = Written.extend({ invokes: z.array(Name).optional() });
+/** What may go with a control or a presence as with a message. */
+const ASIDE = {
+  to: Name.optional().describe('the one it is for; all when left out'),
+  in_reply_to: MessageId.optional(),
+  tags: Tags.optional(),
+} as const;
 
-export const controlThread = contract({
+const Written = z.object({ message_id: MessageId, seq: Seq, created_at: Timestamp, ...CALLS });
+
+const controlThread = contract({
   name: 'control_thread',
   version: '1.0.0',
   title: 'Steer a thread',
   description:
-    'One control: mute, unmute, pause, prod, done, ttl_seconds, discussion, invited_auto, invite, policy or profile. All but prod and profile are for operators and orchestrators.',
-  input: z.object({ thread_id: ThreadId, control: Control, idempotency_key: IdempotencyKey.optional() }),
-  output: Invoking,
+    'One control: mute, unmute, pause, prod, done, ttl_seconds, discussion, invited_auto, invite, remove, leave, policy or profile. All but prod, leave and profile are for operators and orchestrators. Without a control it stands in the log and changes nothing.',
+  input: z.object({
+    thread_id: ThreadId,
+    control: Control.optional(),
+    ...ASIDE,
+    idempotency_key: IdempotencyKey.optional(),
+  }),
+  output: Written,
   annotations: WRITES,
   essential: false,
   strict: true,
 });
 
-export const shouldRespond = contract({
+const shouldRespond = contract({
   name: 'should_respond',
   version: '1.0.0',
   title: 'Should I respond?',
@@ -33,7 +45,12 @@ export const shouldRespond = contract({
     message_id: MessageId,
     participant: Name.optional().describe('somebody else, for those who steer'),
   }),
-  output: z.object({ respond: z.boolean(), rule: z.string(), reason: z.string() }),
+  output: z.object({
+    respond: z.boolean(),
+    rule: z.string(),
+    reason: z.string(),
+    wait_for: z.array(Name).optional().describe('who is at an answer already: ask again when they are done'),
+  }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/threads/{thread_id}/messages/{message_id}/should_respond' },
   essential: false,
@@ -42,7 +59,7 @@ export const shouldRespond = contract({
 export const PresenceState = z.enum(['listening', 'thinking', 'typing', 'idle', 'offline']);
 export type PresenceState = z.infer<typeof PresenceState>;
 
-export const setPresence = contract({
+const setPresence = contract({
   name: 'set_presence',
   version: '1.0.0',
   title: 'Say how you are present',
@@ -54,6 +71,7 @@ export const setPresence = contract({
     profile: Profile.optional(),
     ttl_ms: z.number().int().min(1_000).max(3_600_000).optional(),
     persist: z.boolean().optional().describe('write the transition to the log'),
+    ...ASIDE,
   }),
   output: z.object({
     ok: z.literal(true),
@@ -63,9 +81,10 @@ export const setPresence = contract({
   }),
   annotations: WRITES,
   essential: false,
+  shows: 'state',
 });
 
-export const listPresence = contract({
+const listPresence = contract({
   name: 'list_presence',
   version: '1.0.0',
   title: 'Who is present',
@@ -87,7 +106,7 @@ export const listPresence = contract({
   essential: false,
 });
 
-export const assignTask = contract({
+const assignTask = contract({
   name: 'assign_task',
   version: '1.0.0',
   title: 'Assign a task',
@@ -106,31 +125,40 @@ export const assignTask = contract({
       error: 'name either a participant (to) or a role',
       path: ['to'],
     }),
-  output: Invoking,
-  annotations: WRITES,
-  essential: false,
-  cost: 'message',
-});
-
-export const reportResult = contract({
-  name: 'report_result',
-  version: '1.0.0',
-  title: 'Report a task’s result',
-  description: 'What came of a task; names the task it answers.',
-  input: z.object({
-    thread_id: ThreadId,
-    task: MessageId.describe('message_id of the task'),
-    body: storableText({ maxBytes: LIMITS.body_bytes }),
-    metadata: Metadata.optional(),
-    idempotency_key: IdempotencyKey.optional(),
-  }),
   output: Written,
   annotations: WRITES,
   essential: false,
   cost: 'message',
 });
 
-export const openSideChannel = contract({
+const reportResult = contract({
+  name: 'report_result',
+  version: '1.0.0',
+  title: 'Report a task’s result',
+  description: 'What came of a task; names the task it answers.',
+  input: z
+    .object({
+      thread_id: ThreadId,
+      task: MessageId.describe('message_id of the task'),
+      to: Name.optional().describe('whom it is for; whoever assigned the task when left out'),
+      body: storableText({ maxBytes: LIMITS.body_bytes })
+        .optional()
+        .describe('in words; else the output as text'),
+      output: storableObject(LIMITS.body_bytes).optional().describe('the result as data'),
+      metadata: Metadata.optional(),
+      idempotency_key: IdempotencyKey.optional(),
+    })
+    .refine(({ body, output }) => body !== undefined || output !== undefined, {
+      error: 'give the result in words (body), as data (output), or both',
+      path: ['body'],
+    }),
+  output: Written,
+  annotations: WRITES,
+  essential: false,
+  cost: 'message',
+});
+
+const openSideChannel = contract({
   name: 'open_side_channel',
   version: '1.0.0',
   title: 'Open a side channel',
@@ -148,7 +176,7 @@ export const openSideChannel = contract({
   essential: false,
 });
 
-export const closeSideChannel = contract({
+const closeSideChannel = contract({
   name: 'close_side_channel',
   version: '1.0.0',
   title: 'Close a side channel',
@@ -162,3 +190,15 @@ export const closeSideChannel = contract({
   annotations: WRITES,
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const participationContracts = {
+  control_thread: controlThread,
+  should_respond: shouldRespond,
+  set_presence: setPresence,
+  list_presence: listPresence,
+  assign_task: assignTask,
+  report_result: reportResult,
+  open_side_channel: openSideChannel,
+  close_side_channel: closeSideChannel,
+};

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, Timestamp } from './entities.ts';
@@ -18,7 +18,11 @@ export const QueuedDelivery = z
     from: Name,
     status: Status.describe('dead: given up; see error, and redrive_deliveries'),
     idempotency_key: z.string(),
+    request_id: z.string().optional().describe('of the envelope'),
+    correlation_id: z.string().optional(),
+    trace_id: z.string().optional().describe('its traceparent'),
     accepted_at: Timestamp,
+    eta: Timestamp.optional().describe('by when it is expected to be done'),
     expires_at: Timestamp.describe('timestamp + ttl_sec of the envelope: nothing is carried out after it'),
     attempts: z.number().int().min(0).describe('since it was accepted or redriven'),
     redrives: z.number().int().min(0),
@@ -30,7 +34,7 @@ export const QueuedDelivery = z
   .meta({ id: 'QueuedDelivery' });
 export type QueuedDelivery = z.infer<typeof QueuedDelivery>;
 
-export const listDeliveries = contract({
+const listDeliveries = contract({
   name: 'list_deliveries',
   version: '1.0.0',
   title: 'List deliveries',
@@ -49,7 +53,7 @@ export const listDeliveries = contract({
   essential: false,
 });
 
-export const getDelivery = contract({
+const getDelivery = contract({
   name: 'get_delivery',
   version: '1.0.0',
   title: 'Get a delivery',
@@ -61,7 +65,7 @@ export const getDelivery = contract({
   essential: false,
 });
 
-export const redriveDeliveries = contract({
+const redriveDeliveries = contract({
   name: 'redrive_deliveries',
   version: '1.0.0',
   title: 'Try dead deliveries again',
@@ -84,3 +88,10 @@ export const redriveDeliveries = contract({
   annotations: WRITES,
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const queueContracts = {
+  list_deliveries: listDeliveries,
+  get_delivery: getDelivery,
+  redrive_deliveries: redriveDeliveries,
+};

@@ -1,9 +1,10 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
 import { HEALTH } from './document-words.ts';
 import { IdempotencyKey, Timestamp } from './entities.ts';
 import { LIMITS } from './limits.ts';
+import { After, Limit, NextAfter } from './pages.ts';
 import { Name, storableText } from './text.ts';
 
 /** A service of the registry as callers see it. */
@@ -19,7 +20,7 @@ const Service = z
   })
   .meta({ id: 'Service' });
 
-export const reportHealth = contract({
+const reportHealth = contract({
   name: 'report_health',
   version: '1.0.0',
   title: 'Report your health',
@@ -34,14 +35,20 @@ export const reportHealth = contract({
   essential: false,
 });
 
-export const listServices = contract({
+const listServices = contract({
   name: 'list_services',
   version: '1.0.0',
   title: 'List services',
   description: 'The registry: every service that has sent a heartbeat, and how it is.',
-  input: z.object({}),
-  output: z.object({ services: z.array(Service) }),
+  input: z.object({ limit: Limit, after: After }),
+  output: z.object({ services: z.array(Service), next_after: NextAfter }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/services' },
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const registryContracts = {
+  report_health: reportHealth,
+  list_services: listServices,
+};

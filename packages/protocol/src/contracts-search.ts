@@ -1,14 +1,15 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS } from './contract.ts';
 import { DocumentId, Revision } from './documents.ts';
+import { MessageId, Seq, ThreadId, Timestamp } from './entities.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
 const Count = z.number().int().min(0);
 
 /** What an answer may lack when its time was up. */
-const MISSING = ['changes', 'meaning', 'vectors', 'answer'] as const;
+const MISSING = ['changes', 'meaning', 'vectors', 'answer', 'older', 'older_matches'] as const;
 
 /** A passage of a document that was found; an answer cites it by its number. */
 const FoundPassage = z
@@ -26,7 +27,32 @@ const FoundPassage = z
   })
   .meta({ id: 'FoundPassage' });
 
-export const queryKnowledge = contract({
+/** A message that was found beside the documents. */
+const FoundMessage = z
+  .object({
+    n: z.number().int().min(1).describe('its place among all that was found, and the number of its citation'),
+    thread_id: ThreadId,
+    thread_title: z.string(),
+    message_id: MessageId,
+    seq: Seq,
+    sender_agent_id: Name,
+    created_at: Timestamp,
+    snippet: z.string().describe('the part of its text that was found'),
+    score: z.number(),
+  })
+  .meta({ id: 'FoundMessage' });
+
+/** Where the text stands that a sentence of an answer rests on. */
+const Citation = z
+  .object({
+    at: Count.describe('where its mark, such as [1], stands in the response'),
+    n: z.number().int().min(1),
+    start: Count.describe('the sentence in the text of that document or message, in UTF-16 units'),
+    end: Count,
+  })
+  .meta({ id: 'Citation' });
+
+const queryKnowledge = contract({
   name: 'query_knowledge',
   version: '1.0.0',
   title: 'Ask the documents',
@@ -46,6 +72,10 @@ export const queryKnowledge = contract({
         tenant_id: Name.optional().describe('your own workspace'),
       })
       .default({}),
+    scope: z
+      .enum(['documents', 'threads', 'all'])
+      .default('documents')
+      .describe('what is asked: documents, the messages of threads you may read, or both'),
     top_k: z.number().int().min(1).max(20).default(5).describe('how many passages'),
     context_hints: z
       .object({
@@ -66,8 +96,15 @@ export const queryKnowledge = contract({
       .prefault({}),
   }),
   output: z.object({
-    response: z.string().describe('sentences with their citations; empty when nothing was found'),
+    response: z
+      .string()
+      .describe('sentences with their citations; one without says [no source]. Empty when nothing was found'),
+    answered: z
+      .boolean()
+      .describe('false: what was found does not answer it, and the response says so or is empty'),
+    citations: z.array(Citation).describe('what each mark of the response rests on, in its order'),
     context: z.array(FoundPassage),
+    messages: z.array(FoundMessage).describe('with scope threads or all; `n` puts both lists in one order'),
     answer_mode: z.enum(['none', 'extractive', 'model']),
     partial: z.boolean().describe('something was left out for lack of time; `missing` says what'),
     missing: z.array(z.enum(MISSING)),
@@ -83,3 +120,8 @@ export const queryKnowledge = contract({
   essential: false,
   cost: 'search',
 });
+
+/** By name: the table of contracts takes them from here. */
+export const searchContracts = {
+  query_knowledge: queryKnowledge,
+};

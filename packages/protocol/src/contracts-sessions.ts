@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { DailyHours } from './daily-hours.ts';
 import { contract, READS, WRITES } from './contract.ts';
@@ -13,13 +13,14 @@ import {
   Timestamp,
 } from './entities.ts';
 import { LIMITS } from './limits.ts';
+import { After, Limit, NextAfter } from './pages.ts';
 import { Name, storableText } from './text.ts';
 
 const NativeId = z
   .string()
   .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'must be a UUID' });
 
-export const heartbeatSession = contract({
+const heartbeatSession = contract({
   name: 'heartbeat_session',
   version: '1.0.0',
   title: 'Report that a session is alive',
@@ -35,9 +36,10 @@ export const heartbeatSession = contract({
   output: z.object({ ok: z.literal(true), recorded_at: Timestamp }),
   annotations: WRITES,
   essential: true,
+  shows: 'state',
 });
 
-export const listSessions = contract({
+const listSessions = contract({
   name: 'list_sessions',
   version: '1.0.0',
   title: 'List sessions',
@@ -45,8 +47,10 @@ export const listSessions = contract({
   input: z.object({
     of_agent: Name.optional().describe('only the sessions of this agent'),
     status: SessionStatus.optional(),
+    limit: Limit,
+    after: After,
   }),
-  output: z.object({ sessions: z.array(Session) }),
+  output: z.object({ sessions: z.array(Session), next_after: NextAfter }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/sessions' },
   essential: false,
@@ -54,7 +58,7 @@ export const listSessions = contract({
 
 const TriggerId = z.string().min(1).max(64);
 
-export const waitForWake = contract({
+const waitForWake = contract({
   name: 'wait_for_wake',
   version: '1.0.0',
   title: 'Wait to be woken',
@@ -74,11 +78,11 @@ export const waitForWake = contract({
   essential: false,
 });
 
-export const triggerParticipant = contract({
+const triggerParticipant = contract({
   name: 'trigger_participant',
   version: '1.0.0',
   title: 'Wake a participant',
-  description: 'Wake a dormant participant that has unread messages in a thread.',
+  description: 'Wake a participant that has unread messages.',
   input: z.object({
     thread_id: ThreadId,
     target_agent_id: Name,
@@ -86,6 +90,7 @@ export const triggerParticipant = contract({
     trigger_prompt: storableText({ maxBytes: 4_096 }).optional(),
     force: z.boolean().optional().describe('operators only, with audit'),
     audit: Metadata.optional(),
+    timeout_ms: z.number().int().min(0).max(600_000).default(30_000),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({
@@ -109,7 +114,27 @@ export const triggerParticipant = contract({
   strict: true,
 });
 
-export const setQuiet = contract({
+const checkReach = contract({
+  name: 'check_reach',
+  version: '1.0.0',
+  title: 'Can an agent be reached?',
+  description:
+    'Look through every door by which an agent would be woken now; nothing is given to it. Operators and orchestrators only.',
+  input: z.object({ of_agent: Name }),
+  output: z.object({
+    agent_id: Name,
+    runtime: z.enum(['codex', 'claude', 'other']),
+    reachable: z.enum(['now', 'later', 'no']).describe('later: somebody types there, or it is at work'),
+    doors: z.array(
+      z.object({ door: z.string(), open: z.enum(['now', 'later', 'no']), reason: z.string().optional() }),
+    ),
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/agents/{of_agent}/reach' },
+  essential: false,
+});
+
+const setQuiet = contract({
   name: 'set_quiet',
   version: '1.0.0',
   title: 'Leave an agent alone',
@@ -135,14 +160,25 @@ export const setQuiet = contract({
   strict: true,
 });
 
-export const listQuiet = contract({
+const listQuiet = contract({
   name: 'list_quiet',
   version: '1.0.0',
   title: 'Who is left alone',
   description: 'Which agents of the workspace are not to be woken, since when, until when and by whom.',
-  input: z.object({}),
-  output: z.object({ quiet: z.array(Quiet) }),
+  input: z.object({ limit: Limit, after: After }),
+  output: z.object({ quiet: z.array(Quiet), next_after: NextAfter }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/quiet' },
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const sessionContracts = {
+  heartbeat_session: heartbeatSession,
+  list_sessions: listSessions,
+  trigger_participant: triggerParticipant,
+  check_reach: checkReach,
+  set_quiet: setQuiet,
+  list_quiet: listQuiet,
+  wait_for_wake: waitForWake,
+};

@@ -1,18 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS } from './contract.ts';
 import { Timestamp } from './entities.ts';
-
-/** What is promised to those who send envelopes. */
-export const SLO_TARGETS = {
-  /** Share of envelopes that may end in an error. */
-  error_rate: 0.01,
-  /** 95 of 100 answers come within this. */
-  internal_ack_ms: 1_000,
-  external_ack_ms: 2_000,
-  /** Share of a day's envelopes that may end as dead letters. */
-  dead_letter_rate: 0.001,
-} as const;
 
 const Share = z.number().min(0);
 const Count = z.number().int().min(0);
@@ -23,11 +12,11 @@ const Ack = z.object({
   ok: z.boolean(),
 });
 
-export const getSlo = contract({
+const getSlo = contract({
   name: 'get_slo',
   version: '1.0.0',
   title: 'Get the service levels',
-  description: 'How the envelopes of this workspace fared: error budget, latency, dead letters.',
+  description: 'How the envelopes of this workspace fared: error budget, latency, dead letters, jobs.',
   input: z.object({ hours: z.number().int().min(1).max(168).default(168).describe('how far back') }),
   output: z.object({
     ok: z.boolean().describe('every objective is met'),
@@ -47,6 +36,14 @@ export const getSlo = contract({
     dead_letters: z
       .object({ count: Count, rate: Share, target: Share, ok: z.boolean() })
       .describe('of the last 24 hours'),
+    jobs: z
+      .object({
+        count: Count,
+        p95_past_eta_ms: z.number().nullable().describe('0: in time; null: there was none'),
+        target_ms: z.number(),
+        ok: z.boolean(),
+      })
+      .describe('deliveries that came to their end, against the eta they were promised'),
     retries: Count,
     by_code: z.record(z.string(), Count).describe('failures by error code'),
   }),
@@ -54,3 +51,8 @@ export const getSlo = contract({
   http: { method: 'GET', path: '/v1/slo' },
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const sloContracts = {
+  get_slo: getSlo,
+};

@@ -1,24 +1,49 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
 import { Device, DeviceName } from './devices.ts';
-import { IdempotencyKey, Seq, Timestamp } from './entities.ts';
+import { IdempotencyKey, Role, Seq, Timestamp } from './entities.ts';
 import { LIMITS } from './limits.ts';
+import { After, Limit, NextAfter } from './pages.ts';
 import { Name } from './text.ts';
 
-export const listDevices = contract({
+const whoami = contract({
+  name: 'whoami',
+  version: '1.0.0',
+  title: 'Who am I?',
+  description: 'Whom you speak as, and how much is unread.',
+  input: z.object({}),
+  output: z.object({
+    agent_id: Name,
+    workspace_id: Name,
+    role: Role,
+    session_id: Name,
+    read_only: z.boolean().describe('may look and change nothing'),
+    unread: z.number().int().describe('messages of others that you have not acknowledged'),
+    hub: z.object({ version: z.string(), now: Timestamp }),
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/me' },
+  essential: true,
+});
+
+const listDevices = contract({
   name: 'list_devices',
   version: '1.0.0',
   title: 'List devices',
   description: 'The browsers and tablets that are signed in to this workspace; operators only.',
-  input: z.object({ revoked: z.boolean().default(false).describe('those that were revoked, too') }),
-  output: z.object({ devices: z.array(Device) }),
+  input: z.object({
+    revoked: z.boolean().default(false).describe('those that were revoked, too'),
+    limit: Limit,
+    after: After,
+  }),
+  output: z.object({ devices: z.array(Device), next_after: NextAfter }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/devices' },
   essential: false,
 });
 
-export const pairDevice = contract({
+const pairDevice = contract({
   name: 'pair_device',
   version: '1.0.0',
   title: 'Pair a device',
@@ -40,7 +65,7 @@ export const pairDevice = contract({
   strict: true,
 });
 
-export const revokeDevice = contract({
+const revokeDevice = contract({
   name: 'revoke_device',
   version: '1.0.0',
   title: 'Revoke a device',
@@ -52,7 +77,7 @@ export const revokeDevice = contract({
   strict: true,
 });
 
-export const readLog = contract({
+const readLog = contract({
   name: 'read_log',
   version: '1.0.0',
   title: 'Read the log backwards',
@@ -63,7 +88,12 @@ export const readLog = contract({
     limit: z.number().int().min(1).max(LIMITS.page_max).default(LIMITS.page_default),
   }),
   output: z.object({
-    entries: z.array(z.object({ pos: Seq, event: z.record(z.string(), z.unknown()) })),
+    entries: z.array(
+      z.object({
+        pos: Seq.describe('its position in the log of the workspace'),
+        event: z.record(z.string(), z.unknown()),
+      }),
+    ),
     next_before: Seq.nullable(),
   }),
   annotations: READS,
@@ -71,12 +101,12 @@ export const readLog = contract({
   essential: false,
 });
 
-export const describeHub = contract({
+const describeHub = contract({
   name: 'describe_hub',
   version: '1.0.0',
   title: 'How the hub is',
   description:
-    'Version, since when it runs, whether it takes writes, how far its log has come, its keys; operators only.',
+    'Version, since when it runs, whether it takes writes, how far the log of your workspace has come, its keys; operators only.',
   input: z.object({}),
   output: z.object({
     version: z.string(),
@@ -86,10 +116,10 @@ export const describeHub = contract({
     rebuilt: z
       .array(z.enum(['threads', 'records', 'index']))
       .describe('what was gone or damaged beside the log and was made anew from it since the start'),
-    position: Seq,
+    position: Seq.describe('entries in the log of your workspace'),
     search: z
       .object({ behind: z.number().int().describe('entries'), lag_ms: z.number().int() })
-      .describe('how far the index of words is behind the log'),
+      .describe('how far the index of words is behind the log of your workspace'),
     clock: z
       .object({
         ahead_ms: z
@@ -101,6 +131,17 @@ export const describeHub = contract({
       })
       .describe('nothing is forgotten on the word of a clock that has jumped ahead'),
     connections: z.number().int().describe('agents of the workspace that are connected'),
+    nodes: z
+      .object({
+        by: z.enum(['nats', 'postgres']).describe('what carries words between them'),
+        connected: z
+          .boolean()
+          .describe('false: this node hears the others by looking at the log, each second'),
+        trouble: z.string().optional().describe('why it is not connected'),
+        others: z.number().int().describe('nodes that this one hears'),
+      })
+      .optional()
+      .describe('the other nodes of the hub; left out where the record is in a folder'),
     event_loop: z
       .object({ active_ms: z.number(), idle_ms: z.number() })
       .describe('since its start; what lies between two looks tells how busy it was'),
@@ -118,3 +159,17 @@ export const describeHub = contract({
   http: { method: 'GET', path: '/v1/hub' },
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const hubContracts = {
+  whoami,
+  describe_hub: describeHub,
+};
+
+/** The same of what is for the person in charge. */
+export const deskContracts = {
+  list_devices: listDevices,
+  pair_device: pairDevice,
+  revoke_device: revokeDevice,
+  read_log: readLog,
+};

@@ -1,12 +1,30 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
-import { IdempotencyKey, Seq, Thread, ThreadId, ThreadStatus, ThreadType, Timestamp } from './entities.ts';
+import {
+  IdempotencyKey,
+  MessageId,
+  Metadata,
+  Seq,
+  Thread,
+  ThreadGroup,
+  ThreadId,
+  ThreadStatus,
+  ThreadType,
+  Timestamp,
+} from './entities.ts';
 import { Participant } from './controls.ts';
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
 
-export const createThread = contract({
+/** A thread, and where the one who asks stands in it. */
+const ReadThread = Thread.extend({
+  last_read_seq: Seq.describe('how far you have acknowledged it'),
+  last_acked_message_id: MessageId.nullable(),
+  unread: z.number().int().describe('messages of others after that'),
+}).meta({ id: 'Thread' });
+
+const createThread = contract({
   name: 'create_thread',
   version: '1.0.0',
   title: 'Create a thread',
@@ -15,11 +33,7 @@ export const createThread = contract({
   input: z.object({
     title: storableText({ maxBytes: LIMITS.title_bytes }),
     type: ThreadType.default('conversation'),
-    participants: z
-      .array(Participant)
-      .max(LIMITS.participants)
-      .default([])
-      .describe('agent ids; repeats count once'),
+    participants: z.array(Participant).max(LIMITS.participants).default([]).describe('agent ids'),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ thread_id: ThreadId, status: ThreadStatus, created_at: Timestamp }),
@@ -27,19 +41,19 @@ export const createThread = contract({
   essential: true,
 });
 
-export const getThread = contract({
+const getThread = contract({
   name: 'get_thread',
   version: '1.0.0',
   title: 'Get a thread',
   description: 'Title, status and participants of one thread.',
   input: z.object({ thread_id: ThreadId }),
-  output: Thread,
+  output: ReadThread,
   annotations: READS,
   http: { method: 'GET', path: '/v1/threads/{thread_id}' },
   essential: true,
 });
 
-export const listThreads = contract({
+const listThreads = contract({
   name: 'list_threads',
   version: '1.0.0',
   title: 'List threads',
@@ -48,19 +62,42 @@ export const listThreads = contract({
   input: z.object({
     status: ThreadStatus.optional(),
     unread: z.boolean().optional().describe('only threads with unread messages'),
+    group: ThreadGroup.optional().describe(
+      'open: active or blocked; blocked: open, and blocked or with an open finding; done: resolved or closed',
+    ),
+    text: z.string().trim().min(1).max(200).optional().describe('words that all stand in the title'),
+    with_agent: Name.optional().describe('only threads that this agent takes part in'),
+    folder: z
+      .string()
+      .min(1)
+      .max(1_024)
+      .optional()
+      .describe('only threads of agents that work in this folder or below it'),
+    counts: z.boolean().optional().describe('also count the threads of each group'),
     limit: z.number().int().min(1).default(LIMITS.page_default),
     before: z.string().max(200).optional().describe('next_before of the previous page'),
   }),
   output: z.object({
-    threads: z.array(Thread.extend({ unread: z.number().int() })),
+    threads: z.array(ReadThread),
     next_before: z.string().nullable(),
+    counts: z
+      .object({
+        open: z.number().int(),
+        unread: z.number().int().describe('with unread messages, closed ones aside'),
+        blocked: z.number().int(),
+        done: z.number().int(),
+        complete: z.boolean().describe('false: only the newest 10,000 were looked at'),
+      })
+      .optional()
+      .describe('of all threads that text, with_agent and folder name'),
   }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/threads' },
   essential: true,
+  unlisted: ['group', 'text', 'with_agent', 'folder', 'counts'],
 });
 
-export const updateThreadStatus = contract({
+const updateThreadStatus = contract({
   name: 'update_thread_status',
   version: '1.0.0',
   title: 'Change a thread’s status',
@@ -70,6 +107,7 @@ export const updateThreadStatus = contract({
     thread_id: ThreadId,
     status: ThreadStatus,
     reason: storableText({ maxBytes: LIMITS.reason_bytes }),
+    metadata: Metadata.optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ thread_id: ThreadId, status: ThreadStatus, updated_at: Timestamp }),
@@ -78,7 +116,7 @@ export const updateThreadStatus = contract({
   strict: true,
 });
 
-export const summarizeThread = contract({
+const summarizeThread = contract({
   name: 'summarize_thread',
   version: '1.0.0',
   title: 'Summarize a thread',
@@ -113,7 +151,7 @@ export const summarizeThread = contract({
   cost: 'search',
 });
 
-export const renameThread = contract({
+const renameThread = contract({
   name: 'rename_thread',
   version: '1.0.0',
   title: 'Rename a thread',
@@ -128,7 +166,7 @@ export const renameThread = contract({
   essential: false,
 });
 
-export const previewThreads = contract({
+const previewThreads = contract({
   name: 'preview_threads',
   version: '1.0.0',
   title: 'The last word in each thread',
@@ -143,3 +181,14 @@ export const previewThreads = contract({
   annotations: READS,
   essential: false,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const threadContracts = {
+  create_thread: createThread,
+  get_thread: getThread,
+  list_threads: listThreads,
+  update_thread_status: updateThreadStatus,
+  summarize_thread: summarizeThread,
+  rename_thread: renameThread,
+  preview_threads: previewThreads,
+};

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { LIMITS } from './limits.ts';
 import { Name, storableText } from './text.ts';
@@ -44,6 +44,8 @@ const VERBS = {
   discussion: Switch.extend({ allow_agent_mentions: z.boolean().optional() }),
   invited_auto: Switch,
   invite: z.strictObject({ participant_id: Participant, profile: Profile.optional() }),
+  remove: z.strictObject({ participant_id: Participant }),
+  leave: z.literal(true),
   policy: z.strictObject({
     mode: z.enum(['auto', 'permissive', 'conservative']).default('auto'),
     threshold: z.number().int().min(1).max(LIMITS.participants).optional(),
@@ -68,4 +70,5 @@ export const Control = z
     error: `must hold exactly one of ${CONTROL_VERBS.join(', ')}`,
   })
   .describe('exactly one verb')
+  // One of its verbs is there, which is all that the type asks beyond the schema.
   .transform((control) => control as Control);

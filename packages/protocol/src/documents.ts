@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { DOCUMENT_ACTIONS, DOCUMENT_TYPES } from './document-words.ts';
 import { Timestamp } from './entities.ts';
@@ -50,6 +50,7 @@ export const DocumentSummary = z
     created_by: Name,
     updated_at: Timestamp,
     updated_by: Name,
+    deleted: z.boolean().optional().describe('true once it is deleted'),
     delete_at: Timestamp.optional().describe('it is gone from then on, with all below it'),
     deleted_by: Name.optional(),
     delete_reason: z.string().optional(),

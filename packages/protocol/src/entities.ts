@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Profile } from './controls.ts';
 import { DailyHours } from './daily-hours.ts';
@@ -18,6 +18,10 @@ export const ManagementMode = z.enum(['managed', 'unmanaged']);
 
 export type ThreadType = z.infer<typeof ThreadType>;
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
+
+/** Threads as people ask for them: at work, held up by word or by an open finding, or over. */
+export const ThreadGroup = z.enum(['open', 'blocked', 'done']);
+export type ThreadGroup = z.infer<typeof ThreadGroup>;
 export type PostedKind = z.infer<typeof PostedKind>;
 export type Role = z.infer<typeof Role>;
 export type ManagementMode = z.infer<typeof ManagementMode>;
@@ -31,54 +35,51 @@ export const Seq = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const IdempotencyKey = storableText({ maxBytes: LIMITS.idempotency_key_bytes }).describe(
   'your own word for this call; sent again it does nothing twice',
 );
+export const Tags = z.array(storableText({ maxBytes: 64 })).max(32);
 export const Metadata = storableObject(LIMITS.metadata_bytes);
 
 export const SchemaVersion = z.literal(SCHEMA_VERSIONS, {
   error: `must be one of the supported versions: ${SCHEMA_VERSIONS.join(', ')}`,
 });
 
-export const Thread = z
-  .object({
-    thread_id: ThreadId,
-    workspace_id: Name,
-    title: z.string(),
-    type: ThreadType,
-    status: ThreadStatus,
-    participants: z.array(Name),
-    created_by: Name,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    last_seq: Seq.describe('seq of the newest message; 0 when there is none'),
-    disputed: z
-      .boolean()
-      .describe('an open finding, or a finding rejected by someone other than its reporter'),
-    muted: z.array(Name).optional(),
-    muted_until: z.record(z.string(), Timestamp).optional().describe('when the hub unmutes whom'),
-    paused: z.boolean().optional().describe('only people may post'),
-    done: z.boolean().optional(),
-    expires_at: Timestamp.optional().describe('agents stop responding then'),
-    discussion: z.object({ on: z.boolean(), allow_agent_mentions: z.boolean() }).optional(),
-    invited_auto: z.boolean().optional(),
-    policy: z.object({ mode: z.string(), threshold: z.number().int().optional() }).optional(),
-    prodded: z.array(Name).optional(),
-    profiles: z.record(z.string(), Profile).optional(),
-    side_of: ThreadId.optional().describe('the main thread of this side channel'),
-    side_channels: z
-      .array(
-        z.object({
-          thread_id: ThreadId,
-          title: z.string(),
-          purpose: z.string(),
-          owner: Name,
-          opened_at: Timestamp,
-        }),
-      )
-      .optional()
-      .describe('open ones'),
-    journal_of: Name.optional(),
-    tree: z.literal(true).optional().describe('the log of the documents'),
-  })
-  .meta({ id: 'Thread' });
+export const Thread = z.object({
+  thread_id: ThreadId,
+  workspace_id: Name,
+  title: z.string(),
+  type: ThreadType,
+  status: ThreadStatus,
+  participants: z.array(Name),
+  created_by: Name,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  last_seq: Seq.describe('seq of the newest message; 0 when there is none'),
+  disputed: z.boolean().describe('an open finding, or a finding rejected by someone other than its reporter'),
+  muted: z.array(Name).optional(),
+  muted_until: z.record(z.string(), Timestamp).optional().describe('when the hub unmutes whom'),
+  paused: z.boolean().optional().describe('only people may post'),
+  done: z.boolean().optional(),
+  expires_at: Timestamp.optional().describe('agents stop responding then'),
+  discussion: z.object({ on: z.boolean(), allow_agent_mentions: z.boolean() }).optional(),
+  invited_auto: z.boolean().optional(),
+  policy: z.object({ mode: z.string(), threshold: z.number().int().optional() }).optional(),
+  prodded: z.array(Name).optional(),
+  profiles: z.record(z.string(), Profile).optional(),
+  side_of: ThreadId.optional().describe('the main thread of this side channel'),
+  side_channels: z
+    .array(
+      z.object({
+        thread_id: ThreadId,
+        title: z.string(),
+        purpose: z.string().optional(),
+        owner: Name,
+        opened_at: Timestamp,
+        closed_at: Timestamp.optional(),
+      }),
+    )
+    .optional(),
+  journal_of: Name.optional(),
+  tree: z.literal(true).optional().describe('the log of the documents'),
+});
 export type Thread = z.infer<typeof Thread>;
 
 export const Message = z
@@ -97,6 +98,7 @@ export const Message = z
     in_reply_to: MessageId.optional(),
     idempotency_key: z.string().optional(),
     created_at: Timestamp,
+    called: z.array(Name).optional().describe('whom it calls upon'),
   })
   .meta({ id: 'Message' });
 export type Message = z.infer<typeof Message>;

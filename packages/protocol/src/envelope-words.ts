@@ -1,3 +1,5 @@
+import { keysOf } from './read-unknown.ts';
+
 /** Words of the envelope that the schemas of operations need as well. */
 /** The ten codes of the envelope with their HTTP statuses. */
 export const ENVELOPE_STATUS = {
@@ -13,7 +15,7 @@ export const ENVELOPE_STATUS = {
   INTERNAL: 500,
 } as const;
 
-export const ENVELOPE_CODES = Object.keys(ENVELOPE_STATUS) as EnvelopeCode[];
+export const ENVELOPE_CODES = keysOf(ENVELOPE_STATUS);
 
 export type EnvelopeCode = keyof typeof ENVELOPE_STATUS;
 
@@ -43,4 +45,4 @@ export const ENVELOPE_ACTIONS = {
 
 export type EnvelopeAction = keyof typeof ENVELOPE_ACTIONS;
 
-export const ENVELOPE_ACTION_NAMES = Object.keys(ENVELOPE_ACTIONS) as EnvelopeAction[];
+export const ENVELOPE_ACTION_NAMES = keysOf(ENVELOPE_ACTIONS);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { EnvelopeCode } from './envelope-words.ts';
 import type { ErrorCode } from './errors.ts';

@@ -20,5 +20,6 @@ export function knownEvent(
 ): EventType | undefined {
   if (kind !== 'event' || typeof metadata?.['event_type'] !== 'string') return undefined;
   const type = metadata['event_type'];
+  // The set is made of them.
   return known.has(type) ? (type as EventType) : undefined;
 }

@@ -1,6 +1,4 @@
-import { z } from 'zod';
-
-import { Name } from './text.ts';
+import { fieldsOf } from './read-unknown.ts';
 
 /** What a running hub leaves in its data folder for programs of the same user. */
 export const HUB_FILE = 'hub.json';
@@ -8,25 +6,32 @@ export const HUB_FILE = 'hub.json';
 /** The file on which a running hub holds a lock: without it, what HUB_FILE says is of the past. */
 export const HUB_LOCK = 'hub.lock';
 
-/** Who can read it may have worker tokens of the hub under `LOCAL_TOKEN_PATH`, for as long as this hub runs. */
-export const HubFile = z.object({
-  url: z.string().min(1),
-  pid: z.number().int(),
-  version: z.string(),
-  key: z.string().min(1).optional(),
-  /** It lives in the `parley mcp` of a client and ends with it: whoever is left then runs one. */
-  embedded: z.boolean().optional(),
-});
-export type HubFile = z.infer<typeof HubFile>;
-
 /** Where the hub hands out tokens to programs of its own user. */
 export const LOCAL_TOKEN_PATH = '/local/token';
 
-/** Who such a token is for. */
-export const LocalTokenRequest = z.strictObject({
-  agent_id: Name,
-  session_id: Name,
-  workspace_id: Name.optional(),
-});
+/** Where the hub tells programs of its own user in which workspaces somebody waits for a person. */
+export const LOCAL_ASKS_PATH = '/local/asks';
 
-export const LocalToken = z.object({ token: z.string().min(1), expires_at: z.iso.datetime() });
+/** Who can read it may have worker tokens of the hub under `LOCAL_TOKEN_PATH`, for as long as this hub runs. */
+export interface HubFile {
+  url: string;
+  pid: number;
+  version: string;
+  key?: string;
+  /** It lives in the `parley mcp` of a client and ends with it: whoever is left then runs one. */
+  embedded?: boolean;
+}
+
+/** What the file says; undefined for anything else. Read by every program that looks for a hub, so it costs little. */
+export function readHubFile(text: string): HubFile | undefined {
+  const { url, pid, version, key, embedded } = fieldsOf(JSON.parse(text));
+  if (typeof url !== 'string' || url === '' || typeof version !== 'string') return undefined;
+  if (typeof pid !== 'number' || !Number.isInteger(pid)) return undefined;
+  return {
+    url,
+    pid,
+    version,
+    ...(typeof key === 'string' && key !== '' ? { key } : {}),
+    ...(typeof embedded === 'boolean' ? { embedded } : {}),
+  };
+}

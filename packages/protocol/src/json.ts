@@ -32,6 +32,7 @@ export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object')
     return value === undefined ? 'null' : JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  // What is neither null nor a list nor plain is an object.
   const record = value as Record<string, unknown>;
   let text = '';
   for (const key of Object.keys(record).toSorted()) {
@@ -148,6 +149,7 @@ class Scanner {
 
   #unescape(raw: string): string {
     try {
+      // What stands between quotes is a text.
       return JSON.parse(`"${raw}"`) as string;
     } catch {
       throw invalid('the JSON is malformed');

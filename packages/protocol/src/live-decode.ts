@@ -1,3 +1,5 @@
+import { issueWords } from './issue-words.ts';
+import { fieldsOf } from './read-unknown.ts';
 import type { z } from 'zod';
 
 import { decodeJson, type JsonLimits } from './json.ts';
@@ -28,9 +30,9 @@ export function parseLive(value: unknown, nowMs: number): LiveMessage {
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new LiveError('INVALID_COMMAND', 'a message is a JSON object', { field: 'message' });
   const envelope = LiveEnvelope.safeParse(value);
-  const { id } = value as { id?: unknown };
-  const requestId = LiveEnvelope.shape.id.safeParse(id).success ? { requestId: id as string } : {};
-  if (!envelope.success) throw invalid(envelope.error.issues[0], '', requestId);
+  const id = LiveEnvelope.shape.id.safeParse(fieldsOf(value)['id']);
+  const requestId = id.success ? { requestId: id.data } : {};
+  if (!envelope.success) throw invalid(envelope.error.issues[0], value, '', requestId);
   const at = Date.parse(envelope.data.timestamp);
   if (!(at >= EARLIEST_MS && at <= nowMs + AHEAD_MS))
     throw new LiveError('INVALID_COMMAND', 'timestamp: is not of this time', {
@@ -40,18 +42,20 @@ export function parseLive(value: unknown, nowMs: number): LiveMessage {
   const { type } = envelope.data;
   const sealed = isOpaque(envelope.data.payload);
   const payload = (sealed ? Opaque : LIVE_PAYLOADS[type]).safeParse(envelope.data.payload);
-  if (!payload.success) throw invalid(payload.error.issues[0], 'payload', requestId);
+  if (!payload.success) throw invalid(payload.error.issues[0], envelope.data.payload, 'payload', requestId);
+  // Its payload was checked by the schema of its type.
   return { ...envelope.data, payload: payload.data } as LiveMessage;
 }
 
 function invalid(
   issue: z.core.$ZodIssue | undefined,
+  input: unknown,
   prefix: string,
   requestId: { requestId?: string },
 ): LiveError {
   const path = [...(prefix === '' ? [] : [prefix]), ...(issue?.path ?? []).map(String)];
   const field = path.join('.');
-  return new LiveError('INVALID_COMMAND', `${field}: ${issue?.message ?? 'is not valid'}`, {
+  return new LiveError('INVALID_COMMAND', `${field}: ${issueWords(issue, input)}`, {
     field,
     ...requestId,
   });

@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetails, ParleyError } from './errors.ts';
+import { type ErrorCode, type ErrorDetails, HINTS, ParleyError } from './errors.ts';
 
 /** The seven words for trouble on `/ws`. */
 export const LIVE_CODES = [
@@ -43,6 +43,17 @@ export const LIVE_HTTP_STATUS = {
   INTERNAL_ERROR: 500,
 } as const satisfies Record<LiveCode, number>;
 
+/** The next step that each word asks for, where a refusal does not name one of its own. */
+const LIVE_HINTS: Record<LiveCode, string> = {
+  INVALID_COMMAND: 'correct what is named; /v1/asyncapi.json describes every message',
+  UNAUTHORIZED: 'the command whoami tells as whom you speak; connect with a token that may do this',
+  AGENT_NOT_FOUND: 'the command list_agents tells who is known',
+  AGENT_OFFLINE: 'post a message in a thread instead: it is read when the agent is back',
+  TASK_TIMEOUT: 'the agent may still be at it: look before you send the command again',
+  RESOURCE_EXHAUSTED: 'wait a little, then send it again',
+  INTERNAL_ERROR: 'tell whoever runs the hub',
+};
+
 /** A refusal in the words of `/ws`. */
 export class LiveError extends Error {
   readonly code: LiveCode;
@@ -52,7 +63,7 @@ export class LiveError extends Error {
     super(message);
     this.name = 'LiveError';
     this.code = code;
-    this.details = details;
+    this.details = { hint: LIVE_HINTS[code], ...details };
   }
 }
 
@@ -63,6 +74,7 @@ export function toLiveError(error: unknown): LiveError {
     return new LiveError('INTERNAL_ERROR', 'something went wrong inside the hub');
   const { code, message, details } = error;
   return new LiveError(LIVE_CODE[code], message, {
+    hint: HINTS[code],
     ...details,
     ...(code === 'RATE_LIMITED' ? { reason: 'rate_limited' } : {}),
     code,

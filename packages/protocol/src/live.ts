@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import { fieldsOf } from './read-unknown.ts';
+import * as z from 'zod';
 
 import { AGENT_EVENTS } from './agents.ts';
 import { Role } from './entities.ts';
@@ -31,6 +32,17 @@ export const Opaque = z
     requestId: z.uuid().optional().describe('the id of the message this answers, where it is an answer'),
   })
   .meta({ id: 'Opaque' });
+
+/** What the hub says of an operation that is to end, in the words of this wire. */
+const LiveEnding = z
+  .object({
+    operation: z.string(),
+    announcedAt: moment,
+    endsAt: moment.describe('it is answered as before until then'),
+    use: z.string().optional().describe('what to use instead'),
+  })
+  .meta({ id: 'Ending' });
+export type LiveEnding = z.infer<typeof LiveEnding>;
 
 const AgentStatus = z.enum(['online', 'offline', 'busy', 'error']);
 
@@ -67,6 +79,9 @@ export const LIVE_PAYLOADS = {
       .object({ code: z.string().max(128), message: z.string().max(8_192), details: z.unknown().optional() })
       .optional(),
     executionTime: z.number().min(0).describe('milliseconds'),
+    deprecation: LiveEnding.optional().describe(
+      'on an answer of the hub itself: the operation is to end; on a refusal it stands in details.deprecation',
+    ),
   }),
   event: z.object({
     eventType: z.enum(AGENT_EVENTS),
@@ -89,6 +104,9 @@ export const LiveEnvelope = z.object({
   timestamp: moment,
   source: Name.describe('your agent_id'),
   target: Name.optional().describe('an agent_id, or parley for the hub; without it everyone'),
+  targetSession: Name.optional().describe(
+    'on a command: one session of the target; needed where several take it',
+  ),
   sourceRole: Role.optional().describe("on a command that the hub passes on: its sender's verified role"),
   payload: z.unknown().optional(),
 });
@@ -97,9 +115,9 @@ export const LiveEnvelope = z.object({
 export const Registration = z.object({
   agentId: Name.optional(),
   name: storableText({ maxBytes: 200 }),
-  type: z.enum(['atreides', 'sisyphus', 'custom']),
-  capabilities: z.array(word).max(200),
-  endpoint: z.string().min(1).max(2_048),
+  type: z.enum(['atreides', 'sisyphus', 'custom']).default('custom'),
+  capabilities: z.array(word).max(200).default([]),
+  endpoint: z.string().min(1).max(2_048).optional(),
   metadata: object.optional(),
   maxConcurrent: z.number().int().min(1).max(1_000).optional(),
 });
@@ -116,6 +134,7 @@ export type LiveMessage<T extends LiveType = LiveType> = {
     source: string;
     sourceRole?: Role;
     target?: string;
+    targetSession?: string;
     payload: PayloadOf<K> | OpaquePayload;
   };
 }[T];
@@ -123,5 +142,5 @@ export type LiveMessage<T extends LiveType = LiveType> = {
 /** True for a payload that only its two ends can read. */
 export function isOpaque(payload: unknown): payload is OpaquePayload {
   if (payload === null || typeof payload !== 'object') return false;
-  return (payload as Record<string, unknown>)['contentType'] === 'application/jose';
+  return fieldsOf(payload)['contentType'] === 'application/jose';
 }

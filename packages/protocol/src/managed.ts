@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Name, storableText } from './text.ts';
 
@@ -22,7 +22,9 @@ export const SESSION_COMMANDS = {
       steer: z.boolean().default(false).describe('into the running turn, where the runtime can'),
     }),
     output: z.object({
-      result: z.enum(['started', 'steered', 'deferred']),
+      result: z
+        .enum(['started', 'steered', 'queued', 'deferred'])
+        .describe('queued: the running turn has it and has not taken it up yet; ask again with the same id'),
       proof: z.enum(['runtime_status', 'runtime_record']).optional(),
       reason: z.string().optional().describe('why it must be tried again later'),
       session_id: z.string(),

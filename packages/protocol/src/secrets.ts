@@ -65,7 +65,7 @@ export function hideSecretsIn(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value);
   for (const entry of entries) {
-    const [name, item] = entry as [string, unknown];
+    const [name, item]: [string, unknown] = entry;
     entry[1] = isSecret(name, item) ? HIDDEN : hideSecretsIn(item);
     entry[0] = hideSecrets(name);
   }

@@ -1,16 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Metadata, Timestamp } from './entities.ts';
 import { Name, storableText } from './text.ts';
-
-/** What is known of the program in a terminal; it decides how text reaches it, if at all. */
-export const PROGRAM_KINDS = ['codex', 'claude', 'prompt', 'bash', 'closed'] as const;
-
-/**
- * codex and claude: their input line is known on the screen. prompt: an agent that takes a pasted text at a prompt.
- * bash: text is quoted, so that nothing runs. closed: a program that must not be typed into.
- */
-export type ProgramKind = (typeof PROGRAM_KINDS)[number];
 
 /** Why a text waits before it is typed. */
 export const DEFER_REASONS = ['human_input_busy', 'working', 'blocked', 'no_prompt', 'taken_over'] as const;
@@ -101,6 +92,10 @@ export const TERMINAL_COMMANDS = {
       state: ProgramState,
       draft: z.boolean().describe('something stands at the prompt that was not sent'),
       quiet_ms: z.number().nullable().describe('since the person last pressed a key; null: never'),
+      no_prompt: z
+        .object({ detail: z.string(), starting: z.boolean() })
+        .optional()
+        .describe('why it takes no text just now, whoever wants it'),
       deferred: z.array(Delivery),
       lock: z.object({ holder: Name, until: Timestamp }).nullable(),
     }),

@@ -1,7 +1,8 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
-import { HUB_NAME } from './hub-name.ts';
+import { RESERVED_NAMES } from './hub-name.ts';
 import { isIllFormed } from './json.ts';
+import { NAME_PATTERN } from './name.ts';
 
 const encoder = new TextEncoder();
 
@@ -30,7 +31,8 @@ export function storableText(options: { min?: number; maxBytes: number }): z.Zod
     .string()
     .min(min)
     .refine((text) => fits(text, maxBytes), { error: `is longer than ${maxBytes} bytes`, abort: true })
-    .refine(isStorable, { error: 'holds a NUL character or a lone surrogate' });
+    .refine(isStorable, { error: 'holds a NUL character or a lone surrogate' })
+    .meta({ 'x-max-bytes': maxBytes });
 }
 
 /** A free-form JSON object that is kept as it was sent. */
@@ -43,12 +45,9 @@ export function storableObject(maxBytes: number) {
 }
 
 /** Names of agents, workspaces, sessions: never a flag, a path or a shell word. */
-export const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
+export const Name = z.string().regex(NAME_PATTERN, {
   error: 'must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit',
 });
-
-/** Names that already mean something in a record, in any case of their letters: the hub itself, and everybody. */
-export const RESERVED_NAMES: readonly string[] = [HUB_NAME, 'system', 'all'];
 
 /** A name that an agent may bear. */
 export const AgentName = Name.refine((name) => !RESERVED_NAMES.includes(name.toLowerCase()), {

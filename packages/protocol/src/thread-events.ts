@@ -1,10 +1,10 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { Control, Participant, Profile } from './controls.ts';
 import { PresenceState } from './contracts-participation.ts';
-import { MessageId, ThreadId, Timestamp } from './entities.ts';
+import { MessageId, Tags, ThreadId, Timestamp } from './entities.ts';
 import { LIMITS } from './limits.ts';
-import { Name, storableText } from './text.ts';
+import { Name, storableObject, storableText } from './text.ts';
 
 export const EVENT_KINDS = ['message', 'control', 'presence', 'task', 'result'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -19,7 +19,8 @@ export interface ThreadEvent {
   from: string;
   /** `all`, or the one participant it is for. */
   to: string;
-  content: unknown;
+  /** Absent where a control has none. */
+  content?: unknown;
   meta: {
     seq?: number;
     reply_to?: string;
@@ -29,12 +30,13 @@ export interface ThreadEvent {
     human?: true;
     role?: string;
     metadata?: Record<string, unknown>;
+    /** Whom it calls upon, and whom it names in vain. */
+    called?: string[];
+    not_called?: { agent: string; why: string }[];
   };
 }
 
 const Text = storableText({ maxBytes: LIMITS.body_bytes });
-const Tags = z.array(storableText({ maxBytes: 64 })).max(32);
-const All = z.literal('all', { error: 'must be "all" here, or left out' });
 
 /** What a client may say of any event; all of it but `type` and `content` may be left out. */
 const HEAD = {
@@ -57,17 +59,26 @@ const POSTED = {
     content: Text,
     meta: Meta.optional(),
   }),
-  control: z.strictObject({ ...HEAD, type: z.literal('control'), to: All.optional(), content: Control }),
+  control: z.strictObject({
+    ...HEAD,
+    type: z.literal('control'),
+    to: Name.optional(),
+    content: Control.optional(),
+    meta: Meta.optional(),
+  }),
   presence: z.strictObject({
     ...HEAD,
     type: z.literal('presence'),
-    to: All.optional(),
-    content: z.strictObject({
-      state: PresenceState,
-      details: Profile.optional(),
-      ttl_ms: z.number().int().min(1_000).max(3_600_000).optional(),
-      persist: z.boolean().optional(),
-    }),
+    to: Name.optional(),
+    content: z
+      .strictObject({
+        state: PresenceState,
+        details: Profile.optional(),
+        ttl_ms: z.number().int().min(1_000).max(3_600_000).optional(),
+        persist: z.boolean().optional(),
+      })
+      .default({ state: 'listening' }),
+    meta: Meta.optional(),
   }),
   task: z
     .strictObject({
@@ -87,8 +98,10 @@ const POSTED = {
     .strictObject({
       ...HEAD,
       type: z.literal('result'),
-      to: All.optional(),
-      content: Text,
+      to: Name.optional(),
+      content: z.union([Text, storableObject(LIMITS.body_bytes)], {
+        error: 'must be a text or an object',
+      }),
       meta: z.strictObject({
         reply_to: MessageId.optional(),
         task_id: MessageId.optional(),

@@ -24,11 +24,11 @@ export function toolName(action: string): string {
 
 /** Arguments as the ToolMessage that a Langroid agent executes. */
 export function toToolMessage(action: string, args: Readonly<Record<string, unknown>>): ToolMessage {
-  const spread = Object.entries(args).map(([name, value]) => [
+  const spread = Object.entries(args).map(([name, value]): [string, unknown] => [
     RESERVED.includes(name) ? `${name}__` : name,
     value,
   ]);
-  return { request: toolName(action), ...(Object.fromEntries(spread) as Record<string, unknown>) };
+  return { request: toolName(action), ...Object.fromEntries(spread) };
 }
 
 /** True for arguments that a Langroid agent has wrapped: they name the tool they are for. */

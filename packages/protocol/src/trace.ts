@@ -1,7 +1,10 @@
-/** The W3C trace that a call is part of, under the names of its headers. */
+/** The W3C trace that a call is part of, under the names of its headers, and what its sender calls it. */
 export interface Trace {
   traceparent: string;
   tracestate?: string;
+  /** The sender's own name for the call, and for all that belongs to it. */
+  request_id?: string;
+  correlation_id?: string;
 }
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;

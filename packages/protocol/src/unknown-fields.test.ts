@@ -52,7 +52,7 @@ test.each([
 
 test('a long list of them is cut, and so are their names', () => {
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`${'z'.repeat(200)}${i}`, i]));
-  const told = tell('list_threads', many);
-  expect(told).toHaveLength(10);
-  expect(told[0]?.length).toBeLessThan(100);
+  const reported = tell('list_threads', many);
+  expect(reported).toHaveLength(10);
+  expect(reported[0]?.length).toBeLessThan(100);
 });

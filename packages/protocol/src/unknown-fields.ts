@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import { fieldsOf } from './read-unknown.ts';
+import * as z from 'zod';
 
 type Json = Record<string, unknown>;
 
@@ -18,12 +19,14 @@ function collect(sent: unknown, taken: unknown, path: string, found: string[]): 
   if (sent === taken || sent === null || taken === null) return;
   if (typeof sent !== 'object' || typeof taken !== 'object') return;
   if (Array.isArray(sent) !== Array.isArray(taken)) return;
-  for (const name of Object.keys(sent)) {
-    const value = (sent as Json)[name];
-    if (value === undefined || value === (taken as Json)[name]) continue;
+  // Both are objects or lists, which are read by their names alike.
+  const [from, to] = [sent as Json, taken as Json];
+  for (const name of Object.keys(from)) {
+    const value = from[name];
+    if (value === undefined || value === to[name]) continue;
     const place = `${path}${name.slice(0, LONGEST_NAME)}`;
-    if (!Object.hasOwn(taken, name)) found.push(place);
-    else collect(value, (taken as Json)[name], `${place}.`, found);
+    if (!Object.hasOwn(to, name)) found.push(place);
+    else collect(value, to[name], `${place}.`, found);
   }
 }
 
@@ -47,8 +50,9 @@ function pathsOf(schema: z.ZodType): readonly string[] {
 }
 
 function pathsIn(value: unknown, prefix: string): string[] {
-  if (value === null || typeof value !== 'object') return [];
-  const { properties = {}, ...rest } = value as { properties?: Json };
+  if (Array.isArray(value)) return value.flatMap((inner) => pathsIn(inner, prefix));
+  const { properties: own, ...rest } = fieldsOf(value);
+  const properties = fieldsOf(own);
   return [
     ...Object.keys(properties).map((name) => `${prefix}${name}`),
     ...Object.entries(properties).flatMap(([name, inner]) => pathsIn(inner, `${prefix}${name}.`)),

@@ -1,17 +1,18 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, Timestamp } from './entities.ts';
+import { After, Limit, NextAfter } from './pages.ts';
 import { Name, storableText } from './text.ts';
 
 const Pattern = storableText({ maxBytes: 4_096 }).describe(
   'the whole command; each * is anything but what joins or redirects commands, quotes or substitutes',
 );
 
-/** A leave that a person gives in advance: asks that match it are approved at once, in their name. */
-export const Leave = z
+/** An approval rule that a person gives in advance: asks that match it are approved at once, in their name. */
+export const ApprovalRule = z
   .object({
-    leave_id: Name,
+    approval_rule_id: Name,
     of_agent: Name,
     command: z.string(),
     cwd: z.string().optional(),
@@ -21,25 +22,25 @@ export const Leave = z
     uses: z.number().int(),
     last_used_at: Timestamp.optional(),
   })
-  .meta({ id: 'Leave' });
-export type Leave = z.infer<typeof Leave>;
+  .meta({ id: 'ApprovalRule' });
+export type ApprovalRule = z.infer<typeof ApprovalRule>;
 
-export const listLeaves = contract({
-  name: 'list_leaves',
+const listApprovalRules = contract({
+  name: 'list_approval_rules',
   version: '1.0.0',
-  title: 'List rules of approval',
+  title: 'List approval rules',
   description: 'The commands that are approved without asking; operators only.',
-  input: z.object({}),
-  output: z.object({ leaves: z.array(Leave) }),
+  input: z.object({ limit: Limit, after: After }),
+  output: z.object({ approval_rules: z.array(ApprovalRule), next_after: NextAfter }),
   annotations: READS,
-  http: { method: 'GET', path: '/v1/leaves' },
+  http: { method: 'GET', path: '/v1/approval_rules' },
   essential: false,
 });
 
-export const addLeave = contract({
-  name: 'add_leave',
+const addApprovalRule = contract({
+  name: 'add_approval_rule',
   version: '1.0.0',
-  title: 'Add a rule of approval',
+  title: 'Add an approval rule',
   description:
     'Approve such commands of one agent from now on without asking; never those of high risk. Operators only.',
   input: z.object({
@@ -49,20 +50,27 @@ export const addLeave = contract({
     expires_in_ms: z.number().int().min(1_000).max(31_536_000_000).optional(),
     idempotency_key: IdempotencyKey.optional(),
   }),
-  output: z.object({ leave: Leave }),
+  output: z.object({ approval_rule: ApprovalRule }),
   annotations: WRITES,
   essential: false,
   strict: true,
 });
 
-export const revokeLeave = contract({
-  name: 'revoke_leave',
+const revokeApprovalRule = contract({
+  name: 'revoke_approval_rule',
   version: '1.0.0',
-  title: 'Revoke a rule of approval',
+  title: 'Revoke an approval rule',
   description: 'From now on a person is asked again.',
-  input: z.object({ leave_id: Name, idempotency_key: IdempotencyKey.optional() }),
-  output: z.object({ leave: Leave }),
+  input: z.object({ approval_rule_id: Name, idempotency_key: IdempotencyKey.optional() }),
+  output: z.object({ approval_rule: ApprovalRule }),
   annotations: WRITES,
   essential: false,
   strict: true,
 });
+
+/** By name: the table of contracts takes them from here. */
+export const approvalRuleContracts = {
+  list_approval_rules: listApprovalRules,
+  add_approval_rule: addApprovalRule,
+  revoke_approval_rule: revokeApprovalRule,
+};
