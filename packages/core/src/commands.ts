@@ -2,6 +2,8 @@ import type {
   AgentEvent,
   AgentRegistration,
   AgentStatus,
+  Artifact,
+  Ask,
   AskAnswer,
   AskContent,
   Caller,
@@ -12,6 +14,7 @@ import type {
   DocumentMetadata,
   EnvelopeAction,
   ManagementMode,
+  OutputOf,
   PostedKind,
   Quiet,
   Session,
@@ -20,11 +23,24 @@ import type {
   Trace,
 } from '@parley/protocol';
 
-import type { KeptLeave } from './asks/standing-leave.ts';
+import type { ApprovalRuleRecord } from './asks/approval-rule.ts';
+import type { Grant } from './devices/grant.ts';
 import type { Entry } from './entry.ts';
-import type { Outcome } from './queue/outcome.ts';
-import type { KeptDevice, Offer, PutRecord, RecordKinds, RecordName, RecordReader } from './records.ts';
-import type { KeptChannel, Notice } from './notify/notice.ts';
+import type { Fence, LeaseRecord } from './leases/lease-record.ts';
+import type { DeliveryOutcome } from './queue/outcome.ts';
+import type {
+  DeviceRecord,
+  Offer,
+  PersonRecord,
+  PutRecord,
+  RecordKind,
+  RecordKinds,
+  RecordName,
+  RecordReader,
+  RecordsAsked,
+} from './records.ts';
+import type { ChannelRecord, Notice } from './notify/notice.ts';
+import type { AcceptedDelivery, Ignored, Nothing, Placed } from './results.ts';
 import type { Located } from './threads/access.ts';
 import type { ThreadState } from './threads/state.ts';
 import type { KnownTime } from './trusted-time.ts';
@@ -39,10 +55,16 @@ export interface Idempotency {
   fresh_after: number;
   /** What the key also binds where its scope is wider than one place. */
   about?: string;
+  /** Only asks whether the key binds already: what comes of the command is not kept under it. */
+  peek?: true;
 }
 
-interface Base<T extends string, I> {
+/** Where the compiler reads what the rule of a command answers; nothing ever stands there. */
+declare const ANSWER: unique symbol;
+
+interface Base<T extends string, I, R = Nothing> {
   type: T;
+  readonly [ANSWER]?: R;
   caller: Caller;
   /** Wall-clock milliseconds: at the gate, and once the store decides the time of that, if it is later. */
   now: number;
@@ -51,45 +73,88 @@ interface Base<T extends string, I> {
   /** Randomness for ids, drawn outside the rules. */
   salt: number;
   idempotency?: Idempotency;
+  /** By what right the owner of a job writes; others write without it. */
+  fence?: Fence;
   /** The trace in which it was asked for; no part of what a key binds, since a repeat is a new span. */
   trace?: Trace;
   input: I;
 }
 
-interface InThread<T extends string, I> extends Base<T, I> {
+interface InThread<T extends string, I, R = Nothing> extends Base<T, I, R> {
   thread_id: string;
 }
 
 interface Content {
   body: string;
-  metadata?: Record<string, unknown>;
-  idempotency_key?: string;
+  metadata?: Record<string, unknown> | undefined;
+  idempotency_key?: string | undefined;
+}
+
+/** What may go with a control or a presence as with a message. */
+export interface Aside {
+  to?: string | undefined;
+  in_reply_to?: string | undefined;
+  tags?: string[] | undefined;
 }
 
 export type CreateThread = InThread<
   'create_thread',
-  { title: string; type: ThreadType; participants: string[] }
+  { title: string; type: ThreadType; participants: string[] },
+  OutputOf<'create_thread'>
 >;
 export type PostMessage = InThread<
   'post_message',
-  Content & { schema_version: number; kind: PostedKind; in_reply_to?: string; to?: string }
+  Content & {
+    schema_version: number;
+    kind: PostedKind;
+    in_reply_to?: string | undefined;
+    to?: string | undefined;
+  },
+  OutputOf<'post_message'>
 >;
-export type UpdateStatus = InThread<'update_status', { status: ThreadStatus; reason: string }>;
-export type RenameThread = InThread<'rename_thread', { title: string }>;
-export type AckRead = InThread<'ack_read', { last_read_seq: number }>;
-export type ControlThread = InThread<'control_thread', { control: Control }>;
+export type UpdateStatus = InThread<
+  'update_status',
+  { status: ThreadStatus; reason: string; metadata?: Record<string, unknown> | undefined },
+  OutputOf<'update_thread_status'>
+>;
+export type RenameThread = InThread<'rename_thread', { title: string }, OutputOf<'rename_thread'>>;
+export type AckRead = InThread<'ack_read', { last_read_seq: number }, OutputOf<'ack_read'>>;
+export type ControlThread = InThread<
+  'control_thread',
+  Aside & { control?: Control | undefined },
+  OutputOf<'control_thread'>
+>;
 /** Their time is up: the hub lets those speak again who were muted for a while. */
 export type EndMutes = InThread<'end_mutes', Record<string, never>>;
-export type AssignTask = InThread<'assign_task', Content & { to?: string; role?: string }>;
-export type ReportResult = InThread<'report_result', Content & { task: string }>;
+export type AssignTask = InThread<
+  'assign_task',
+  Content & { to?: string | undefined; role?: string | undefined },
+  OutputOf<'assign_task'>
+>;
+export type ReportResult = InThread<
+  'report_result',
+  Omit<Content, 'body'> & {
+    task: string;
+    to?: string | undefined;
+    body?: string | undefined;
+    output?: Record<string, unknown> | undefined;
+  },
+  OutputOf<'report_result'>
+>;
 /** A presence that was asked to stand in the log. */
-export type NotePresence = InThread<'note_presence', { transition: string; state: string }>;
+export type NotePresence = InThread<'note_presence', Aside & { transition: string; state: string }, Placed>;
 /** `thread_id` is the main thread, `side_id` the new one. */
-export type OpenSide = InThread<'open_side', { title: string; purpose: string; participants: string[] }> & {
+export type OpenSide = InThread<
+  'open_side',
+  { title: string; purpose: string; participants: string[] },
+  OutputOf<'open_side_channel'>
+> & {
   side_id: string;
 };
 /** `thread_id` is the side channel, `main_id` the thread it hangs on. */
-export type CloseSide = InThread<'close_side', { summary: string }> & { main_id: string };
+export type CloseSide = InThread<'close_side', { summary: string }, OutputOf<'close_side_channel'>> & {
+  main_id: string;
+};
 
 export type Heartbeat = Base<
   'heartbeat',
@@ -99,12 +164,26 @@ export type Heartbeat = Base<
     resumable: boolean;
     management_mode: ManagementMode;
     native_session_id?: string | undefined;
-  }
+  },
+  OutputOf<'heartbeat_session'>
 >;
+/** Which instance of an agent speaks, where it says so. */
+interface OfInstance {
+  instance_id?: string | undefined;
+}
+
 /** `thread_id` of all that concerns an agent and no other thread is the agent's journal. */
-export type RegisterAgent = InThread<'register_agent', AgentRegistration>;
-export type UpdateAgentStatus = Base<'update_agent_status', AgentStatus>;
-export type ReportEvent = InThread<'report_event', AgentEvent>;
+export type RegisterAgent = InThread<
+  'register_agent',
+  AgentRegistration & OfInstance,
+  OutputOf<'register_agent'>
+>;
+export type UpdateAgentStatus = Base<
+  'update_agent_status',
+  AgentStatus & OfInstance,
+  OutputOf<'update_agent_status'>
+>;
+export type ReportEvent = InThread<'report_event', AgentEvent & OfInstance, OutputOf<'report_event'>>;
 export type RecordCommand = InThread<
   'record_command',
   {
@@ -114,30 +193,73 @@ export type RecordCommand = InThread<
     parameters?: Record<string, unknown>;
     opaque?: boolean;
     correlation_id?: string;
-  }
+  },
+  Placed
 >;
 export type RecordResponse = InThread<
   'record_response',
-  { command_id: string; success: boolean; error_code?: string; execution_ms: number }
+  { command_id: string; success: boolean; error_code?: string; execution_ms: number },
+  Placed
 >;
 
-export type RaiseAsk = InThread<'raise_ask', AskContent & { expires_in_ms: number }> & { ask_id: string };
-export type AnswerAsk = InThread<'answer_ask', AskAnswer> & { ask_id: string };
+/** An agent that is gone is taken off the list; `thread_id` is its journal. */
+export type ForgetAgent = InThread<
+  'forget_agent',
+  {
+    of_agent: string;
+    reason?: string;
+    /** Silence after which one reads offline. */
+    offline_after_ms: number;
+  },
+  OutputOf<'forget_agent'>
+>;
+/** Somebody has seen what an agent failed with; `thread_id` is its journal. */
+export type DismissError = InThread<
+  'dismiss_error',
+  { of_agent: string; failed_at: string },
+  OutputOf<'dismiss_error'>
+>;
+/** The hub's own housekeeping: a program that was run once and not seen since then; another is left alone. */
+export type ForgetOnce = InThread<
+  'forget_once',
+  { of_agent: string; offline_after_ms: number; before: string }
+>;
+
+export type RaiseAsk = InThread<'raise_ask', AskContent & { expires_in_ms: number }, { ask: Ask }> & {
+  ask_id: string;
+  /** The commands that whoever runs the hub calls high risk. */
+  listed?: readonly string[];
+};
+export type AnswerAsk = InThread<'answer_ask', AskAnswer, { ask: Ask }> & { ask_id: string };
 /** The agent has the verdict in hand. */
-export type TakeAsk = InThread<'take_ask', Record<string, never>> & { ask_id: string };
+export type TakeAsk = InThread<'take_ask', Record<string, never>, { ask: Ask }> & { ask_id: string };
 /** The agent needs no answer any more. */
-export type WithdrawAsk = InThread<'withdraw_ask', { reason: string }> & { ask_id: string };
+export type WithdrawAsk = InThread<'withdraw_ask', { reason: string }, { ask: Ask }> & { ask_id: string };
 /** Its time is up: the hub itself denies it. */
-export type ExpireAsk = InThread<'expire_ask', Record<string, never>> & { ask_id: string };
+export type ExpireAsk = InThread<'expire_ask', Record<string, never>, { ask: Ask }> & { ask_id: string };
+/** The session that raised it is gone: the hub itself withdraws it. */
+export type DropAsk = InThread<'drop_ask', { gone_since: string }, { ask: Ask }> & { ask_id: string };
 
 /** A person allows something in advance. */
 /** `thread_id` of all that is allowed in advance is the journal of the agent. */
-export type AddLeave = InThread<'add_leave', object> & { leave: KeptLeave };
-export type RevokeLeave = InThread<'revoke_leave', { leave_id: string }>;
+export type AddApprovalRule = InThread<'add_approval_rule', object, { approval_rule: ApprovalRuleRecord }> & {
+  approval_rule: ApprovalRuleRecord;
+};
+export type RevokeApprovalRule = InThread<
+  'revoke_approval_rule',
+  { approval_rule_id: string },
+  { approval_rule: ApprovalRuleRecord }
+>;
 /** The hub answers an ask by what a person has allowed. */
-export type ApplyLeave = InThread<'apply_leave', { leave_id: string }> & { ask_id: string };
+export type ApplyApprovalRule = InThread<
+  'apply_approval_rule',
+  { approval_rule_id: string },
+  { ask: Ask }
+> & {
+  ask_id: string;
+};
 
-export type NoteOffers = Base<'note_offers', { offers: Offer[] }>;
+export type NoteOffers = Base<'note_offers', { offers: Offer[] }, { ok: true }>;
 
 /** What is told of a wake in the journal of its target. */
 export interface WakeStep {
@@ -148,7 +270,8 @@ export interface WakeStep {
 /** `thread_id` is the journal of the target; the input is what was asked for, the same for every step. */
 export type NoteWake = InThread<
   'note_wake',
-  { thread_id: string; target_agent_id: string; reason: string }
+  { thread_id: string; target_agent_id: string; reason: string },
+  Pick<Wake, 'trigger_id' | 'state'>
 > & {
   wake: Wake;
   step?: WakeStep;
@@ -165,12 +288,26 @@ export type SetQuiet = InThread<
     for_ms?: number | undefined;
     hours?: Quiet['hours'];
     reason?: string | undefined;
-  }
+  },
+  OutputOf<'set_quiet'>
 >;
-export type NoteFollower = Base<'note_follower', { name: string; pos: number }>;
+/** The places of one who follows the logs of all workspaces, in those where it has moved. */
+export type NoteFollower = Base<
+  'note_follower',
+  { name: string; places: readonly { workspace_id: string; pos: number }[] },
+  { ok: true }
+>;
+
+/** A process asks for a lease, or renews what it has. */
+export type TakeLease = Base<
+  'take_lease',
+  { name: string; owner: string; ttl_ms?: number },
+  { epoch: number }
+>;
+export type ReleaseLease = Base<'release_lease', { name: string; owner: string }>;
 
 /** What the hub knows of its clock. */
-export type NoteClock = Base<'note_clock', KnownTime>;
+export type NoteClock = Base<'note_clock', KnownTime, { ok: true }>;
 
 /** A sender's own number for what it sends in one context; a lower one than the last is not carried out. */
 export interface Order {
@@ -179,7 +316,7 @@ export interface Order {
 }
 
 /** `thread_id` of all that concerns documents is the log of the workspace's tree. */
-type InTree<T extends string, I> = InThread<T, I> & { order?: Order };
+type InTree<T extends string, I, R> = InThread<T, I, R | Ignored> & { order?: Order };
 export type CreateDocument = InTree<
   'create_document',
   {
@@ -189,7 +326,8 @@ export type CreateDocument = InTree<
     metadata: DocumentMetadata;
     is_human_readable: boolean;
     created_at?: string;
-  }
+  },
+  OutputOf<'create_document'>
 > & {
   /** The documents under which agents may make others. */
   agents_create_under: readonly string[];
@@ -201,82 +339,143 @@ export type UpdateDocument = InTree<
     patch: Record<string, unknown>;
     update_mask: readonly string[];
     last_known_revision?: number;
-  }
+  },
+  OutputOf<'update_document'>
 >;
 export type DeleteDocument = InTree<
   'delete_document',
-  { document_id: string; reason?: string; delete_at?: string }
+  { document_id: string; reason?: string; delete_at?: string },
+  OutputOf<'delete_document'>
 >;
-export type RestoreDocument = InTree<'restore_document', { document_id: string }>;
+export type RestoreDocument = InTree<
+  'restore_document',
+  { document_id: string },
+  OutputOf<'restore_document'>
+>;
 export type MoveDocument = InTree<
   'move_document',
-  { document_id: string; new_parent_id: string; position?: { ordering?: number; before?: string } }
+  { document_id: string; new_parent_id: string; position?: { ordering?: number; before?: string } },
+  OutputOf<'move_document'>
 >;
 export type RevertDocument = InTree<
   'revert_document',
-  { document_id: string; revision: number; last_known_revision?: number }
+  { document_id: string; revision: number; last_known_revision?: number },
+  OutputOf<'revert_document'>
 >;
-/** The hub itself gives siblings short keys when their keys have grown long. */
-export type TidyOrder = InThread<'tidy_order', { parent_id: string }>;
+/** The hub itself gives a document and those around it short keys when its key has grown long. */
+export type TidyOrder = InThread<'tidy_order', { document_id: string }>;
 /** The hub itself forgets what was deleted long ago, a part at a time. */
-export type PurgeDocument = InThread<'purge_document', { document_id: string }>;
+export type PurgeDocument = InThread<
+  'purge_document',
+  { document_id: string },
+  { purged: number; more: boolean }
+>;
 
 /** The bytes are kept already; the log tells of it. */
 export type PutArtifact = InThread<
   'put_artifact',
-  { name: string; mime_type: string; bytes: number; sha256: string }
+  { name: string; mime_type: string; bytes: number; sha256: string },
+  { artifact: Artifact }
 > & { artifact_id: string };
 
-export type NoteSeq = Base<'note_seq', Order>;
+/** A read under a key: first its number is noted and its key asked, then its answer is kept. */
+export type NoteRead = Base<
+  'note_read',
+  Record<string, unknown>,
+  /** The answer of the read, where it is kept. */ Record<string, unknown>
+> & {
+  order?: Order;
+  answer?: Record<string, unknown>;
+};
 /** A nonce may be used once until it has run out. */
 export type UseNonce = Base<'use_nonce', { kid: string; nonce: string; until: number }>;
 /** The hub itself forgets nonces that have run out. */
-export type ForgetNonces = Base<'forget_nonces', { keys: readonly string[] }>;
+export type ForgetNonces = Base<'forget_nonces', { keys: readonly string[] }, { forgotten: number }>;
 /** An old name of a role was used: once a quarter that stands in the log of the tree. */
-export type NoteAlias = InThread<'note_alias', { alias: string; role: string }>;
+export type NoteAlias = InThread<'note_alias', { alias: string; role: string }, { quarter: string }>;
 /** An action that is to end is used; `ends_at` is when its owner would like it to. */
 export type NoteDeprecation = InThread<
   'note_deprecation',
-  { action: string; version: string; ends_at: string; use?: string }
+  { action: string; version: string; ends_at: string; use?: string },
+  { announced_at: string; ends_at: string }
 >;
-export type ReportHealth = Base<'report_health', { status: 'healthy' | 'degraded'; note?: string }> & {
+export type ReportHealth = Base<
+  'report_health',
+  { status: 'healthy' | 'degraded'; note?: string },
+  OutputOf<'report_health'> | Ignored
+> & {
   order?: Order;
 };
 
 /** An envelope is to be carried out later; the input is what its key binds. */
 export type AcceptDelivery = Base<
   'accept_delivery',
-  { action: EnvelopeAction; args: Record<string, unknown> }
+  { action: EnvelopeAction; args: Record<string, unknown> },
+  AcceptedDelivery | Ignored
 > & {
   order?: Order;
-  delivery: { delivery_id: string; expires_at: string; idempotency_key: string };
+  grant?: Grant;
+  delivery: { delivery_id: string; eta: string; expires_at: string; idempotency_key: string };
 };
 /** `thread_id` of what becomes of a delivery is the journal of its sender. */
-export type SettleDelivery = InThread<'settle_delivery', { delivery_id: string; outcome: Outcome }>;
-export type RedriveDelivery = InThread<'redrive_delivery', { delivery_id: string }>;
+export type SettleDelivery = InThread<
+  'settle_delivery',
+  { delivery_id: string; outcome: DeliveryOutcome },
+  { settled: boolean }
+>;
+export type RedriveDelivery = InThread<
+  'redrive_delivery',
+  { delivery_id: string },
+  OutputOf<'redrive_deliveries'>['deliveries'][number]
+> & { eta: string };
 /** The hub itself forgets deliveries that ended long ago. */
 export type ForgetDeliveries = Base<
   'forget_deliveries',
-  { delivery_ids: readonly string[]; finished_before: string }
+  { delivery_ids: readonly string[]; finished_before: string },
+  { forgotten: number }
 >;
 
-export type AddDevice = Base<'add_device', { device: KeptDevice }>;
+export type AddDevice = Base<'add_device', { device: DeviceRecord }, { device: DeviceRecord }>;
 /** A device was used: it stays for another while. */
-export type TouchDevice = Base<'touch_device', { device_id: string; expires_at: string }>;
-export type RevokeDevice = Base<'revoke_device', { device_id: string }>;
+export type TouchDevice = Base<
+  'touch_device',
+  { device_id: string; expires_at: string },
+  { device: DeviceRecord }
+>;
+export type RevokeDevice = Base<'revoke_device', { device_id: string }, { device: DeviceRecord }>;
+/** A name for an account of an issuer; `named` when the configuration itself gives it. */
+export type BindPerson = Base<
+  'bind_person',
+  Pick<PersonRecord, 'agent_id' | 'issuer' | 'subject'> & { named: boolean },
+  { person: PersonRecord }
+>;
+/** An account of an issuer was signed out: its devices and tokens end. */
+export type EndPerson = Base<'end_person', Pick<PersonRecord, 'issuer' | 'subject'>, { ended: number }>;
 
 /** The input is what was asked for; the channel is what came of it. */
-export type AddChannel = Base<'add_channel', object> & { channel: KeptChannel };
-export type UpdateChannel = Base<'update_channel', ChannelChange> & { channel_id: string };
-export type RemoveChannel = Base<'remove_channel', Record<string, never>> & { channel_id: string };
-/** The hub itself tells people, and keeps what it has told. */
-export type MakeNotices = Base<'make_notices', Record<string, never>> & { notices: readonly Notice[] };
-export type MarkNotice = Base<'mark_notice', Record<string, never>> & {
-  notice: Notice;
-  /** Its channel has ceased to be. */
-  gone: boolean;
+export type AddChannel = Base<'add_channel', object, { channel: ChannelRecord }> & { channel: ChannelRecord };
+export type UpdateChannel = Base<'update_channel', ChannelChange, { channel: ChannelRecord }> & {
+  channel_id: string;
 };
-export type ForgetNotices = Base<'forget_notices', { keys: readonly string[] }>;
+export type RemoveChannel = Base<'remove_channel', Record<string, never>, { channel: ChannelRecord }> & {
+  channel_id: string;
+};
+/** The hub itself tells people, and keeps what it has told. */
+export type MakeNotices = Base<
+  'make_notices',
+  Record<string, never>,
+  /** Those that were not made before. */ { notices: Notice[] }
+> & { notices: readonly Notice[] };
+/** What became of a try to send a notice. */
+export type MarkNotice = Base<
+  'mark_notice',
+  Pick<Notice, 'channel_id' | 'key' | 'notice_id' | 'tries' | 'state' | 'due_at' | 'why'> & {
+    /** Its channel has ceased to be. */
+    gone: boolean;
+  },
+  /** How the newest of its key stands now; null where it is forgotten. */ { notice: Notice | null }
+>;
+export type ForgetNotices = Base<'forget_notices', { keys: readonly string[]; created_by: string }>;
 
 /** Everything that changes the hub: plain data, so that it crosses to the store's thread as it is. */
 export type Command =
@@ -298,17 +497,23 @@ export type Command =
   | ReportEvent
   | RecordCommand
   | RecordResponse
+  | ForgetAgent
+  | ForgetOnce
+  | DismissError
   | RaiseAsk
   | AnswerAsk
   | TakeAsk
   | WithdrawAsk
   | ExpireAsk
-  | AddLeave
-  | RevokeLeave
-  | ApplyLeave
+  | DropAsk
+  | AddApprovalRule
+  | RevokeApprovalRule
+  | ApplyApprovalRule
   | NoteOffers
   | NoteWake
   | NoteFollower
+  | TakeLease
+  | ReleaseLease
   | NoteClock
   | SetQuiet
   | CreateDocument
@@ -320,7 +525,7 @@ export type Command =
   | TidyOrder
   | PurgeDocument
   | PutArtifact
-  | NoteSeq
+  | NoteRead
   | UseNonce
   | ForgetNonces
   | NoteAlias
@@ -333,6 +538,8 @@ export type Command =
   | AddDevice
   | TouchDevice
   | RevokeDevice
+  | BindPerson
+  | EndPerson
   | AddChannel
   | UpdateChannel
   | RemoveChannel
@@ -340,7 +547,21 @@ export type Command =
   | MarkNotice
   | ForgetNotices;
 
+type Results = { [C in Command as C['type']]: NonNullable<C[typeof ANSWER]> };
+
+/** What the rule of a command answers. */
+export type ResultOf<T extends Command['type']> = Results[T];
+
 export type ThreadCommand = Extract<Command, { thread_id: string }>;
+
+/** The kinds of records of which a rule can name one. */
+export type NeededKind = 'agent' | 'ask' | 'session' | 'device' | 'channel';
+
+/** One value beside the log, of the workspace of the one who asks. */
+export interface RecordGet {
+  kind: RecordKind;
+  key: string;
+}
 
 /** What a store loads before it asks the rules. */
 export interface Needs {
@@ -352,9 +573,17 @@ export interface Needs {
   /** The caller's cursor in the thread. */
   cursor?: boolean;
   /** A value kept beside the log. */
-  record?: { kind: 'agent' | 'ask' | 'session' | 'device' | 'channel'; key: string };
-  /** Whatever the rule finds that it must know. */
+  record?: { kind: NeededKind; key: string };
+  /** Whatever the rule finds that it must know; it may look up more than it names here, at the price of a wait. */
   records?: true;
+  /** Of that, what it is known to look up: a store at the end of a wire has it with everything else. */
+  gets?: readonly RecordGet[];
+  /** Of that, the lists that it goes through. */
+  lists?: readonly RecordsAsked[];
+  /** Of that, the documents from which it goes up to the root. */
+  lines?: readonly string[];
+  /** The hub's own lease of this name. */
+  lease?: string;
 }
 
 /** What a store hands to the rules. */
@@ -363,8 +592,15 @@ export interface Loaded {
   other?: Located;
   entry: Entry | undefined;
   cursor: Cursor | undefined;
-  record?: RecordKinds['agent' | 'ask' | 'session' | 'device' | 'channel'];
+  /** The record that the rule named, under its kind. */
+  record?: Partial<Pick<RecordKinds, NeededKind>>;
   records?: RecordReader;
+  lease?: LeaseRecord;
+}
+
+/** A record as a store hands it to the rules: under the kind by which it was read. */
+export function loadedRecord(kind: NeededKind, value: unknown): NonNullable<Loaded['record']> {
+  return { [kind]: value };
 }
 
 /** What a decision adds to one thread. */
@@ -374,16 +610,16 @@ export interface ThreadChange {
 }
 
 /** What the rules want written, all or nothing, and the answer to give once it is durable. */
-export interface Decision {
+export interface Decision<R extends Record<string, unknown> = Record<string, unknown>> {
   changes: ThreadChange[];
   cursor?: Cursor;
   records?: PutRecord[];
   drops?: RecordName[];
-  result: Record<string, unknown>;
+  result: R;
 }
 
 /** One command's rule: what it must know, and what it then decides. */
 export interface Rule<C extends Command> {
   needs(command: C): Needs;
-  decide(loaded: Loaded, command: C): Decision;
+  decide(loaded: Loaded, command: C): Decision<ResultOf<C['type']>>;
 }

@@ -5,10 +5,9 @@ import type { Entry } from './entry.ts';
 import { evolve, type ThreadState } from './threads/state.ts';
 
 /** What a rule says of a new entry; the rest follows from the command and the thread. */
-export type Draft = Pick<Entry, 'type' | 'kind' | 'body'> &
-  Partial<Pick<Entry, 'metadata' | 'in_reply_to' | 'idempotency_key' | 'schema_version'>> & {
-    to?: string | undefined;
-  };
+export type Draft = Pick<Entry, 'type' | 'kind' | 'body'> & {
+  [F in 'metadata' | 'in_reply_to' | 'idempotency_key' | 'schema_version' | 'to']?: Entry[F] | undefined;
+};
 
 /** The next entry of a thread: gapless seq, a time that never falls within the thread, an id made of both. */
 export function draft(
@@ -46,6 +45,7 @@ export function draft(
   if (in_reply_to !== undefined) entry.in_reply_to = in_reply_to;
   if (idempotency_key !== undefined) entry.idempotency_key = idempotency_key;
   entry.created_at = created_at;
+  // Every field that an entry must have was set above.
   return entry as Entry;
 }
 

@@ -17,8 +17,12 @@ export const ENTRY_TYPES = [
   'agent.registered',
   'agent.command',
   'agent.response',
+  'agent.forgotten',
+  'agent.error_dismissed',
   'agent.wake',
   'agent.quiet',
+  'agent.approval_rule',
+  // What older hubs called it.
   'agent.leave',
   'ask.raised',
   'ask.answered',
@@ -41,6 +45,8 @@ export type EntryType = (typeof ENTRY_TYPES)[number];
 /** One item of a thread's log, as it is stored and hashed for ever. Seq 0 is the thread's own creation. */
 export interface Entry extends Message {
   type: EntryType;
+  /** Whom it names and does not call, and why; with `called` it is what was decided when it was written. */
+  not_called?: { agent: string; why: string }[];
 }
 
 /** The chain starts here: the hash before a thread's first entry. */
@@ -63,8 +69,21 @@ export function link(previousHash: string, json: string): string {
   return hash('sha256', `${previousHash}\n${json}`, 'base64url');
 }
 
+/** The entry in its stored text, whose place in the chain its reader has held against its hash. */
+export function readEntry(json: string): Entry {
+  // `seal` wrote it, and the chain shows that it is as it was.
+  return JSON.parse(json) as Entry;
+}
+
 /** The message that callers see of an entry. */
 export function toMessage(entry: Entry): Message {
-  const { type: _type, ...message } = entry;
+  const { type: _type, not_called: _told, ...message } = entry;
   return message;
+}
+
+/** What an entry of the hub's own tells: its rule alone writes that type, so what it put there is what stands there. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- Whoever reads an entry says what its type tells.
+export function factsOf<F extends object>({ metadata }: Pick<Entry, 'metadata'>): F {
+  // The hub's own rule wrote it.
+  return metadata as F;
 }

@@ -54,7 +54,32 @@ describe('[R6] follow', () => {
     }
   });
 
-  test('a bell that rings twice, late or for another thread changes nothing', async () => {
+  test('[R7] hears of what was written though its writer was told of an error', async () => {
+    const store = openMemoryStore();
+    const log = createLog(
+      {
+        ...store,
+        async transact(command) {
+          const committed = await store.transact(command);
+          if (command.type === 'post_message') throw new Error('the answer was lost');
+          return committed;
+        },
+      },
+      createFeed(),
+    );
+    await log.append(creating('t1', alice));
+    const { signal } = new AbortController();
+    const following = collect(log.follow(alice, 't1', 0, signal), 1);
+    const pages = log.followWorkspace(alice, 1, signal);
+    const page = pages.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(log.append(posting('t1', 'hello', alice))).rejects.toThrow('the answer was lost');
+    expect(await following).toEqual([1]);
+    expect((await page).value).toMatchObject({ rows: [{ pos: 2 }] });
+    await pages.return(undefined);
+  });
+
+  test('an announcement that comes twice, late or for another thread changes nothing', async () => {
     const feed = createFeed();
     const log = createLog(lateStore(), feed);
     for (const thread of ['t1', 't2']) await log.append(creating(thread, alice));

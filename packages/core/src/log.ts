@@ -1,28 +1,52 @@
 import type { Caller } from '@parley/protocol';
-import { LIMITS } from '@parley/protocol';
+import { LIMITS, ParleyError } from '@parley/protocol';
 
-import type { Command } from './commands.ts';
+import type { Command, ResultOf } from './commands.ts';
 import type { Entry } from './entry.ts';
 import type { Feed } from './feed.ts';
-import type { Committed, Page, PageQuery, Store, WorkspacePage } from './store.ts';
+import type { Committed, Page, PageQuery, Reached, Store, WorkspacePage } from './store.ts';
 import { admitReader, JOURNAL_PREFIX, treeId } from './threads/access.ts';
 import { mayOverride } from './threads/status.ts';
 
 /** The append-only log: write a command, read a page, follow a thread from any position. */
 export interface Log {
-  append(command: Command): Promise<Committed>;
+  append<C extends Command>(command: C): Promise<Committed<ResultOf<C['type']>>>;
   read(query: PageQuery): Promise<Page>;
-  /** How far the log of the whole hub has come. */
-  position(): Promise<number>;
+  /** How far the log of a workspace has come. */
+  position(workspaceId: string): Promise<number>;
+  /** Where a cursor of a workspace stands that may be from before each had its own count. */
+  placeOf(workspaceId: string, cursor: number): Promise<number>;
   /** Runs of entries after a position, first from the store, then as they are committed: no gap, no repeat. */
   follow(caller: Caller, threadId: string, after: number, signal: AbortSignal): AsyncGenerator<Entry[]>;
-  /** The same over all threads the caller may see, by position in the log of the hub. */
-  followWorkspace(caller: Caller, after: number, signal: AbortSignal): AsyncGenerator<WorkspacePage>;
+  /** The same over all threads the caller may see, or those it takes part in, by position in the log of its workspace. */
+  followWorkspace(
+    caller: Caller,
+    after: number,
+    signal: AbortSignal,
+    mine?: boolean,
+  ): AsyncGenerator<WorkspacePage>;
+  /** True while somebody follows a thread, or all of them, as this agent. */
+  hears(workspaceId: string, agentId: string, threadId: string): boolean;
 }
 
-/** Puts the log over a store and a feed. */
-export function createLog(store: Store, feed: Feed): Log {
+/** Puts the log over a store and a feed; `noticed` hears of everything that was written, before its writer does. */
+export function createLog(
+  store: Store,
+  feed: Feed,
+  noticed: (command: Command, committed: Committed) => void = () => {},
+): Log {
   const readsByQuery = new Map<string, Promise<Page>>();
+  const listenersByName = new Map<string, number>();
+
+  /** Counts one who follows until the returned function is called. */
+  function listen(name: string): () => void {
+    listenersByName.set(name, (listenersByName.get(name) ?? 0) + 1);
+    return () => {
+      const left = (listenersByName.get(name) ?? 1) - 1;
+      if (left > 0) listenersByName.set(name, left);
+      else listenersByName.delete(name);
+    };
+  }
 
   /**
    * Followers of one thread wake together and ask for the same page: it is read once. A page that is already under
@@ -38,22 +62,35 @@ export function createLog(store: Store, feed: Feed): Log {
     return page;
   }
 
+  /** Tells how far the thread and the workspace of a command have come. */
+  async function announceHeads(command: Command): Promise<void> {
+    const { workspace_id } = command.caller;
+    const pos = await store.position(workspace_id);
+    feed.announce(`${WORKSPACES}${workspace_id}`, pos);
+    if (!('thread_id' in command)) return;
+    const { thread_id } = command;
+    const { thread } = (await store.page({ workspace_id, thread_id, after: 0, limit: 0, max_bytes: 0 }))
+      .located;
+    if (thread !== undefined) announce(feed, { thread_id, last_seq: thread.last_seq, workspace_id, pos });
+  }
+
   return {
     read,
-    position: () => store.position(),
+    position: (workspaceId) => store.position(workspaceId),
+    placeOf: (workspaceId, cursor) => store.placeOf(workspaceId, cursor),
     async append(command) {
-      const committed = await store.transact(command);
-      for (const { thread_id, last_seq, workspace_id, pos } of committed.reached ?? []) {
-        feed.announce(thread_id, last_seq);
-        feed.announce(workspaceTopic(workspace_id), pos);
-        feed.announce(HUB_TOPIC, pos);
-        if (thread_id.startsWith(JOURNAL_PREFIX) && thread_id === treeId(workspace_id))
-          feed.announce(TREES_TOPIC, pos);
-      }
+      const committed = await store.transact(command).catch((error: unknown) => {
+        // It may be durable all the same: whoever follows must not wait for the next entry to hear of it.
+        if (isUnknown(error)) void announceHeads(command).catch(() => {});
+        throw error;
+      });
+      noticed(command, committed);
+      for (const reached of committed.reached ?? []) announce(feed, reached);
       return committed;
     },
     async *follow(caller, threadId, after, signal) {
       const subscription = feed.subscribe(threadId);
+      const leave = listen(listenerName(caller.workspace_id, caller.agent_id, threadId));
       try {
         let position = after;
         while (!signal.aborted) {
@@ -67,13 +104,18 @@ export function createLog(store: Store, feed: Feed): Log {
           if (!page.has_more) await subscription.next(position, signal);
         }
       } finally {
+        leave();
         subscription.close();
       }
     },
-    async *followWorkspace(caller, after, signal) {
+    hears: (workspaceId, agentId, threadId) =>
+      listenersByName.has(listenerName(workspaceId, agentId, threadId)) ||
+      listenersByName.has(listenerName(workspaceId, agentId)),
+    async *followWorkspace(caller, after, signal, mine = false) {
       const { workspace_id, agent_id } = caller;
-      const participant = mayOverride(caller) ? undefined : agent_id;
-      const subscription = feed.subscribe(workspaceTopic(workspace_id));
+      const participant = mayOverride(caller) && !mine ? undefined : agent_id;
+      const subscription = feed.subscribe(`${WORKSPACES}${workspace_id}`);
+      const leave = listen(listenerName(workspace_id, agent_id));
       try {
         let position = after;
         while (!signal.aborted) {
@@ -88,19 +130,36 @@ export function createLog(store: Store, feed: Feed): Log {
           if (!page.has_more) await subscription.next(position, signal);
         }
       } finally {
+        leave();
         subscription.close();
       }
     },
   };
 }
 
-/** The feed's name for the log of the whole hub. */
-export const HUB_TOPIC = 'hub';
-
-/** The feed's name for what happens to the documents of any workspace, by position in the log of the hub. */
-export const TREES_TOPIC = 'trees';
-
-/** The feed's name for the log of a whole workspace. */
-function workspaceTopic(workspaceId: string): string {
-  return `workspace ${workspaceId}`;
+/** Tells how far a thread, its workspace and, where it is theirs, the documents of that have come. */
+export function announce(
+  feed: Pick<Feed, 'announce'>,
+  { thread_id, last_seq, workspace_id, pos }: Omit<Reached, 'after'>,
+): void {
+  feed.announce(thread_id, last_seq);
+  feed.announce(`${WORKSPACES}${workspace_id}`, pos);
+  if (thread_id.startsWith(JOURNAL_PREFIX) && thread_id === treeId(workspace_id))
+    feed.announce(`${TREES}${workspace_id}`, pos);
 }
+
+/** True for an error after which nobody knows whether the command was written. */
+export function isUnknown(error: unknown): boolean {
+  return !(error instanceof ParleyError) || error.code === 'UNAVAILABLE';
+}
+
+/** Of one who follows all threads the last part is left out. */
+function listenerName(workspaceId: string, agentId: string, threadId = ''): string {
+  return `${workspaceId} ${agentId} ${threadId}`;
+}
+
+/** What the feed's name for the log of a workspace begins with. */
+export const WORKSPACES = 'workspace ';
+
+/** The same for what happens to the documents of a workspace, by position in its log. */
+export const TREES = 'tree ';

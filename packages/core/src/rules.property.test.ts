@@ -146,7 +146,7 @@ test('[R2] [R3] [R5] whatever is tried, the log stays whole and the state is wha
         const grown = await Promise.all(THREADS.map(async (id) => (await logOf(store, id)).entries.length));
         if (committed === undefined || committed.replayed) expect(grown).toEqual(lengths);
         for (const id of THREADS) {
-          for (const { agent_id, last_read_seq } of await store.cursors(id)) {
+          for (const { agent_id, last_read_seq } of await store.cursors(id, 'w1')) {
             const reader = `${id} ${agent_id}`;
             expect(last_read_seq).toBeGreaterThanOrEqual(readBy.get(reader) ?? 0);
             readBy.set(reader, last_read_seq);

@@ -1,14 +1,20 @@
 import { ParleyError } from '@parley/protocol';
 
+import { failureRules } from './agents/failure.ts';
+import { forgetRules } from './agents/forget.ts';
 import { agentRules } from './agents/rules.ts';
 import { artifactRules } from './artifacts/rules.ts';
-import { leaveRules } from './asks/leave-rules.ts';
+import { approvalRuleCommands } from './asks/approval-rule-commands.ts';
 import { askRules } from './asks/rules.ts';
 import { clockRules } from './clock-rules.ts';
-import type { Command, Decision, Loaded, Needs, Rule } from './commands.ts';
+import type { Command, Decision, Loaded, Needs, ResultOf, Rule } from './commands.ts';
 import { envelopeRules } from './envelope/rules.ts';
+import { personRules } from './devices/person-rules.ts';
 import { deviceRules } from './devices/rules.ts';
 import { offerRules } from './evidence/rules.ts';
+import { followerRules } from './follower-rules.ts';
+import { checkFence } from './leases/lease-record.ts';
+import { leaseRules } from './leases/rules.ts';
 import { treeRules } from './knowledge/rules.ts';
 import { messageRules } from './messages/rules.ts';
 import { notifyRules } from './notify/rules.ts';
@@ -27,8 +33,10 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...sideRules,
   ...sessionRules,
   ...agentRules,
+  ...forgetRules,
+  ...failureRules,
   ...askRules,
-  ...leaveRules,
+  ...approvalRuleCommands,
   ...offerRules,
   ...wakeRules,
   ...treeRules,
@@ -36,13 +44,18 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...envelopeRules,
   ...queueRules,
   ...deviceRules,
+  ...personRules,
   ...notifyRules,
   ...clockRules,
+  ...followerRules,
+  ...leaseRules,
 };
 
 /** What must be loaded before a command can be decided. */
 export function needs(command: Command): Needs {
-  return (RULES[command.type] as Rule<Command>).needs(command);
+  // As in `decide`.
+  const wanted = (RULES[command.type] as Rule<Command>).needs(command);
+  return command.fence === undefined ? wanted : { ...wanted, lease: command.fence.lease };
 }
 
 /**
@@ -54,9 +67,11 @@ export function takeTurn(command: Command, at: number): void {
 }
 
 /** The one place where a change is allowed or refused: pure, synchronous, the same in every store. */
-export function decide(loaded: Loaded, command: Command): Decision {
-  const { deadline, now } = command;
+export function decide<C extends Command>(loaded: Loaded, command: C): Decision<ResultOf<C['type']>> {
+  const { deadline, fence, now } = command;
   if (deadline !== undefined && deadline < now)
     throw new ParleyError('EXPIRED', `this was good until ${new Date(deadline).toISOString()}`);
-  return (RULES[command.type] as Rule<Command>).decide(loaded, command);
+  if (fence !== undefined) checkFence(loaded.lease, fence);
+  // The table pairs each type with its own rule; of one that is known only when it runs, the compiler sees the union.
+  return (RULES[command.type] as Rule<C>).decide(loaded, command);
 }

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import type { TakeLease } from './commands.ts';
+import { hubCaller, OWN_WORKSPACE } from './hub-caller.ts';
 import { testAuthority } from './store-contract/authority-contract.ts';
 import { testCommands } from './store-contract/commands-contract.ts';
 import { testConversation } from './store-contract/conversation-contract.ts';
 import { testDeadlines } from './store-contract/deadlines-contract.ts';
+import { testLeases } from './store-contract/leases-contract.ts';
+import { testMerges } from './store-contract/merges-contract.ts';
 import { testPages } from './store-contract/pages-contract.ts';
 import { testReading } from './store-contract/reading-contract.ts';
 import { testRecords } from './store-contract/records-contract.ts';
@@ -15,6 +19,7 @@ import {
   type Check,
   createScene,
   creating,
+  head,
   type OpenedStore,
   posting,
 } from './store-contract/scene.ts';
@@ -66,6 +71,8 @@ export function testStore(open: () => Promise<OpenedStore>): void {
   testConversation(check);
   testTree(check);
   testWakes(check);
+  testLeases(check);
+  testMerges(check);
 
   check('a store says that it can be written to', async ({ store }) => {
     expect(store.health()).toMatchObject({ writable: true });
@@ -80,20 +87,30 @@ export function testStore(open: () => Promise<OpenedStore>): void {
       await store.transact(acking(t, 2, alice));
       await store.transact(beating(alice, 'idle'));
       for (const i of [1, 2]) await store.transact(waking({ alice, workspace_id, t }, i));
+      const taking = (owner: string): TakeLease => ({
+        type: 'take_lease',
+        ...head(hubCaller(OWN_WORKSPACE)),
+        input: { name: t, owner },
+      });
+      const { result: own } = await store.transact(taking('before'));
       const before = [
         await page(),
-        await store.cursors(t),
+        await store.cursors(t, workspace_id),
         await store.records({ kind: 'session', workspace_id, limit: 9 }),
       ];
       const again = await opened.reopen();
       const query = { workspace_id, thread_id: t, after: 0, ...ALL };
       expect([
         await again.page(query),
-        await again.cursors(t),
+        await again.cursors(t, workspace_id),
         await again.records({ kind: 'session', workspace_id, limit: 9 }),
       ]).toEqual(before);
       const retried = await again.transact(posting(t, 'keyed', alice, { key: 'k' }));
       expect(retried).toEqual({ result: first.result, replayed: true });
+      // The epoch rises over a restart, and what carries the one of before is refused.
+      expect((await again.transact(taking('after'))).result).toEqual({ epoch: own.epoch + 1 });
+      const late = { ...posting(t, 'late', alice), fence: { lease: t, epoch: own.epoch } };
+      await expect(again.transact(late)).rejects.toMatchObject({ code: 'CONFLICT' });
       const third = await again.transact(waking({ alice, workspace_id, t }, 3));
       expect(third.result).toMatchObject({ state: 'skipped' });
       expect((await again.transact(posting(t, 'next', alice))).reached?.[0]?.last_seq).toBe(5);

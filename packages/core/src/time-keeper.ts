@@ -1,6 +1,8 @@
-import { ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
+import { LIMITS } from '@parley/protocol';
 
+import { allHeads } from './all-heads.ts';
 import type { Chance, Clock } from './clock.ts';
+import { commandHead } from './command-head.ts';
 import { hubCaller, OWN_WORKSPACE } from './hub-caller.ts';
 import type { Store } from './store.ts';
 import { type Jump, type KnownTime, lookAtClock, STEP_MS } from './trusted-time.ts';
@@ -20,6 +22,8 @@ export interface TimeKeeperDeps {
   /** Milliseconds since the machine was started, its sleep included. */
   uptime: () => number;
   onJump: (jump: Jump) => void;
+  /** Whether it is this process that writes it down, where several look at their clocks. */
+  isWriter?: () => boolean;
   onFault: (error: unknown) => void;
 }
 
@@ -30,7 +34,7 @@ const AGAIN_MS = 60_000;
 
 /** Takes up what is on record, or else the time of the newest entry, and looks at the clock from now on. */
 export async function openTimeKeeper(deps: TimeKeeperDeps): Promise<TimeKeeper> {
-  const { store, clock, chance, uptime } = deps;
+  const { store, clock, uptime } = deps;
   let lookedAt = clock.monotonic();
   let slept = { uptime: uptime(), at: lookedAt };
   let known: KnownTime;
@@ -69,10 +73,10 @@ export async function openTimeKeeper(deps: TimeKeeperDeps): Promise<TimeKeeper> 
   }
 
   async function write(): Promise<void> {
-    if (known === saved) return;
+    if (known === saved || deps.isWriter?.() === false) return;
     const input = known;
-    const head = { caller: hubCaller(OWN_WORKSPACE), salt: chance.below(ENTRY_SALT_BOUND) };
-    await store.transact({ type: 'note_clock', ...head, now: clock.now(), input });
+    const head = commandHead(deps, hubCaller(OWN_WORKSPACE));
+    await store.transact({ type: 'note_clock', ...head, input });
     saved = input;
   }
 
@@ -84,7 +88,8 @@ export async function openTimeKeeper(deps: TimeKeeperDeps): Promise<TimeKeeper> 
     sleep(lookedAt);
   }, LOOK_MS).unref();
   return {
-    trusted: () => look().trusted,
+    // Every command asks: within one millisecond the first look holds.
+    trusted: () => (clock.now() === known.seen ? known : look()).trusted,
     known: () => look(),
     async close() {
       clearInterval(timer);
@@ -97,9 +102,12 @@ export async function openTimeKeeper(deps: TimeKeeperDeps): Promise<TimeKeeper> 
 
 /** Where nothing is on record: the newest entry tells when somebody last looked at the clock. */
 async function beginning(store: Store, now: number): Promise<KnownTime> {
-  const query = { workspace_id: undefined, participant: undefined, max_bytes: LIMITS.page_bytes };
-  const after = (await store.position()) - 1;
-  const { rows } = await store.workspace({ ...query, after: Math.max(0, after), limit: 1 });
-  const written = rows[0] === undefined ? now : Date.parse(rows[0].entry.created_at);
+  const query = { participant: undefined, max_bytes: LIMITS.page_bytes, limit: 1 };
+  let newest: number | undefined;
+  for await (const { workspace_id, pos } of allHeads(store)) {
+    const { rows } = await store.workspace({ ...query, workspace_id, after: pos - 1 });
+    for (const { entry } of rows) newest = Math.max(newest ?? 0, Date.parse(entry.created_at));
+  }
+  const written = newest ?? now;
   return { trusted: written, seen: written, jumps: [] };
 }

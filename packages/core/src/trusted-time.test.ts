@@ -45,6 +45,18 @@ test('a restart does not end the doubt; a day that was seen, or went by while th
   expect(running.trusted).toBe(START + 90 * DAY);
 });
 
+test('a jump of hours that is doubted stays so over restarts, though no stop would be too long for it', () => {
+  const ahead = lookAtClock(known, START + 2 * DAY, 0);
+  const again = lookAtClock(ahead, START + 2 * DAY + HOUR, undefined);
+  expect(again).toMatchObject({ trusted: START, doubted_from: START + 2 * DAY });
+  const once = lookAtClock(again, START + 2 * DAY + 2 * HOUR, undefined);
+  expect(once).toMatchObject({ trusted: START, doubted_from: START + 2 * DAY });
+  const running = lookAtClock(once, START + 2 * DAY + 3 * HOUR, HOUR);
+  expect(running).toMatchObject({ trusted: START + HOUR, doubted_from: START + 2 * DAY });
+  // Put right while the hub was stopped, it is believed.
+  expect(lookAtClock(ahead, START + 5 * HOUR, undefined)).toMatchObject({ trusted: START + 5 * HOUR });
+});
+
 test('one jump after another is doubted from the last on, and a clock that comes half-way back from there', () => {
   const first = lookAtClock(known, START + 30 * DAY, 0);
   const second = lookAtClock(first, START + 60 * DAY, undefined);

@@ -38,12 +38,12 @@ export interface ClockState {
 
 /** What people are told of the clock. */
 export function clockState({ trusted, seen, doubted_from, jumps }: KnownTime): ClockState {
-  const told = jumps.map(({ from, to }) => ({ from: iso(from), to: iso(to) }));
-  if (doubted_from === undefined) return { ahead_ms: 0, jumps: told };
+  const reported = jumps.map(({ from, to }) => ({ from: iso(from), to: iso(to) }));
+  if (doubted_from === undefined) return { ahead_ms: 0, jumps: reported };
   return {
     ahead_ms: Math.round(seen - trusted),
     believed_at: iso(doubted_from + BELIEVED_AFTER_MS),
-    jumps: told,
+    jumps: reported,
   };
 }
 
@@ -57,16 +57,19 @@ function iso(ms: number): string {
  */
 export function lookAtClock(known: KnownTime, shown: number, elapsed: number | undefined): KnownTime {
   const expected = known.seen + (elapsed ?? 0);
-  const passed = known.trusted + (elapsed ?? 0);
+  const surely = known.trusted + (elapsed ?? 0);
   const mostAhead = elapsed === undefined ? STOPPED_MS : STEP_MS;
   const isAhead = shown - expected > mostAhead;
   const isBack = expected - shown > STEP_MS;
   const jump = { from: expected, to: shown };
   const jumps = isAhead || isBack ? [...known.jumps, jump].slice(-KEPT_JUMPS) : known.jumps;
   const seen = { seen: shown, jumps };
-  if (isAhead) return { ...seen, trusted: Math.min(passed, shown), doubted_from: shown };
+  if (isAhead) return { ...seen, trusted: Math.min(surely, shown), doubted_from: shown };
   const doubted_from = Math.min(known.doubted_from ?? -Infinity, shown);
-  const isDoubted = known.doubted_from !== undefined && shown > passed + mostAhead;
+  // A start takes no doubt away: while it was stopped a clock that goes on from there has come no nearer to the truth.
+  const stopped = elapsed === undefined ? shown - known.seen : -1;
+  const slack = stopped >= 0 ? stopped + STEP_MS : mostAhead;
+  const isDoubted = known.doubted_from !== undefined && shown > surely + slack;
   if (!isDoubted || shown - doubted_from >= BELIEVED_AFTER_MS) return { ...seen, trusted: shown };
-  return { ...seen, trusted: passed, doubted_from };
+  return { ...seen, trusted: surely, doubted_from };
 }

@@ -11,16 +11,25 @@ import type {
   UpdateAgentStatus,
 } from '../commands.ts';
 import { append, refuseObserver } from '../draft.ts';
+import { CALLS_NOBODY, settleCalls } from '../participation/calls.ts';
 import { checkSpeaking } from '../participation/speaking.ts';
 import type { PutRecord } from '../records.ts';
 import { admit, journalId } from '../threads/access.ts';
+import { failureAfterEvent, failureAfterStatus } from './failure.ts';
+import { bindInstance, instanceNeeds } from './instances.ts';
 import { journalEntry } from './journal.ts';
 
 const registerAgent: Rule<RegisterAgent> = {
-  needs: ({ thread_id, caller }) => ({ thread: thread_id, record: { kind: 'agent', key: caller.agent_id } }),
-  decide({ located, record }, command) {
-    const { caller, input, now } = command;
-    const known = record as Agent | undefined;
+  needs: ({ thread_id, caller, input }) => ({
+    thread: thread_id,
+    record: { kind: 'agent', key: caller.agent_id },
+    ...instanceNeeds(input.instance_id),
+  }),
+  decide({ located, record, records: kept }, command) {
+    const { caller, now } = command;
+    const { instance_id, ...input } = command.input;
+    const known = record?.agent;
+    const bound = bindInstance(kept, known, caller, instance_id);
     const at = new Date(now).toISOString();
     const registration = known?.registration;
     const changed = registration === undefined || canonicalJson(registration) !== canonicalJson(input);
@@ -30,26 +39,32 @@ const registerAgent: Rule<RegisterAgent> = {
       registered_at: at,
       capabilities: input.capabilities,
       last_seen: at,
+      ...bound.instances,
     };
-    const records = [putAgent(command, value)];
+    const records = [putAgent(command, value), ...bound.records];
+    const { drops } = bound;
     const result = { agent_id: caller.agent_id, registered_at: at, changed };
-    if (!changed) return { changes: [], records, result };
+    if (!changed) return { changes: [], records, drops, result };
     const { change } = journalEntry(located, caller.agent_id, command, {
       type: 'agent.registered',
       kind: 'system',
       body: `${input.name} registered as ${input.type}`,
       metadata: { registration: input },
     });
-    return { changes: [change], records, result };
+    return { changes: [change], records, drops, result };
   },
 };
 
 const updateAgentStatus: Rule<UpdateAgentStatus> = {
-  needs: ({ caller }) => ({ record: { kind: 'agent', key: caller.agent_id } }),
-  decide({ record }, command) {
-    const { status, capabilities, metadata } = command.input;
+  needs: ({ caller, input }) => ({
+    record: { kind: 'agent', key: caller.agent_id },
+    ...instanceNeeds(input.instance_id),
+  }),
+  decide({ record, records: kept }, command) {
+    const { status, capabilities, metadata, instance_id } = command.input;
+    const bound = bindInstance(kept, record?.agent, command.caller, instance_id);
     const at = new Date(command.now).toISOString();
-    const known = (record as Agent | undefined) ?? unknownAgent(command);
+    const known = record?.agent ?? unknownAgent(command);
     const value: Agent = {
       ...known,
       status,
@@ -58,22 +73,35 @@ const updateAgentStatus: Rule<UpdateAgentStatus> = {
       ...(capabilities === undefined ? {} : { capabilities }),
       // Of one who has gone, the last known stays.
       metadata: metadata ?? (status === 'offline' ? (known.metadata ?? {}) : lasting(known.metadata)),
+      ...bound.instances,
     };
     if (!saysTheSame(known, value)) value.status_since = at;
-    return { changes: [], records: [putAgent(command, value)], result: { ok: true, recorded_at: at } };
+    const failed = failureAfterStatus(known, value, at);
+    const records = [putAgent(command, { ...value, ...failed }), ...bound.records];
+    return { changes: [], records, drops: bound.drops, result: { ok: true, recorded_at: at } };
   },
 };
 
 const reportEvent: Rule<ReportEvent> = {
-  needs: ({ thread_id, caller }) => ({ thread: thread_id, record: { kind: 'agent', key: caller.agent_id } }),
-  decide({ located, record }, command) {
-    const { caller, input, now } = command;
-    const { event_type, data } = input;
+  needs: ({ thread_id, caller, input }) => ({
+    thread: thread_id,
+    record: { kind: 'agent', key: caller.agent_id },
+    ...instanceNeeds(input.instance_id),
+  }),
+  decide({ located, record, records: kept }, command) {
+    const { caller, now } = command;
+    const { event_type, data, instance_id } = command.input;
+    const bound = bindInstance(kept, record?.agent, caller, instance_id);
     const content = {
       type: 'message',
       kind: 'event',
       body: textOf(data) ?? event_type,
-      metadata: { event_type, agent_id: caller.agent_id, data },
+      metadata: {
+        event_type,
+        agent_id: caller.agent_id,
+        ...(instance_id === undefined ? {} : { instance_id }),
+        data,
+      },
     } as const;
     const journal = command.thread_id === journalId(caller.workspace_id, caller.agent_id);
     if (!journal) {
@@ -84,22 +112,29 @@ const reportEvent: Rule<ReportEvent> = {
     const { entry, change } = journal
       ? journalEntry(located, caller.agent_id, command, content)
       : append(admit(located, caller), command, content);
+    // It tells how work goes on: where it names nobody it calls nobody.
+    const calls = journal ? CALLS_NOBODY : settleCalls(change.thread, entry);
     const at = new Date(now).toISOString();
+    const known = record?.agent ?? unknownAgent(command);
+    const last_event = {
+      event_type,
+      text: content.body.slice(0, 200),
+      at,
+      ...(journal ? {} : { thread_id: command.thread_id }),
+    };
     const value: Agent = {
-      ...((record as Agent | undefined) ?? unknownAgent(command)),
+      ...known,
       last_seen: at,
-      last_event: {
-        event_type,
-        text: content.body.slice(0, 200),
-        at,
-        ...(journal ? {} : { thread_id: command.thread_id }),
-      },
+      last_event,
+      ...failureAfterEvent(known, last_event),
+      ...bound.instances,
     };
     const { thread_id, message_id, seq } = entry;
     return {
       changes: [change],
-      records: [putAgent(command, value)],
-      result: { thread_id, message_id, seq, created_at: entry.created_at },
+      records: [putAgent(command, value), ...bound.records],
+      drops: bound.drops,
+      result: { thread_id, message_id, seq, created_at: entry.created_at, ...calls },
     };
   },
 };
@@ -145,7 +180,7 @@ export const agentRules = {
 /** Whoever speaks for the first time is in the registry from then on. */
 export function putHeard(record: Loaded['record'], command: Command): PutRecord {
   const last_seen = new Date(command.now).toISOString();
-  return putAgent(command, { ...((record as Agent | undefined) ?? unknownAgent(command)), last_seen });
+  return putAgent(command, { ...(record?.agent ?? unknownAgent(command)), last_seen });
 }
 
 function unknownAgent({ caller, now }: Command): Agent {
@@ -166,12 +201,10 @@ function putAgent({ caller }: Command, value: Agent): PutRecord {
 }
 
 /** Words of a status report that hold for that report alone; the others stand until they are said anew. */
-const PASSING = ['waiting', 'rateLimitedUntil', 'currentTask', 'error'] as const;
+const PASSING: readonly string[] = ['waiting', 'rateLimitedUntil', 'currentTask', 'error'];
 
 function lasting(metadata: Agent['metadata']): NonNullable<Agent['metadata']> {
-  const kept = Object.entries(metadata ?? {}).filter(
-    ([name]) => !(PASSING as readonly string[]).includes(name),
-  );
+  const kept = Object.entries(metadata ?? {}).filter(([name]) => !PASSING.includes(name));
   return Object.fromEntries(kept);
 }
 

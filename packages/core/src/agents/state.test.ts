@@ -2,11 +2,16 @@ import type { Agent, Ask } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
 import type { Presence } from '../participation/presence.ts';
-import type { KeptSession } from '../records.ts';
+import type { StoredSession } from '../sessions/kept-session.ts';
 import { type AgentFacts, type Patience, standing } from './state.ts';
 
 const NOW = Date.parse('2030-01-01T12:00:00Z');
-const patience: Patience = { stuckAfterMs: 60_000, offlineAfterMs: 120_000, unreadStuckMs: 600_000 };
+const patience: Patience = {
+  stuckAfterMs: 60_000,
+  offlineAfterMs: 120_000,
+  unreadStuckMs: 600_000,
+  returnMs: 30_000,
+};
 const ago = (seconds: number): string => new Date(NOW - seconds * 1_000).toISOString();
 
 /** An agent that reported itself; `heard`, `said` and `since` are seconds ago. */
@@ -27,7 +32,7 @@ function agent(
   };
 }
 
-function session(status: KeptSession['status'], heard: number, since = heard): KeptSession {
+function session(status: StoredSession['status'], heard: number, since = heard): StoredSession {
   return {
     agent_id: 'a',
     workspace_id: 'w',
@@ -199,9 +204,27 @@ const table: [string, Partial<AgentFacts>, string, string, number][] = [
   [
     'an error of one that has gone',
     { agent: agent('error', { heard: 300 }) },
-    'offline',
-    'silent; no connection and no heartbeat',
-    300,
+    'error',
+    'reports an error',
+    30,
+  ],
+  [
+    'an error that was dismissed, of one that has not said yet that all is well',
+    {
+      agent: agent('error', {
+        failure: { at: ago(30), text: 'no disk', dismissed: { by: 'kim', at: ago(9) } },
+      }),
+    },
+    'idle',
+    'its error was dismissed',
+    30,
+  ],
+  [
+    'an error of one that is at work again',
+    { agent: agent('busy', { failure: { at: ago(90), text: 'no disk' } }) },
+    'error',
+    'no disk',
+    90,
   ],
 
   [
@@ -249,10 +272,46 @@ const table: [string, Partial<AgentFacts>, string, string, number][] = [
   ],
   [
     'it does not read',
-    { sessions: [session('idle', 5)], unreadSince: NOW - 700_000 },
+    { sessions: [session('idle', 5, 3_600)], unreadSince: NOW - 700_000 },
     'stuck',
     'has had unread messages for 12 min and does not read',
     700,
+  ],
+  [
+    'it is at work and reads when it is done',
+    { sessions: [session('active', 5, 3_600)], unreadSince: NOW - 7_000_000 },
+    'working',
+    'codex_cli session is active',
+    3_600,
+  ],
+  [
+    'it has just come to rest',
+    { sessions: [session('idle', 5, 20)], unreadSince: NOW - 7_000_000 },
+    'idle',
+    'nothing to do',
+    20,
+  ],
+  [
+    'it waited for a person until a moment ago',
+    {
+      sessions: [session('idle', 5, 3_600)],
+      unreadSince: NOW - 7_000_000,
+      askEnded: NOW - 60_000,
+    },
+    'idle',
+    'nothing to do',
+    3_600,
+  ],
+  [
+    'it was answered long ago and does not read',
+    {
+      sessions: [session('idle', 5, 3_600)],
+      unreadSince: NOW - 1_200_000,
+      askEnded: NOW - 900_000,
+    },
+    'stuck',
+    'has had unread messages for 20 min and does not read',
+    900,
   ],
   [
     'it has not read for a while',

@@ -1,23 +1,30 @@
 import type { Agent, AgentView, Ask } from '@parley/protocol';
 
 import type { Presence } from '../participation/presence.ts';
-import type { KeptSession } from '../records.ts';
+import type { StoredSession } from '../sessions/kept-session.ts';
+import { openFailure } from './failure.ts';
 
 /** One way by which an agent is connected right now. */
 export interface Link {
   how: string;
   since: number;
+  /** The session whose connection it is. */
+  caller?: { session_id: string };
+  /** The commands it named when it registered; undefined where it did not. */
+  takes?: readonly string[];
 }
 
 /** All that is known of one agent at one moment. */
 export interface AgentFacts {
   agent: Agent | undefined;
-  sessions: readonly KeptSession[];
+  sessions: readonly StoredSession[];
   presence: readonly Presence[];
   links: readonly Link[];
   openAsks: readonly Ask[];
   /** When the oldest message was posted that the agent has neither acknowledged nor fetched. */
   unreadSince: number | undefined;
+  /** When a person last answered it, or its ask ended otherwise. */
+  askEnded?: number | undefined;
 }
 
 /** When silence and unread mail become worth a person's look. */
@@ -25,34 +32,37 @@ export interface Patience {
   stuckAfterMs: number;
   offlineAfterMs: number;
   unreadStuckMs: number;
+  /** How long one who is gone may take to come back before its asks are withdrawn. */
+  returnMs: number;
 }
 
 export type Standing = Pick<AgentView, 'state' | 'reason' | 'since'>;
 
 /** What an agent is at and why; the first that applies, from what needs a person to what does not. */
 export function standing(facts: AgentFacts, patience: Patience, now: number): Standing {
+  return needsYou(facts) ?? failing(facts) ?? otherwise(facts, patience, now);
+}
+
+/** What an agent is at apart from what a person should see to: one that has failed may be gone, or at work again. */
+export function otherwise(facts: AgentFacts, patience: Patience, now: number): Standing {
   const lost = now - patience.offlineAfterMs;
   // What a session said that has long fallen silent holds no more.
   const heard = facts.sessions.filter((session) => Date.parse(session.last_heartbeat_at) > lost);
   const current = { ...facts, sessions: deciding(heard) };
   return (
-    needsYou(facts) ??
-    offline(facts, patience, now) ??
-    failing(facts) ??
-    stuck(current, patience, now) ??
-    working(current) ??
-    idle(current, now)
+    offline(facts, patience, now) ?? stuck(current, patience, now) ?? working(current) ?? idle(current, now)
   );
 }
 
 /** A session that somebody has in hand tells what the agent is at; the others then only tell that it lives. */
-function deciding(sessions: readonly KeptSession[]): readonly KeptSession[] {
+function deciding(sessions: readonly StoredSession[]): readonly StoredSession[] {
   const managed = sessions.filter(({ management_mode }) => management_mode === 'managed');
   return managed.length > 0 ? managed : sessions;
 }
 
 function needsYou({ openAsks, agent }: AgentFacts): Standing | undefined {
-  const ask = openAsks[0];
+  // An answer would reach nobody who is gone.
+  const ask = openAsks.find(({ agent_gone_since }) => agent_gone_since === undefined);
   if (ask !== undefined) {
     const what = ask.command === undefined ? ask.prompt : `asks to run: ${ask.command}`;
     return { state: 'needs_you', reason: oneLine(what), since: ask.created_at };
@@ -61,7 +71,11 @@ function needsYou({ openAsks, agent }: AgentFacts): Standing | undefined {
   return { state: 'needs_you', reason: 'waiting at a prompt', since: agent.status_since };
 }
 
-function offline(facts: AgentFacts, { offlineAfterMs }: Patience, now: number): Standing | undefined {
+function offline(
+  facts: AgentFacts,
+  { offlineAfterMs }: Pick<Patience, 'offlineAfterMs'>,
+  now: number,
+): Standing | undefined {
   const { links, presence } = facts;
   if (links.length > 0 || presence.length > 0) return undefined;
   const words = signs(facts);
@@ -72,6 +86,16 @@ function offline(facts: AgentFacts, { offlineAfterMs }: Patience, now: number): 
   if (alive !== undefined && now - alive.at < offlineAfterMs) return undefined;
   const reason = last.gone ? 'process gone' : 'silent; no connection and no heartbeat';
   return { state: 'offline', reason, since: iso(last.at) };
+}
+
+/** True for one of whom nothing is heard any more, as far as is on record: its connections are not. */
+export function isGone(
+  facts: Pick<AgentFacts, 'agent' | 'sessions'>,
+  offlineAfterMs: number,
+  now: number,
+): boolean {
+  const unconnected = { ...facts, presence: [], links: [], openAsks: [], unreadSince: undefined };
+  return offline(unconnected, { offlineAfterMs }, now) !== undefined;
 }
 
 interface Sign {
@@ -95,21 +119,10 @@ function signs({ agent, sessions }: AgentFacts): Sign[] {
   return leave < 0 ? heard : heard.slice(0, leave + 1);
 }
 
+/** What an agent failed with stays until a person has dismissed it. */
 function failing({ agent }: AgentFacts): Standing | undefined {
-  if (agent === undefined) return undefined;
-  const { last_event: event, status, status_since, reported_at = '', metadata } = agent;
-  const failed = event !== undefined && (event.event_type === 'error' || event.event_type === 'task_failed');
-  const told = metadata?.['error'];
-  // Who has said since then that all is well is believed, and so is one who now names another fault.
-  if (failed && (event.at >= reported_at || (status === 'error' && typeof told !== 'string')))
-    return { state: 'error', reason: oneLine(event.text), since: event.at };
-  if (status !== 'error') return undefined;
-  const why = told ?? metadata?.['currentTask'];
-  return {
-    state: 'error',
-    reason: oneLine(typeof why === 'string' ? why : 'reports an error'),
-    since: status_since,
-  };
+  const failure = openFailure(agent);
+  return failure && { state: 'error', reason: oneLine(failure.text), since: failure.at };
 }
 
 function stuck(facts: AgentFacts, patience: Patience, now: number): Standing | undefined {
@@ -126,9 +139,21 @@ function stuck(facts: AgentFacts, patience: Patience, now: number): Standing | u
     const reason = `silent for ${span(now - silence)} in the middle of work`;
     return { state: 'stuck', reason, since: iso(silence) };
   }
-  if (unreadSince === undefined || now - unreadSince < patience.unreadStuckMs) return undefined;
+  // Who is at work reads when it is done, and who waited for a person could not read meanwhile.
+  if (unreadSince === undefined || working(facts) !== undefined) return undefined;
+  const lies = Math.max(unreadSince, ...freeSince(facts));
+  if (now - lies < patience.unreadStuckMs) return undefined;
   const reason = `has had unread messages for ${span(now - unreadSince)} and does not read`;
-  return { state: 'stuck', reason, since: iso(unreadSince) };
+  return { state: 'stuck', reason, since: iso(lies) };
+}
+
+/** Since when an agent could have read: the end of its work, and of its last ask. */
+function freeSince({ agent, sessions, askEnded }: AgentFacts): number[] {
+  const rests = [
+    ...(agent === undefined || agent.status === 'busy' ? [] : [agent.status_since]),
+    ...sessions.filter(({ status }) => status === 'idle').map(({ since }) => since),
+  ].map((at) => Date.parse(at));
+  return [...rests, ...(askEnded === undefined ? [] : [askEnded])].filter((at) => !Number.isNaN(at));
 }
 
 /** When an agent that said it is at work was last heard; undefined where it is at rest, or connected. */
@@ -163,7 +188,9 @@ function idle({ agent, sessions, presence, links }: AgentFacts, now: number): St
     ...links.map(({ since }) => iso(since)),
     ...presence.map(({ since }) => iso(since)),
   ].filter((at) => at !== undefined);
-  return { state: 'idle', reason: 'nothing to do', since: changes.toSorted().at(-1) ?? iso(now) };
+  // Whoever saw to it knows; the agent itself has not said yet that all is well.
+  const reason = agent?.status === 'error' ? 'its error was dismissed' : 'nothing to do';
+  return { state: 'idle', reason, since: changes.toSorted().at(-1) ?? iso(now) };
 }
 
 /** The newest sign of life that was recorded. */

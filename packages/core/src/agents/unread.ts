@@ -1,19 +1,38 @@
 import { LIMITS } from '@parley/protocol';
 
-import type { Deps } from '../operation.ts';
-import type { ThreadRow } from '../store.ts';
+import type { Offers } from '../evidence/offers.ts';
+import type { Store, ThreadRow } from '../store.ts';
+import { unreadFor } from '../threads/unread.ts';
+import type { Patience } from './state.ts';
 
 /** How many of an agent's threads are looked into for what it leaves unread. */
 const LOOKED_INTO = 5;
 const LOOKED_AT = 20;
 
+export interface UnreadDeps {
+  store: Store;
+  offers: Pick<Offers, 'reached'>;
+  patience: Pick<Patience, 'unreadStuckMs'>;
+}
+
 /** What an agent has not acknowledged, and since when it lets the messages of others lie. */
+export interface Unread {
+  unread: number;
+  since: number | undefined;
+  /** Where it is. */
+  threads: string[];
+  /** When a thread that is young today is to be looked into as well. */
+  changes_at?: number;
+}
+
+/** Counts what an agent has not read, as it stands now. */
 export async function unreadOf(
-  deps: Deps,
+  deps: UnreadDeps,
   workspace_id: string,
   agent: string,
   now: number,
-): Promise<{ unread: number; since: number | undefined }> {
+): Promise<Unread> {
+  const { unreadStuckMs } = deps.patience;
   const { rows } = await deps.store.threads({
     workspace_id,
     participant: agent,
@@ -24,26 +43,40 @@ export async function unreadOf(
     max_bytes: LIMITS.page_bytes,
     before: undefined,
   });
-  const open = rows.filter(({ state }) => state.status !== 'closed');
-  const unread = open.reduce((sum, { state, last_read_seq }) => sum + state.last_seq - last_read_seq, 0);
-  const oldest = now - deps.patience.unreadStuckMs;
-  const old = open.filter(({ state }) => Date.parse(state.created_at) <= oldest).slice(-LOOKED_INTO);
-  const moments = await Promise.all(old.map((row) => leftLying(deps, workspace_id, agent, row)));
+  const open = rows.filter((row) => row.state.status !== 'closed');
+  const unread = open.reduce((sum, row) => sum + unreadFor(row.state, row), 0);
+  const createdAt = ({ state }: ThreadRow): number => Date.parse(state.created_at);
+  const old = open.filter((row) => createdAt(row) <= now - unreadStuckMs);
+  const young = open.filter((row) => !old.includes(row)).map(createdAt);
+  const moments = await Promise.all(
+    old.slice(-LOOKED_INTO).map((row) => leftLying(deps, workspace_id, agent, row)),
+  );
   const known = moments.filter((at) => at !== undefined);
-  return { unread, since: known.length === 0 ? undefined : Math.min(...known) };
+  return {
+    unread,
+    since: known.length === 0 ? undefined : Math.min(...known),
+    threads: open.map(({ state }) => state.thread_id),
+    ...(young.length === 0 ? {} : { changes_at: Math.min(...young) + unreadStuckMs }),
+  };
 }
 
 /** When the first message of another was posted that the agent has neither acknowledged nor been given. */
 async function leftLying(
-  deps: Deps,
+  { store, offers }: UnreadDeps,
   workspace_id: string,
   agent: string,
   { state: { thread_id }, last_read_seq }: ThreadRow,
 ): Promise<number | undefined> {
-  const given = await deps.offers.reached(workspace_id, thread_id, agent);
-  const after = Math.max(last_read_seq, given);
-  const query = { workspace_id, thread_id, after, limit: LOOKED_AT, max_bytes: LIMITS.page_bytes };
-  const { entries } = await deps.store.page(query);
-  const first = entries.find(({ sender_agent_id }) => sender_agent_id !== agent);
+  const query = { workspace_id, thread_id, limit: LOOKED_AT, max_bytes: LIMITS.page_bytes };
+  const [given, page] = await Promise.all([
+    offers.reached(workspace_id, thread_id, agent),
+    store.page({ ...query, after: last_read_seq }),
+  ]);
+  // What it was given is mostly little, and then all that matters is on the page already.
+  const isBeyond = page.has_more && given > last_read_seq;
+  const { entries } = isBeyond ? await store.page({ ...query, after: given }) : page;
+  const first = entries.find(
+    ({ seq, sender_agent_id }) => seq > Math.max(last_read_seq, given) && sender_agent_id !== agent,
+  );
   return first === undefined ? undefined : Date.parse(first.created_at);
 }

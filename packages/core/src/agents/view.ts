@@ -2,66 +2,133 @@ import { type Agent, type AgentView, type Ask, type Caller, LIMITS } from '@parl
 
 import { seesAll } from '../asks/find-ask.ts';
 import { isOver } from '../asks/rules.ts';
-import type { Deps } from '../operation.ts';
-import type { KeptSession } from '../records.ts';
+import type { AgentPorts, AskPorts, ConversationPorts, MessagePorts, RecordPorts } from '../ports.ts';
+import type { StoredSession } from '../sessions/kept-session.ts';
+import type { AgentsQuery } from '../store.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
-import { lastSeen, standing } from './state.ts';
-import { unreadOf } from './unread.ts';
+import { openFailure } from './failure.ts';
+import { lastSeen, otherwise, standing } from './state.ts';
+import type { Unread } from './unread.ts';
+
+/** What is known of agents stands in many places. */
+export type ViewPorts = RecordPorts & MessagePorts & ConversationPorts & AgentPorts & AskPorts;
 
 interface Known {
   agent: Agent | undefined;
-  sessions: KeptSession[];
+  sessions: StoredSession[];
   asks: Ask[];
+  /** When the newest of its asks that are over ended. */
+  askEnded: number | undefined;
+  unread: Unread;
 }
 
-/** Every agent of the viewer's workspace, or the one of a name, listed once however many ways it is known by. */
-export async function viewAgents(deps: Deps, viewer: Caller, only?: string): Promise<AgentView[]> {
+const NOTHING_UNREAD: Unread = { unread: 0, since: undefined, threads: [] };
+
+/** How many sessions of one agent are looked at and counted, those that were heard last. */
+const SESSIONS = 100;
+
+/**
+ * The names of the agents of a workspace in their order, each once however many ways it is known by: who is on record,
+ * and who is connected or present without it.
+ */
+export async function agentNames(
+  { store, links, presence }: Pick<ViewPorts, 'store' | 'links' | 'presence'>,
+  { workspace_id, past, limit }: AgentsQuery,
+): Promise<string[]> {
+  const kept = await store.agents({ workspace_id, past, limit });
+  const last = kept.length < limit ? undefined : kept.at(-1);
+  const isWanted = (name: string): boolean =>
+    (past === undefined || name > past) && (last === undefined || name < last);
+  const names = new Set(kept);
+  for (const name of links.of(workspace_id).keys()) if (isWanted(name)) names.add(name);
+  for (const name of presence.agents(workspace_id)) if (isWanted(name)) names.add(name);
+  return [...names].toSorted((a, b) => (a < b ? -1 : 1)).slice(0, limit);
+}
+
+/** The agents of these names, in their order; nobody of whom nothing is known. */
+export async function viewAgents(
+  deps: ViewPorts,
+  viewer: Caller,
+  names: readonly string[],
+): Promise<AgentView[]> {
   const { workspace_id } = viewer;
-  const query = { workspace_id, limit: LIMITS.records };
-  const [agents, sessions, asks] = await Promise.all([
-    deps.store.records({ kind: 'agent', ...query, ...(only === undefined ? {} : { prefix: only }) }),
-    deps.store.records({ kind: 'session', ...query, ...(only === undefined ? {} : { prefix: `${only} ` }) }),
+  const [agents, sessions, asks, ended, unreads] = await Promise.all([
+    deps.store.records({ kind: 'agent', workspace_id, keys: names, limit: names.length }),
+    deps.store.records({ kind: 'session', workspace_id, owners: names, heard_last: true, limit: SESSIONS }),
+    openAsks(deps, workspace_id, names),
     deps.store.records({
       kind: 'ask',
-      ...query,
-      marks: ['open'],
-      ...(only === undefined ? {} : { owner: only }),
+      workspace_id,
+      owners: names,
+      marks: ['answering', 'resolved'],
+      descending: true,
+      limit: 1,
     }),
+    Promise.all(names.map((name) => deps.unread.of(workspace_id, name))),
   ]);
-  const knownByName = new Map<string, Known>();
-  const known = (name: string): Known => {
-    const found = knownByName.get(name) ?? { agent: undefined, sessions: [], asks: [] };
-    knownByName.set(name, found);
-    return found;
-  };
-  for (const agent of agents) known(agent.agent_id).agent = agent;
-  for (const session of sessions) known(session.agent_id).sessions.push(session);
-  for (const ask of asks) known(ask.agent_id).asks.push(ask);
-  for (const name of deps.links.of(workspace_id).keys()) known(name);
-  for (const name of deps.presence.agents(workspace_id)) known(name);
-  const wanted = [...knownByName].filter(([name]) => only === undefined || name === only);
-  const views = await Promise.all(
-    wanted
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, facts]) => viewAgent(deps, viewer, name, facts)),
+  const knownByName = new Map<string, Known>(
+    names.map((name, i) => {
+      const unread = unreads[i] ?? NOTHING_UNREAD;
+      return [name, { agent: undefined, sessions: [], asks: [], askEnded: undefined, unread }];
+    }),
   );
+  for (const agent of agents) {
+    const known = knownByName.get(agent.agent_id);
+    if (known !== undefined) known.agent = agent;
+  }
+  for (const ask of ended) {
+    const known = knownByName.get(ask.agent_id);
+    if (known !== undefined) known.askEnded = endOf(ask);
+  }
+  for (const session of sessions) knownByName.get(session.agent_id)?.sessions.push(session);
+  for (const ask of asks) knownByName.get(ask.agent_id)?.asks.push(ask);
+  const isKnown = (name: string, { agent, sessions: own, asks: open }: Known): boolean =>
+    agent !== undefined ||
+    own.length > 0 ||
+    open.length > 0 ||
+    deps.links.of(workspace_id).has(name) ||
+    deps.presence.agents(workspace_id).includes(name);
+  const views = [...knownByName]
+    .filter(([name, facts]) => isKnown(name, facts))
+    .map(([name, facts]) => viewAgent(deps, viewer, name, facts));
   return withReadablePresence(deps, viewer, views);
 }
 
-async function viewAgent(deps: Deps, viewer: Caller, name: string, known: Known): Promise<AgentView> {
+/** All agents of the viewer's workspace, a page at a time. */
+export async function* everyAgent(deps: ViewPorts, viewer: Caller): AsyncGenerator<AgentView> {
+  const { workspace_id } = viewer;
+  const limit = LIMITS.page_default;
+  let past: string | undefined;
+  do {
+    const names = await agentNames(deps, { workspace_id, past, limit });
+    yield* await viewAgents(deps, viewer, names);
+    past = names.length < limit ? undefined : names.at(-1);
+  } while (past !== undefined);
+}
+
+/** The asks of these agents that wait for a person, as people read them. */
+async function openAsks(deps: ViewPorts, workspace_id: string, owners: readonly string[]): Promise<Ask[]> {
+  const query = { kind: 'ask', workspace_id, owners, marks: ['open'], limit: LIMITS.open_asks } as const;
+  const now = deps.clock.now();
+  return deps.asks.shown((await deps.store.records(query)).filter((ask) => !isOver(ask, now)));
+}
+
+function viewAgent(deps: ViewPorts, viewer: Caller, name: string, known: Known): AgentView {
   const { workspace_id } = viewer;
   const { sessions } = known;
   const isOwn = viewer.agent_id === name;
   const agent = isOwn || mayOverride(viewer) ? known.agent : known.agent && withoutPrivateEvent(known.agent);
   const now = deps.clock.now();
-  const open = known.asks.filter((ask) => !isOver(ask, now));
-  const openAsks = isOwn || seesAll(viewer) ? open : open.map(withoutWords);
+  const asks = isOwn || seesAll(viewer) ? known.asks : known.asks.map(withoutWords);
   const links = deps.links.of(workspace_id).get(name) ?? [];
   const presence = deps.presence.ofAgent(workspace_id, name);
-  const { unread, since: unreadSince } = await unreadOf(deps, workspace_id, name, now);
-  const facts = { agent, sessions, presence, links, openAsks, unreadSince };
+  const { unread, since: unreadSince } = known.unread;
+  const askEnded = unreadSince === undefined ? undefined : known.askEnded;
+  const facts = { agent, sessions, presence, links, openAsks: asks, unreadSince, askEnded };
   const stands = standing(facts, deps.patience, now);
+  const meanwhile = stands.state === 'error' ? otherwise(facts, deps.patience, now) : stands;
+  const failure = openFailure(agent);
   const { registration, metadata, last_event, status = 'online' } = agent ?? {};
   const since = presence[0]?.since ?? links[0]?.since ?? now;
   return {
@@ -69,7 +136,7 @@ async function viewAgent(deps: Deps, viewer: Caller, name: string, known: Known)
     name: registration?.name ?? name,
     type: registration?.type ?? 'custom',
     // Who is heard of again after it took leave is back.
-    status: stands.state === 'offline' ? 'offline' : status === 'offline' ? 'online' : status,
+    status: meanwhile.state === 'offline' ? 'offline' : status === 'offline' ? 'online' : status,
     ...stands,
     last_seen: lastSeen(facts) ?? new Date(since).toISOString(),
     capabilities: agent?.capabilities ?? [],
@@ -77,7 +144,7 @@ async function viewAgent(deps: Deps, viewer: Caller, name: string, known: Known)
     runtimes: [...new Set(sessions.map(({ runtime }) => runtime))],
     sessions: sessions.length,
     unread,
-    open_asks: openAsks.length,
+    open_asks: asks.length,
     presence: presence.map((one) => ({
       thread_id: one.thread_id,
       state: one.state,
@@ -85,8 +152,17 @@ async function viewAgent(deps: Deps, viewer: Caller, name: string, known: Known)
     })),
     ...(registration?.endpoint === undefined ? {} : { endpoint: registration.endpoint }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(agent?.instances === undefined ? {} : { instances: agent.instances }),
     ...(last_event === undefined ? {} : { last_event: shown(last_event) }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(stands.state === 'error' ? { meanwhile } : {}),
   };
+}
+
+/** When an ask that is over ended. */
+function endOf(ask: Ask): number | undefined {
+  const at = ask.resolved_at ?? ask.verdict?.at;
+  return at === undefined ? undefined : Date.parse(at);
 }
 
 type LastEvent = NonNullable<Agent['last_event']>;
@@ -102,14 +178,21 @@ function withoutWords({ command: _command, ...ask }: Ask): Ask {
 
 /** What was said in a thread is for those who may read it there. */
 function withoutPrivateEvent(agent: Agent): Agent {
-  const { last_event } = agent;
-  if (last_event?.thread_id === undefined) return agent;
-  return { ...agent, last_event: { ...last_event, text: last_event.event_type } };
+  const { last_event, failure } = agent;
+  return {
+    ...agent,
+    ...(last_event?.thread_id === undefined
+      ? {}
+      : {
+          last_event: { event_type: last_event.event_type, text: last_event.event_type, at: last_event.at },
+        }),
+    ...(failure?.thread_id === undefined ? {} : { failure: { at: failure.at, text: 'failed in a thread' } }),
+  };
 }
 
 /** Who is in which thread is for those who may read it. */
 async function withReadablePresence(
-  deps: Deps,
+  deps: RecordPorts,
   viewer: Caller,
   views: readonly AgentView[],
 ): Promise<AgentView[]> {

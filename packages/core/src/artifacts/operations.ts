@@ -2,14 +2,15 @@ import { type Artifact, type Caller, LIMITS, ParleyError, scopedId, ulid } from 
 
 import { invalid } from '../draft.ts';
 import { requireTreeRight } from '../knowledge/rights.ts';
-import { type Deps, operation, stamp } from '../operation.ts';
+import { operation, stamp } from '../operation.ts';
+import type { ArtifactPorts, RecordPorts } from '../ports.ts';
 import { checkIdScope, treeId, workspaceTag } from '../threads/access.ts';
-import type { KeptArtifact } from './kept.ts';
+import type { ArtifactRecord } from './artifact-record.ts';
 import { checkName, checkType } from './policy.ts';
 
-export const putArtifact = operation('put_artifact', {
+const putArtifact = operation('put_artifact', {
   authority: 'act',
-  async run(deps, caller, input, { body }) {
+  async run(deps: RecordPorts & ArtifactPorts, caller, input, { body, trace }) {
     requireTreeRight(caller, 'create');
     const { name, idempotency_key } = input;
     const { workspace_id } = caller;
@@ -18,7 +19,7 @@ export const putArtifact = operation('put_artifact', {
     checkName(name);
     const bytesGiven = body ?? inline(input);
     const kept = await deps.artifacts.keep(workspace_id, bytesGiven, { mime_type, sha256: input.sha256 });
-    const head = stamp(deps, caller, 'put_artifact', idempotency_key);
+    const head = stamp(deps, caller, 'put_artifact', idempotency_key, undefined, trace);
     const unique = ulid(head.now, deps.chance.bytes(16));
     const { result } = await deps.log.append({
       type: 'put_artifact',
@@ -27,20 +28,20 @@ export const putArtifact = operation('put_artifact', {
       artifact_id: scopedId('art', unique, workspaceTag(workspace_id)),
       input: { name, mime_type, ...kept },
     });
-    return { artifact: result['artifact'] as Artifact };
+    return result;
   },
 });
 
-export const getArtifact = operation('get_artifact', {
+const getArtifact = operation('get_artifact', {
   authority: 'look',
-  async run(deps, caller, { artifact_id }) {
+  async run(deps: RecordPorts, caller, { artifact_id }) {
     return { artifact: toArtifact(await findArtifact(deps, caller, artifact_id)) };
   },
 });
 
-export const listArtifacts = operation('list_artifacts', {
+const listArtifacts = operation('list_artifacts', {
   authority: 'look',
-  async run(deps, { workspace_id }, { limit, after }) {
+  async run(deps: RecordPorts, { workspace_id }, { limit, after }) {
     const found = await deps.store.records({
       kind: 'artifact',
       workspace_id,
@@ -56,14 +57,14 @@ export const listArtifacts = operation('list_artifacts', {
   },
 });
 
-export const signArtifactUrl = operation('sign_artifact_url', {
+const signArtifactUrl = operation('sign_artifact_url', {
   authority: 'look',
-  async run(deps, caller, { artifact_id, ttl_sec: asked }) {
+  async run(deps: RecordPorts & ArtifactPorts, caller, { artifact_id, ttl_sec: asked }) {
     const artifact = await findArtifact(deps, caller, artifact_id);
     const ttl_sec = Math.min(asked, LIMITS.signed_url_sec);
     const untilSec = Math.floor(deps.clock.now() / 1_000) + ttl_sec;
     return {
-      artifact_uri: deps.artifacts.sign(artifact, untilSec),
+      artifact_uri: await deps.artifacts.sign(artifact, untilSec),
       artifact_hash: artifact.sha256,
       method: 'GET' as const,
       ttl_sec,
@@ -74,7 +75,7 @@ export const signArtifactUrl = operation('sign_artifact_url', {
 });
 
 /** An artifact of the caller's workspace. */
-async function findArtifact(deps: Deps, caller: Caller, id: string): Promise<KeptArtifact> {
+async function findArtifact(deps: RecordPorts, caller: Caller, id: string): Promise<ArtifactRecord> {
   const { workspace_id } = caller;
   checkIdScope(id, caller);
   const [kept] = await deps.store.records({ kind: 'artifact', workspace_id, keys: [id], limit: 1 });
@@ -83,7 +84,7 @@ async function findArtifact(deps: Deps, caller: Caller, id: string): Promise<Kep
   return kept;
 }
 
-function toArtifact({ workspace_id: _workspace, ...artifact }: KeptArtifact): Artifact {
+function toArtifact({ workspace_id: _workspace, ...artifact }: ArtifactRecord): Artifact {
   return artifact;
 }
 
@@ -96,3 +97,11 @@ async function* inline(given: {
     throw invalid('content', 'content: give the text, or the bytes as content_base64');
   yield content === undefined ? Buffer.from(content_base64 ?? '', 'base64') : Buffer.from(content);
 }
+
+/** By name: the table of operations takes them from here. */
+export const artifactOperations = {
+  put_artifact: putArtifact,
+  get_artifact: getArtifact,
+  list_artifacts: listArtifacts,
+  sign_artifact_url: signArtifactUrl,
+};

@@ -28,11 +28,33 @@ export function checkType(mime_type: string, types: readonly string[]): void {
   });
 }
 
-/** Refuses a name that is a path, or that would make a page or a program of a harmless type. */
+/**
+ * Refuses a name that is a path, or that would make a page or a program of a harmless type; also one that becomes so
+ * when somebody decodes it, or writes its look-alikes plainly.
+ */
 export function checkName(name: string): void {
-  if (/[\\/\p{Cc}]/u.test(name) || /^\.+$/.test(name))
-    throw invalid('name', 'name: must be the name of a file, without a path');
-  if (RISKY.test(name)) throw invalid('name', 'name: pages and programs are not taken');
+  for (const meant of readings(name)) {
+    if (/[\\/\p{Cc}]/u.test(meant) || /^\s*\.+\s*$/.test(meant))
+      throw invalid('name', 'name: must be the name of a file, without a path');
+    if (RISKY.test(meant.replace(/[\s.]+$/, '')))
+      throw invalid('name', 'name: pages and programs are not taken');
+  }
+}
+
+/** A name and whatever it turns into when it is decoded, as often as that changes it. */
+function* readings(name: string): Generator<string> {
+  for (let meant = name, before = ''; meant !== before;) {
+    yield meant;
+    before = meant;
+    meant = meant.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    // Fullwidth and other slashes are plain ones to those who normalise.
+    meant = meant
+      .normalize('NFKC')
+      .replaceAll(/[\u2044\u2215\u29f8]/g, '/')
+      .replaceAll(/[\u2216\u29f5]/g, '\\');
+  }
 }
 
 /** Refuses bytes that are not what their type says, as far as their beginning tells. */

@@ -9,7 +9,7 @@ const putArtifact: Rule<PutArtifact> = {
     const { caller, input, artifact_id } = command;
     requireTreeRight(caller, 'create');
     const { workspace_id } = caller;
-    const told = standingEntry(
+    const reported = standingEntry(
       loaded.located,
       command,
       'the tree of documents',
@@ -21,10 +21,10 @@ const putArtifact: Rule<PutArtifact> = {
         metadata: { artifact_id, ...input },
       },
     );
-    const value = artifactOf(workspace_id, told.entry);
+    const value = artifactOf(workspace_id, reported.entry);
     const { workspace_id: _workspace, ...artifact } = value;
     return {
-      changes: [told.change],
+      changes: [reported.change],
       records: [putKeptArtifact(value)],
       result: { artifact },
     };

@@ -1,9 +1,18 @@
-import { type Ask, canonicalJson, type Caller, ParleyError } from '@parley/protocol';
+import {
+  type Ask,
+  canonicalJson,
+  type Caller,
+  HUB_NAME,
+  NO_LONGER_NEEDED,
+  ParleyError,
+} from '@parley/protocol';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createFeed } from '../feed.ts';
-import { type Desk, openDesk } from '../sample-desk.ts';
+import { hubCaller } from '../hub-caller.ts';
+import { openSampleHub, type SampleHub } from '../sample-hub.ts';
+import type { Connection } from '../sessions/gone.ts';
 import type { Store } from '../store.ts';
 import { journalId } from '../threads/access.ts';
 
@@ -50,7 +59,9 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), who: fc.constantFrom('agent' as const, 'watcher' as const) }),
   fc.record({ do: fc.constant('look' as const), who: fc.constantFrom('agent' as const, 'desk' as const) }),
   fc.record({ do: fc.constant('list' as const), who: fc.constantFrom('agent' as const, 'watcher' as const) }),
-  fc.record({ do: fc.constantFrom('withdraw' as const, 'keeper' as const, 'restart' as const) }),
+  fc.record({
+    do: fc.constantFrom('withdraw' as const, 'keeper' as const, 'lost' as const, 'restart' as const),
+  }),
   // Wall clocks go both ways.
   fc.record({ do: fc.constant('clock' as const), ms: fc.integer({ min: -1_500, max: 1_500 }) }),
 );
@@ -83,7 +94,7 @@ export function testAsks(
 
   test('the newest asks are listed first, page by page, by status and by agent', async () => {
     const { desk, agent, workspace_id } = people();
-    const { call, deps } = openDesk(theStore(), { now: START });
+    const { call, deps } = openSampleHub(theStore(), { now: START });
     const agents = [agent, { ...agent, agent_id: 'second' }] as const;
     const ids = Array.from({ length: sizes.listed }, (_, i) => `ask_${String(i).padStart(6, '0')}`);
     const owner = (i: number): Caller => agents[i % 3 === 0 ? 1 : 0];
@@ -104,13 +115,13 @@ export function testAsks(
       const found: string[] = [];
       let before: string | null = null;
       for (let page = 0; page < pages; page++) {
-        const told = (await call(caller, 'list_asks', {
+        const reported = (await call(caller, 'list_asks', {
           limit: 7,
           ...filter,
           ...(before === null ? {} : { before }),
         })) as { asks: Ask[]; next_before: string | null };
-        found.push(...told.asks.map(({ ask_id }) => ask_id));
-        before = told.next_before;
+        found.push(...reported.asks.map(({ ask_id }) => ask_id));
+        before = reported.next_before;
         if (before === null) break;
       }
       return found;
@@ -132,6 +143,134 @@ export function testAsks(
     expect(await listed(agents[1], { status: 'all', of_agent: 'agent' }, 3)).toEqual([]);
     const all = await listed(desk, { status: 'all', limit: 200 }, Infinity);
     expect(all).toEqual(expected(() => true, Infinity));
+  });
+
+  test('an ask whose agent is gone says so, and is withdrawn on record unless the agent comes back in time', async () => {
+    const { desk: person, agent, workspace_id } = people();
+    const clock = { now: START };
+    const links = new Map<string, Connection>();
+    const { call, deps } = openSampleHub(theStore(), clock);
+    deps.links.session = ({ session_id }) => links.get(session_id);
+    const raise = async (caller: Caller): Promise<Ask> =>
+      ((await call(caller, 'raise_ask', { prompt: 'may I?', expires_in_ms: 3_600_000 })) as { ask: Ask }).ask;
+    const look = async ({ ask_id }: Ask): Promise<Ask> =>
+      ((await call(person, 'get_ask', { ask_id })) as { ask: Ask }).ask;
+    const pass = async (ms: number): Promise<void> => {
+      clock.now += ms;
+      await deps.asks.dropLost();
+    };
+    const sessions = ['killed', 'returns', 'unknown'] as const;
+    const [killed, returns, unknown] = await Promise.all(
+      sessions.map((session_id) => raise({ ...agent, session_id })),
+    );
+    if (killed === undefined || returns === undefined || unknown === undefined) throw new Error('not raised');
+    links.set('killed', 'connected').set('returns', 'connected');
+    await pass(600_000);
+    expect(await look(killed)).toEqual(killed);
+
+    links.set('killed', { lost: clock.now }).set('returns', { lost: clock.now });
+    const agent_gone_since = new Date(clock.now).toISOString();
+    await pass(10);
+    expect(await look(killed)).toEqual({ ...killed, agent_gone_since });
+    expect(await call(person, 'list_asks', {})).toMatchObject({
+      asks: expect.arrayContaining([{ ...returns, agent_gone_since }, unknown]),
+    });
+    // It needs nobody who could not hear them.
+    expect(await call(person, 'get_agent', { of_agent: agent.agent_id })).toMatchObject({ open_asks: 3 });
+    await pass(20_000);
+    links.set('returns', 'connected');
+    await pass(9_000);
+    expect(await look(killed)).toMatchObject({ status: 'open' });
+    await pass(1_100);
+    const verdict = { decision: 'withdrawn', by: HUB_NAME, device: 'hub', reason: 'the agent is gone' };
+    const resolved_at = new Date(clock.now).toISOString();
+    const withdrawn = {
+      ...killed,
+      status: 'resolved',
+      resolved_at,
+      verdict: { ...verdict, at: resolved_at },
+    };
+    expect(await look(killed)).toEqual(withdrawn);
+    expect(await look(returns)).toEqual(returns);
+    expect(await look(unknown)).toEqual(unknown);
+    const query = { workspace_id, thread_id: killed.thread_id, after: 0, limit: 100, max_bytes: 1e9 };
+    expect((await deps.store.page(query)).entries.at(-1)).toMatchObject({
+      type: 'ask.resolved',
+      sender_agent_id: HUB_NAME,
+      body: 'withdrawn: the agent is gone',
+      in_reply_to: killed.message_id,
+    });
+    deps.asks.close();
+  });
+
+  test('what is taken back when its time is up was denied, also before anybody has put that on record', async () => {
+    const { agent } = people();
+    const clock = { now: START };
+    const { call, deps } = openSampleHub(theStore(), clock);
+    const { ask } = (await call(agent, 'raise_ask', { prompt: 'may I?', expires_in_ms: 1_000 })) as {
+      ask: Ask;
+    };
+    clock.now += 1_000;
+    const head = { caller: agent, now: clock.now, salt: 3, thread_id: ask.thread_id, ask_id: ask.ask_id };
+    const input = { reason: NO_LONGER_NEEDED };
+    const { result } = await deps.log.append({ type: 'withdraw_ask', ...head, input });
+    expect(result.ask).toMatchObject({
+      status: 'resolved',
+      verdict: { decision: 'denied', by: HUB_NAME, at: ask.expires_at },
+    });
+    deps.asks.close();
+  });
+
+  test('an answer that comes when its time is up is none, also before anybody has put that on record', async () => {
+    const { agent, desk } = people();
+    const clock = { now: START };
+    const { call, deps } = openSampleHub(theStore(), clock);
+    const raise = async (): Promise<Ask> =>
+      ((await call(agent, 'raise_ask', { prompt: 'may I?', expires_in_ms: 1_000 })) as { ask: Ask }).ask;
+    const [early, late] = [await raise(), await raise()];
+    const answers = { decision: 'approved' } as const;
+    clock.now += 999;
+    expect(await call(desk, 'answer_ask', { ask_id: early.ask_id, ...answers })).toMatchObject({
+      ask: { verdict: { decision: 'approved', by: 'person' } },
+    });
+    clock.now += 1;
+    // Straight to the store, as for one who read it in time and was kept waiting for his turn.
+    const head = { caller: desk, now: clock.now, salt: 3, thread_id: late.thread_id, ask_id: late.ask_id };
+    const { result } = await deps.log.append({ type: 'answer_ask', ...head, input: answers });
+    expect(result.ask).toMatchObject({
+      status: 'resolved',
+      verdict: { decision: 'denied', by: HUB_NAME, at: late.expires_at },
+    });
+    expect(
+      await call(desk, 'answer_ask', { ask_id: late.ask_id, ...answers }).catch((error: unknown) => error),
+    ).toMatchObject({
+      code: 'CONFLICT',
+      details: { ask: { verdict: { decision: 'denied', by: HUB_NAME } } },
+    });
+    expect(await call(agent, 'get_ask', { ask_id: late.ask_id })).toMatchObject({
+      ask: { status: 'resolved', verdict: { decision: 'denied' } },
+    });
+    deps.asks.close();
+  });
+
+  test('who has beaten since it was found gone keeps its ask, decided where it is written', async () => {
+    const { agent, workspace_id } = people();
+    const clock = { now: START };
+    const { call, deps } = openSampleHub(theStore(), clock);
+    const { ask } = (await call(agent, 'raise_ask', { prompt: 'may I?' })) as { ask: Ask };
+    const beat = { runtime: 'codex', status: 'idle', management_mode: 'managed' };
+    clock.now += 1_000;
+    await call(agent, 'heartbeat_session', beat);
+    const drop = async (gone: number): Promise<Ask> => {
+      const caller = hubCaller(workspace_id);
+      const head = { caller, now: clock.now, salt: 3, thread_id: ask.thread_id, ask_id: ask.ask_id };
+      const input = { gone_since: new Date(gone).toISOString() };
+      return (await deps.log.append({ type: 'drop_ask', ...head, input })).result.ask;
+    };
+    expect(await drop(START)).toEqual(ask);
+    await call(agent, 'heartbeat_session', { ...beat, status: 'offline' });
+    expect(await drop(START)).toMatchObject({ status: 'resolved', verdict: { decision: 'withdrawn' } });
+    deps.asks.close();
   });
 }
 
@@ -160,14 +299,14 @@ async function play(record: Store, steps: readonly Step[], scheduler: fc.Schedul
   const { agent, desk, tablet, other, watcher, workspace_id } = people();
   const callers = { agent, desk, tablet, other, watcher };
   const clock = { now: START };
-  // The bell is shared, as between two hubs: what one has begun may be done when the other is up.
+  // The feed is shared, as between two hubs: what one has begun may be done when the other is up.
   const feed = createFeed();
-  const first = openDesk(record, clock);
+  const first = openSampleHub(record, clock);
   const { ask } = (await first.call(agent, 'raise_ask', { prompt: 'may I?', expires_in_ms: 1_000 })) as {
     ask: Ask;
   };
   first.deps.asks.close();
-  let { call, deps }: Desk = openDesk(store, clock, feed);
+  let { call, deps }: SampleHub = openSampleHub(store, clock, feed);
   let life = new AbortController();
   const verdicts: string[] = [];
   const note = (one: Ask | undefined): void => {
@@ -178,8 +317,8 @@ async function play(record: Store, steps: readonly Step[], scheduler: fc.Schedul
   const waitOver = async (caller: Caller): Promise<Ask> => {
     for (;;) {
       const { signal } = life;
-      const told = await call(caller, 'wait_for_ask', { ask_id, timeout_ms: 2_000 }, signal);
-      const { ask: found, timed_out } = told as { ask: Ask; timed_out: boolean };
+      const reported = await call(caller, 'wait_for_ask', { ask_id, timeout_ms: 2_000 }, signal);
+      const { ask: found, timed_out } = reported as { ask: Ask; timed_out: boolean };
       if (!timed_out) return found;
       expect(signal.aborted, 'nobody rang').toBe(true);
     }
@@ -205,12 +344,23 @@ async function play(record: Store, steps: readonly Step[], scheduler: fc.Schedul
       } else if (one.do === 'wait') {
         note(await waitOver(callers[one.who]));
       } else if (one.do === 'keeper') await deps.asks.settleAll();
-      else if (one.do === 'clock') clock.now += one.ms;
+      else if (one.do === 'lost') {
+        const gone_since = new Date(clock.now).toISOString();
+        const head = {
+          caller: hubCaller(workspace_id),
+          now: clock.now,
+          salt: 7,
+          thread_id: ask.thread_id,
+          ask_id,
+        };
+        const { result } = await deps.log.append({ type: 'drop_ask', ...head, input: { gone_since } });
+        note(result.ask);
+      } else if (one.do === 'clock') clock.now += one.ms;
       else {
         deps.asks.close();
         life.abort();
         life = new AbortController();
-        ({ call, deps } = openDesk(store, clock, feed));
+        ({ call, deps } = openSampleHub(store, clock, feed));
         await deps.asks.start();
       }
     } catch (error) {
@@ -250,9 +400,9 @@ async function checkLog(
   expect(of('ask.raised')).toHaveLength(1);
   expect(of('ask.answered').length).toBeLessThanOrEqual(1);
   expect(of('ask.resolved').length).toBeLessThanOrEqual(1);
-  const told = entries
+  const reported = entries
     .flatMap(({ metadata }) => metadata?.['verdict'] ?? [])
     .map((one) => canonicalJson(one));
-  expect(told.length).toBeGreaterThan(0);
-  expect(new Set([...told, verdict]).size).toBe(1);
+  expect(reported.length).toBeGreaterThan(0);
+  expect(new Set([...reported, verdict]).size).toBe(1);
 }

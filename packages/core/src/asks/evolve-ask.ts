@@ -1,6 +1,6 @@
 import type { Ask, AskContent, AskStatus, AskVerdict } from '@parley/protocol';
 
-import type { Entry } from '../entry.ts';
+import { type Entry, factsOf } from '../entry.ts';
 import type { PutRecord } from '../records.ts';
 
 interface Raised {
@@ -17,13 +17,13 @@ interface Settled {
 
 /** The name of the ask that an entry tells of; undefined for all other entries. */
 export function askOf({ type, metadata }: Entry): string | undefined {
-  return type.startsWith('ask.') ? (metadata?.['ask_id'] as string) : undefined;
+  return type.startsWith('ask.') ? factsOf<{ ask_id: string }>({ metadata }).ask_id : undefined;
 }
 
 /** The ask after one more entry of its own. Replaying them all gives the live one again. */
 export function evolveAsk(workspace_id: string, ask: Ask | undefined, entry: Entry): Ask {
   if (ask === undefined) return raised(workspace_id, entry);
-  const { status, verdict, resolved_at } = entry.metadata as unknown as Settled;
+  const { status, verdict, resolved_at } = factsOf<Settled>(entry);
   return {
     ...ask,
     status,
@@ -33,7 +33,7 @@ export function evolveAsk(workspace_id: string, ask: Ask | undefined, entry: Ent
 }
 
 function raised(workspace_id: string, entry: Entry): Ask {
-  const { ask_id, expires_at, ask } = entry.metadata as unknown as Raised;
+  const { ask_id, expires_at, ask } = factsOf<Raised>(entry);
   return {
     ask_id,
     workspace_id,

@@ -1,10 +1,10 @@
 import { type Ask, type Caller, ParleyError } from '@parley/protocol';
 
-import type { Deps } from '../operation.ts';
+import type { AskPorts, RecordPorts } from '../ports.ts';
 import { mayOverride } from '../threads/status.ts';
 
 /** The ask as it stands, for those who may see it; for the others there is none. */
-export async function findAsk(deps: Deps, caller: Caller, askId: string): Promise<Ask> {
+export async function findAsk(deps: RecordPorts & AskPorts, caller: Caller, askId: string): Promise<Ask> {
   const [ask] = await deps.store.records({
     kind: 'ask',
     workspace_id: caller.workspace_id,

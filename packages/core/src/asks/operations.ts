@@ -1,41 +1,50 @@
 import { type Ask, type AskContent, type Caller, LIMITS, ParleyError, ulid } from '@parley/protocol';
 
-import { type Deps, operation, stamp } from '../operation.ts';
+import type { AnswerAsk, RaiseAsk, WithdrawAsk } from '../commands.ts';
+import { isUnknown } from '../log.ts';
+import { operation, stamp } from '../operation.ts';
+import type { AskPorts, NotifyPorts, RecordPorts } from '../ports.ts';
 import type { RecordsQuery } from '../records.ts';
 import { checkThreadScope, journalId } from '../threads/access.ts';
 import { findAsk, seesAll } from './find-ask.ts';
-import { applyLeaves } from './leave-operations.ts';
+import { applyApprovalRules } from './approval-rule-operations.ts';
 import { isVerdictOf, settled } from './rules.ts';
 import { waitForVerdict } from './wait.ts';
 
-export const raiseAsk = operation('raise_ask', {
+const raiseAsk = operation('raise_ask', {
   authority: 'act',
-  run: async (deps, caller, input) => ({ ask: await raise(deps, caller, input as Raising) }),
+  async run(deps: RecordPorts & AskPorts, caller, input) {
+    // The schema of each kind of ask is among those of its input.
+    return { ask: await raise(deps, caller, input as Raising) };
+  },
 });
 
-export const askHuman = operation('ask_human', {
+const askHuman = operation('ask_human', {
   authority: 'act',
-  async run(deps, caller, { timeout_ms, ...input }, context) {
+  async run(deps: RecordPorts & AskPorts & NotifyPorts, caller, { timeout_ms, ...input }, context) {
+    // As above.
     const ask = await raise(deps, caller, input as Raising);
     return waitForVerdict(deps, caller, ask, timeout_ms, context);
   },
 });
 
-export const waitForAsk = operation('wait_for_ask', {
+const waitForAsk = operation('wait_for_ask', {
   authority: 'look',
-  async run(deps, caller, { ask_id, timeout_ms }, context) {
+  async run(deps: RecordPorts & AskPorts & NotifyPorts, caller, { ask_id, timeout_ms }, context) {
     return waitForVerdict(deps, caller, await findAsk(deps, caller, ask_id), timeout_ms, context);
   },
 });
 
-export const getAsk = operation('get_ask', {
+const getAsk = operation('get_ask', {
   authority: 'look',
-  run: async (deps, caller, { ask_id }) => ({ ask: await findAsk(deps, caller, ask_id) }),
+  async run(deps: RecordPorts & AskPorts, caller, { ask_id }) {
+    return { ask: await shown(deps, await findAsk(deps, caller, ask_id)) };
+  },
 });
 
-export const listAsks = operation('list_asks', {
+const listAsks = operation('list_asks', {
   authority: 'look',
-  async run(deps, caller, { status, of_agent, limit, before }) {
+  async run(deps: RecordPorts & AskPorts, caller, { status, of_agent, limit, before }) {
     if (!seesAll(caller) && of_agent !== undefined && of_agent !== caller.agent_id)
       return { asks: [], next_before: null };
     // What is about to be listed as open must not have run out of time.
@@ -52,24 +61,27 @@ export const listAsks = operation('list_asks', {
     };
     const found = await deps.store.records(query);
     const asks = withinBytes(found.slice(0, limit));
-    return { asks, next_before: asks.length < found.length ? (asks.at(-1)?.ask_id ?? null) : null };
+    return {
+      asks: await deps.asks.shown(asks),
+      next_before: asks.length < found.length ? (asks.at(-1)?.ask_id ?? null) : null,
+    };
   },
 });
 
-export const answerAsk = operation('answer_ask', {
+const answerAsk = operation('answer_ask', {
   authority: 'act',
-  async run(deps, caller, { ask_id, idempotency_key, ...answer }) {
+  async run(deps: RecordPorts & AskPorts, caller, { ask_id, idempotency_key, ...answer }) {
     const { thread_id } = await findAsk(deps, caller, ask_id);
     const head = stamp(deps, caller, `answer:${ask_id}`, idempotency_key);
     const ask = await write(deps, { type: 'answer_ask', ...head, thread_id, ask_id, input: answer });
-    if (!isVerdictOf(ask, caller.agent_id, answer as never)) throw settled(ask);
-    return { ask };
+    if (!isVerdictOf(ask, caller.agent_id, answer)) throw settled(ask);
+    return { ask: await shown(deps, ask) };
   },
 });
 
-export const withdrawAsk = operation('withdraw_ask', {
+const withdrawAsk = operation('withdraw_ask', {
   authority: 'act',
-  async run(deps, caller, { ask_id, idempotency_key, reason }) {
+  async run(deps: RecordPorts & AskPorts, caller, { ask_id, idempotency_key, reason }) {
     const { thread_id } = await findAsk(deps, caller, ask_id);
     const head = stamp(deps, caller, `withdraw:${ask_id}`, idempotency_key);
     const ask = await write(deps, { type: 'withdraw_ask', ...head, thread_id, ask_id, input: { reason } });
@@ -84,7 +96,7 @@ type Raising = AskContent & {
   expires_in_ms: number;
 };
 
-async function raise(deps: Deps, caller: Caller, raising: Raising): Promise<Ask> {
+async function raise(deps: RecordPorts & AskPorts, caller: Caller, raising: Raising): Promise<Ask> {
   const { thread_id = journalId(caller.workspace_id, caller.agent_id), idempotency_key, ...input } = raising;
   checkThreadScope(thread_id, caller);
   if (deps.asks.openOf(caller.workspace_id, caller.agent_id) >= LIMITS.open_asks)
@@ -97,19 +109,39 @@ async function raise(deps: Deps, caller: Caller, raising: Raising): Promise<Ask>
     );
   const head = stamp(deps, caller, `raise:${thread_id}`, idempotency_key);
   const ask_id = `ask_${ulid(head.now, deps.chance.bytes(16))}`;
-  const ask = await write(deps, { type: 'raise_ask', ...head, thread_id, ask_id, input });
-  const settledAsk = await applyLeaves(deps, caller, ask);
+  const ask = await write(deps, {
+    type: 'raise_ask',
+    ...head,
+    thread_id,
+    ask_id,
+    listed: deps.highRisk,
+    input,
+  });
+  const settledAsk = await applyApprovalRules(deps, caller, ask);
   if (settledAsk !== ask) deps.asks.watch(settledAsk);
   return settledAsk;
 }
 
 /** Appends what happens to an ask, and lets the keeper know how it stands then. */
-async function write(deps: Deps, command: Parameters<Deps['log']['append']>[0]): Promise<Ask> {
-  const { result, replayed } = await deps.log.append(command);
-  const ask = result['ask'] as Ask;
+async function write(
+  deps: RecordPorts & AskPorts,
+  command: RaiseAsk | AnswerAsk | WithdrawAsk,
+): Promise<Ask> {
+  const {
+    result: { ask },
+    replayed,
+  } = await deps.log.append(command).catch((error: unknown) => {
+    if (isUnknown(error)) deps.asks.lookUp(command.caller.workspace_id, command.ask_id);
+    throw error;
+  });
   // An answer given before tells how it stood then.
   if (!replayed) deps.asks.watch(ask);
   return ask;
+}
+
+/** One ask as people read it. */
+async function shown(deps: AskPorts, ask: Ask): Promise<Ask> {
+  return (await deps.asks.shown([ask]))[0] ?? ask;
 }
 
 /** As many as an answer can carry, and one in any case. */
@@ -120,3 +152,14 @@ function withinBytes(asks: readonly Ask[]): Ask[] {
     return i === 0 || bytes <= LIMITS.page_bytes;
   });
 }
+
+/** By name: the table of operations takes them from here. */
+export const askOperations = {
+  raise_ask: raiseAsk,
+  ask_human: askHuman,
+  wait_for_ask: waitForAsk,
+  get_ask: getAsk,
+  list_asks: listAsks,
+  answer_ask: answerAsk,
+  withdraw_ask: withdrawAsk,
+};

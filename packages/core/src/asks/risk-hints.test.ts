@@ -109,6 +109,21 @@ test.each([
   ['npm run $(cat name)', 'hidden_command'],
   ['npm run `cat name`', 'hidden_command'],
   ['git commit -m "$(cat msg)"', 'hidden_command'],
+  ['git commit -m "$(cat <<EOF\nfix\nEOF\n)"', 'hidden_command'],
+  ['git commit -m "$(cat <<\'EOF\'\nfix\nEOF\nid)"', 'hidden_command'],
+  ['git commit -m "$(cat <<\'EOF\'\nfix\n EOF\n)"', 'hidden_command'],
+  ['git commit -m "$(cat <<\'EOF\' | sh\nid\nEOF\n)"', 'hidden_command'],
+  ['git commit -m "$(cat <<\'EOF\'; id\nfix\nEOF\n)"', 'hidden_command'],
+  ['git commit -m "$(cat x <<\'EOF\'\nfix\nEOF\n)"', 'hidden_command'],
+  ['git commit -m "$(sh <<\'EOF\'\nid\nEOF\n)"', 'hidden_command'],
+  ["git commit -m $(cat <<'EOF'\nfix\nEOF\n)", 'hidden_command'],
+  ['git commit -m "$(cat <<\'EOF\'\nfix\nEOF\n) $(id)"', 'hidden_command'],
+  ['git commit -m "$(cat <<\'EOF\'\nfix\nEOF\n)" && rm -rf x', 'recursive_delete'],
+  ['bash -c "$(cat <<\'EOF\'\nrm -rf x\nEOF\n)"', 'recursive_delete'],
+  ['"$(cat <<\'EOF\'\nrm\n\nEOF\n)" -rf x', 'recursive_delete'],
+  ["cat <<'A'\n A\n: <<'B'\nA\nrm -rf x\nB", 'recursive_delete'],
+  ["cat <<'A'\n\tA\n: <<'B'\nA\nrm -rf x\nB", 'recursive_delete'],
+  ["cat <<-'A'\n\tA\nrm -rf x", 'recursive_delete'],
   ['diff <(ls a) <(ls b)', 'hidden_command'],
   ['cat <<EOF\n$(whoami)\nEOF', 'hidden_command'],
   ['eval "$CMD"', 'hidden_command'],
@@ -192,6 +207,10 @@ test.each([
   'psql -c "select 1"',
   'bash scripts/test.sh',
   "cat > a.txt <<'EOF'\nrm -rf / # $(not run)\nEOF",
+  "cat > a.txt <<'A' <<'B'\nrm -rf /\nA\n$(id)\nB",
+  `git commit -m "$(cat <<'EOF'\nfix: it's "so" (or $(not) \`so\`)\n\nrm -rf / is literal\nEOF\n)"`,
+  `git add -A && git commit -m "$(cat << 'END_1'\nfix\n\nEND_1\n  )" && git status`,
+  `gh pr create --title x --body "$(cat <<'EOF'\nEOF\n)"`,
   'echo "unclosed',
   'sed -i s/a/b/ src/x.ts',
   'scp host.example:file .',
@@ -199,6 +218,27 @@ test.each([
   '',
 ])('%s: nothing', (command) => {
   expect(riskHints(command, CWD)).toEqual([]);
+});
+
+test.each([
+  ['terraform destroy', 'terraform destroy -auto-approve'],
+  ['terraform destroy', 'cd infra && TF_LOG=1 terraform -chdir=prod destroy'],
+  ['terraform destroy', 'bash -c "terraform destroy"'],
+  ['npm publish', 'npm run build && npm publish --tag next'],
+  ['make deploy', './scripts/x.sh; make -C app deploy'],
+  ['gh', 'gh release create v1'],
+])('what whoever runs the hub has listed is told: %s in %s', (line, command) => {
+  expect(riskHints(command, CWD)).not.toContain('listed');
+  expect(riskHints(command, CWD, ['other', line])).toContain('listed');
+});
+
+test.each([
+  ['terraform destroy', 'terraform plan'],
+  ['terraform destroy', 'destroy terraform'],
+  ['terraform destroy', 'git commit -m "terraform destroy"'],
+  ['npm publish', 'echo npm publish'],
+])('what only looks like it is not: %s in %s', (line, command) => {
+  expect(riskHints(command, CWD, [line])).toEqual([]);
 });
 
 test('without a folder only what certainly is elsewhere is outside', () => {
@@ -219,17 +259,26 @@ test('whatever the text, it comes to an end and says the same twice', () => {
 });
 
 test.each([
-  ['find', 'find . -exec '.repeat(1_200)],
-  ['shells', `sh -c ${"'".repeat(1)}${'sh -c "'.repeat(2_000)}`],
-  ['documents', 'cat <<a\na\n'.repeat(1_600)],
-  ['modes', `chmod ${'oa'.repeat(8_000)}`],
-  ['copies', `aws s3 ${'cp '.repeat(5_000)}`],
-  ['paths', `rm ${'/a'.repeat(8_000)}.pem`],
-  ['dots', `rm ${'../'.repeat(5_000)}`],
-  ['variables', `echo ${'$a'.repeat(8_000)}`],
-  ['deletes', `psql -c "${'delete from a '.repeat(1_100)}"`],
-])('a long line of %s takes no long time', (_name, command) => {
-  const started = performance.now();
-  riskHints(command.slice(0, 16_384), CWD);
-  expect(performance.now() - started).toBeLessThan(500);
+  ['find', '', 'find . -exec '],
+  ['shells', "sh -c '", 'sh -c "'],
+  ['documents', '', 'cat <<a\na\n'],
+  ['modes', 'chmod ', 'oa'],
+  ['copies', 'aws s3 ', 'cp '],
+  ['paths', 'rm ', '/a'],
+  ['dots', 'rm ', '../'],
+  ['variables', 'echo ', '$a'],
+  ['deletes', 'psql -c "', 'delete from a '],
+  ['substitutions', '', "$(cat <<'E"],
+  ['quoted substitutions', '"', "$(cat <<'E"],
+  ['quoted documents', '', `"$(cat <<'E'\n\nE\n)"`],
+  ['quoted documents without an end', '"', "$(cat <<'E'\n"],
+  ['quoted documents that go on', '"', "$(cat <<'E'\nE\n"],
+  ['quoted documents of empty lines', `"$(cat <<'E'\n`, '\n', 'x\nE\n)"'],
+])('a long line of %s takes no long time', (_name, begin = '', part = '', end = '') => {
+  const command = begin + part.repeat(65_536 / part.length) + end;
+  // The time of the processor, which a busy machine does not stretch.
+  const before = process.cpuUsage();
+  riskHints(command, CWD);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(600);
 });

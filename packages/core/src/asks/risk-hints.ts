@@ -12,9 +12,10 @@ const DEPTH = 5;
  * What the hub itself sees in a command that makes it high risk, in a fixed order. It looks at the words as a shell
  * would; what it does not know is no risk for that reason alone, but what is hidden from it is one.
  */
-export function riskHints(command: string, cwd?: string): RiskHint[] {
+export function riskHints(command: string, cwd?: string, listed: readonly string[] = []): RiskHint[] {
   const found = new Set<RiskHint>();
-  lookAt(command, { found, place: createPlace(cwd), depth: 0 });
+  const list = listed.map((line) => line.split(/\s+/));
+  lookAt(command, { found, place: createPlace(cwd), depth: 0, list });
   return [...found].toSorted();
 }
 
@@ -22,6 +23,8 @@ interface Look {
   found: Set<RiskHint>;
   place: Place;
   depth: number;
+  /** What somebody calls high risk beside: a program, and words that follow it in this order. */
+  list: readonly string[][];
 }
 
 const SHELLS = new Set([
@@ -117,6 +120,7 @@ const LOADERS =
 function lookAtProgram(program: Program, command: ShellCommand, look: Look): void {
   const { found, place } = look;
   const { name, args, sets, by } = program;
+  if (look.list.some(([first, ...words]) => first === name && follow(words, args))) found.add('listed');
   const declared = ['export', 'declare', 'typeset', 'local', 'readonly'].includes(name)
     ? args.map((arg) => arg.split('=')[0] ?? '')
     : [];
@@ -134,6 +138,12 @@ function lookAtProgram(program: Program, command: ShellCommand, look: Look): voi
     lookAtGit(name === 'git' ? args : [name.slice(4), ...args], look);
   if (name === 'cd' || name === 'pushd') place.move(args[0] ?? '~');
   lookInside(program, look);
+}
+
+/** True where words stand among others in their order, whatever stands between. */
+function follow(words: readonly string[], args: readonly string[]): boolean {
+  let at = -1;
+  return words.every((word) => (at = args.indexOf(word, at + 1)) >= 0);
 }
 
 const RAISED = new Set(['su', 'runas', 'visudo', 'usermod', 'useradd', 'passwd', 'chpasswd', 'setcap']);

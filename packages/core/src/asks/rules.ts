@@ -1,4 +1,5 @@
 import {
+  AGENT_GONE,
   type Ask,
   type AskAnswer,
   type AskVerdict,
@@ -14,6 +15,7 @@ import type {
   AnswerAsk,
   Command,
   Decision,
+  DropAsk,
   ExpireAsk,
   Loaded,
   RaiseAsk,
@@ -31,6 +33,9 @@ import { weighed } from './weigh-risk.ts';
 
 type AskCommand = Extract<Command, { ask_id: string }>;
 
+/** What every rule decides of an ask: its answer is the ask as it stands then. */
+type Settling = Decision<{ ask: Ask }>;
+
 const needsAsk = ({ thread_id, ask_id }: AskCommand) => ({
   thread: thread_id,
   record: { kind: 'ask', key: ask_id } as const,
@@ -41,7 +46,7 @@ const raiseAsk: Rule<RaiseAsk> = {
   decide({ located, record }, command) {
     const { caller, ask_id, now } = command;
     const { expires_in_ms, ...asked } = command.input;
-    const input = weighed(asked);
+    const input = weighed(asked, command.listed);
     const expires_at = new Date(now + expires_in_ms).toISOString();
     const content = {
       type: 'ask.raised',
@@ -98,7 +103,7 @@ const answerAsk: Rule<AnswerAsk> = {
 };
 
 /** An ask with its verdict, which the agent has yet to take. */
-export function answered(loaded: Loaded, command: AskCommand, ask: Ask, verdict: AskVerdict): Decision {
+export function answered(loaded: Loaded, command: AskCommand, ask: Ask, verdict: AskVerdict): Settling {
   return write(loaded, command, { ...ask, status: 'answering', verdict }, 'ask.answered', describe(verdict));
 }
 
@@ -154,12 +159,38 @@ const expireAsk: Rule<ExpireAsk> = {
   },
 };
 
+const dropAsk: Rule<DropAsk> = {
+  needs: (command) => ({ ...needsAsk(command), records: true }),
+  decide(loaded, command) {
+    const ask = requireAsk(loaded, command);
+    if (ask.status !== 'open') return { changes: [], result: { ask } };
+    const { now, input } = command;
+    if (isOver(ask, now)) return expire(loaded, command, ask);
+    // It may have come back while this waited for its turn.
+    const session = loaded.records?.get('session', `${ask.agent_id} ${ask.session_id}`);
+    const isBack =
+      session !== undefined && session.status !== 'offline' && session.last_heartbeat_at > input.gone_since;
+    if (isBack) return { changes: [], result: { ask } };
+    const at = new Date(now).toISOString();
+    const verdict: AskVerdict = {
+      decision: 'withdrawn',
+      by: HUB_NAME,
+      device: 'hub',
+      at,
+      reason: AGENT_GONE,
+    };
+    const next: Ask = { ...ask, status: 'resolved', verdict, resolved_at: at };
+    return write(loaded, command, next, 'ask.resolved', `withdrawn: ${AGENT_GONE}`);
+  },
+};
+
 export const askRules = {
   raise_ask: raiseAsk,
   answer_ask: answerAsk,
   take_ask: takeAsk,
   withdraw_ask: withdrawAsk,
   expire_ask: expireAsk,
+  drop_ask: dropAsk,
 };
 
 /** True when an ask waits no longer, whether that is on record yet or not. */
@@ -180,7 +211,7 @@ export function settled(ask: Ask): ParleyError {
   return new ParleyError('CONFLICT', `the ask is settled: ${decision} by ${by}`, { ask });
 }
 
-function expire(loaded: Loaded, command: AskCommand, ask: Ask): Decision {
+function expire(loaded: Loaded, command: AskCommand, ask: Ask): Settling {
   const { expires_at } = ask;
   const verdict: AskVerdict = {
     decision: 'denied',
@@ -196,13 +227,13 @@ function expire(loaded: Loaded, command: AskCommand, ask: Ask): Decision {
 }
 
 function requireAsk({ record }: Loaded, { caller, thread_id }: AskCommand): Ask {
-  const ask = record as Ask | undefined;
+  const ask = record?.ask;
   const here = ask?.workspace_id === caller.workspace_id && ask.thread_id === thread_id;
   if (ask === undefined || !here) throw new ParleyError('NOT_FOUND', 'no such ask');
   return ask;
 }
 
-function write(loaded: Loaded, command: AskCommand, ask: Ask, type: Entry['type'], body: string): Decision {
+function write(loaded: Loaded, command: AskCommand, ask: Ask, type: Entry['type'], body: string): Settling {
   const { change } = journalEntry(loaded.located, ask.agent_id, command, {
     type,
     kind: 'event',

@@ -33,6 +33,11 @@ function isSomething({ words, redirects }: ShellCommand): boolean {
   return words.length > 0 || redirects.length > 0;
 }
 
+/** A substitution that prints a here-document with a quoted end: what follows, up to that end, is plain text. */
+const PLAIN_DOCUMENT = /\(cat[ \t]*<<[ \t]*'(\w+)'[ \t]*\n/y;
+/** What may stand between the end of that document and the rest of the text. */
+const CLOSE = /[ \t\n]*\)/y;
+
 /** Reads from left to right, once. */
 class Reader {
   readonly commands: ShellCommand[] = [];
@@ -41,8 +46,8 @@ class Reader {
   #at = 0;
   #word: string | undefined;
   #operator: string | undefined;
-  /** The words that end the here-documents which begin with the next line, and whether those are taken literally. */
-  #documents: { end: string; literal: boolean }[] = [];
+  /** The words that end the here-documents which begin with the next line, and how those are read. */
+  #documents: { end: string; literal: boolean; indented: boolean }[] = [];
   #quoted = false;
 
   constructor(text: string) {
@@ -120,9 +125,43 @@ class Reader {
         if (next !== '\n') this.#put(next);
         continue;
       }
+      if (mark === '"' && char === '$' && next === '(' && this.#plainDocument()) continue;
       if (mark === '"' && (char === '`' || (char === '$' && next === '('))) this.hidden = true;
       this.#put(char);
     }
+  }
+
+  /** Takes `(cat <<'EOF' … EOF)` as the text it stands for. The first one that fails hides the line: no other is tried. */
+  #plainDocument(): boolean {
+    if (this.hidden) return false;
+    const end = this.#match(PLAIN_DOCUMENT, this.#at)?.[1];
+    if (end === undefined) return false;
+    const begin = PLAIN_DOCUMENT.lastIndex;
+    const { from, to } = this.#endOfDocument(begin, end, false);
+    if (this.#match(CLOSE, to) === null) return false;
+    this.#at = CLOSE.lastIndex;
+    let last = from;
+    while (last > begin && this.#text[last - 1] === '\n') last--;
+    this.#put(this.#text.slice(begin, last));
+    return true;
+  }
+
+  #match(pattern: RegExp, at: number): RegExpExecArray | null {
+    pattern.lastIndex = at;
+    return pattern.exec(this.#text);
+  }
+
+  /** Where the line stands that ends a here-document; at the end of the text when there is none. */
+  #endOfDocument(begin: number, end: string, indented: boolean): { from: number; to: number } {
+    const text = this.#text;
+    for (let from = begin; from < text.length;) {
+      const newline = text.indexOf('\n', from);
+      const to = newline < 0 ? text.length : newline;
+      const line = text.slice(from, to);
+      if ((indented ? line.replace(/^\t+/, '') : line) === end) return { from, to };
+      from = to + 1;
+    }
+    return { from: text.length, to: text.length };
   }
 
   #substitute(): void {
@@ -170,7 +209,8 @@ class Reader {
     if (operator === undefined) command.words.push(word);
     else {
       command.redirects.push({ operator, target: word });
-      if (operator === '<<' || operator === '<<-') this.#documents.push({ end: word, literal: quoted });
+      if (operator === '<<' || operator === '<<-')
+        this.#documents.push({ end: word, literal: quoted, indented: operator === '<<-' });
     }
   }
 
@@ -184,12 +224,10 @@ class Reader {
 
   #endLine(): void {
     this.#endCommand(false);
-    for (const { end, literal } of this.#documents) {
-      const lines = this.#text.slice(this.#at).split('\n');
-      const last = lines.findIndex((line) => line.trim() === end);
-      const body = lines.slice(0, last < 0 ? lines.length : last + 1).join('\n');
-      if (!literal && /`|\$\(/.test(body)) this.hidden = true;
-      this.#at += body.length;
+    for (const { end, literal, indented } of this.#documents) {
+      const { from, to } = this.#endOfDocument(this.#at, end, indented);
+      if (!literal && /`|\$\(/.test(this.#text.slice(this.#at, from))) this.hidden = true;
+      this.#at = to + 1;
     }
     this.#documents = [];
   }

@@ -3,15 +3,21 @@ import type { Ask, AskContent } from '@parley/protocol';
 import { riskHints } from './risk-hints.ts';
 
 /** True for what a person is always asked: the agent calls it high risk, or the hub itself sees that in the command. */
-export function isHighRisk({ risk, command, cwd }: Pick<Ask, 'risk' | 'command' | 'cwd'>): boolean {
-  return risk === 'high' || (command !== undefined && riskHints(command, cwd).length > 0);
+export function isHighRisk(
+  { risk, command, cwd }: Pick<Ask, 'risk' | 'command' | 'cwd'>,
+  listed?: readonly string[],
+): boolean {
+  return risk === 'high' || (command !== undefined && riskHints(command, cwd, listed).length > 0);
 }
 
 /** What is asked, with the higher of two words on its risk: the agent's own, and what the hub sees in the command. */
-export function weighed(content: AskContent): AskContent & Pick<Ask, 'risk_hints'> {
+export function weighed(
+  content: AskContent,
+  listed?: readonly string[],
+): AskContent & Pick<Ask, 'risk_hints'> {
   const { command, cwd } = content;
   if (command === undefined || isEdit(command)) return content;
-  const risk_hints = riskHints(command, cwd);
+  const risk_hints = riskHints(command, cwd, listed);
   return risk_hints.length === 0 ? content : { ...content, risk: 'high', risk_hints };
 }
 

@@ -1,33 +1,22 @@
 import type { Caller } from '@parley/protocol';
 
 import type { Clock } from '../clock.ts';
-import type { KeptDevice } from '../records.ts';
+import type { DeviceRecord } from '../records.ts';
 import type { Store } from '../store.ts';
-
-/** What the right of a device to be signed in rests on: the token or the key that let it in, and the devices between. */
-export interface Grant {
-  /** The token; none where the hub itself gave out the link. */
-  jti?: string;
-  /** The key that signed it; nothing is known of it for devices from before this was kept. */
-  kid?: string;
-  /** Whose key it is, where it is none of the hub's own file. */
-  issuer?: string;
-  /** Devices that let one another in, the first one first. */
-  devices: readonly string[];
-}
+import type { Grant } from './grant.ts';
 
 /** Knows by what right callers are here, and whether that right was taken back. */
 export interface Authority {
   /** What a caller's right rests on; undefined for one who came by no token. */
   of(caller: Caller): Grant | undefined;
-  /** True once the token was revoked, or its key retired; one that merely ran out was good. */
+  /** True once the token was revoked, its key retired, or the person signed out; one that merely ran out was good. */
   ended(grant: Grant): boolean;
 }
 
 /** Something that a grant lasts in, with the devices that stand between. */
 export interface Granted<T> {
   value: T;
-  elders: readonly KeptDevice[];
+  elders: readonly DeviceRecord[];
 }
 
 /** Values, each with the devices of its grant. */
@@ -51,7 +40,7 @@ export function whyTakenBack(
   authority: Pick<Authority, 'ended'>,
 ): string | undefined {
   if (grant !== undefined && authority.ended(grant))
-    return 'the token behind it was revoked, or its key retired';
+    return 'the token behind it was revoked, its key retired, or the person signed out';
   // A device that signs itself out leaves behind what it granted.
   if (elders.some(({ revoked_at, left }) => revoked_at !== undefined && left !== true))
     return 'the device behind it was revoked';
@@ -60,7 +49,7 @@ export function whyTakenBack(
 
 /** Why a device is signed out; undefined while it is not. */
 export function whySignedOut(
-  granted: Granted<KeptDevice>,
+  granted: Granted<DeviceRecord>,
   authority: Pick<Authority, 'ended'>,
   clock: Pick<Clock, 'now'>,
 ): string | undefined {

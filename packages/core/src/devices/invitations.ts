@@ -1,5 +1,5 @@
 import type { Chance, Clock } from '../clock.ts';
-import type { Grant } from './authority.ts';
+import type { Grant } from './grant.ts';
 
 /** For whom a device may sign in, and how far it may go. */
 export interface Invitation {
@@ -24,9 +24,11 @@ export interface Invitations {
     person: Pick<Invitation, 'agent_id' | 'workspace_id' | 'name' | 'read_only' | 'grant'>,
     lifetimeMs: number,
     once?: string,
-  ): Invitation;
+  ): Promise<Invitation>;
+  /** What this person was given for this `once`, while it is good. */
+  issued(person: Pick<Invitation, 'agent_id' | 'workspace_id'>, once: string): Invitation | undefined;
   /** The invitation behind a code or a key, which is thereby used up. */
-  redeem(word: string): Invitation | undefined;
+  redeem(word: string): Promise<Invitation | undefined>;
 }
 
 /** Neither vowels, so that no words arise, nor what is easily mistaken for something else. */
@@ -45,12 +47,22 @@ export function createInvitations(clock: Pick<Clock, 'now' | 'monotonic'>, chanc
     for (const [word, { ends }] of held) if (ends <= now) held.delete(word);
   }
 
+  function issued(
+    person: Pick<Invitation, 'agent_id' | 'workspace_id'>,
+    once: string,
+  ): Invitation | undefined {
+    sweep();
+    const name = onceName(person, once);
+    return [...held.values()].find((one) => one.once === name)?.invitation;
+  }
+
   return {
-    issue(person, lifetimeMs, once) {
+    issued,
+    async issue(person, lifetimeMs, once) {
       sweep();
-      const name = once === undefined ? '' : JSON.stringify([person.workspace_id, person.agent_id, once]);
-      const known = [...held.values()].find((one) => name !== '' && one.once === name);
-      if (known !== undefined) return known.invitation;
+      const known = once === undefined ? undefined : issued(person, once);
+      if (known !== undefined) return known;
+      const name = once === undefined ? '' : onceName(person, once);
       const own = [...held].filter(
         ([, { invitation }]) =>
           invitation.workspace_id === person.workspace_id && invitation.agent_id === person.agent_id,
@@ -64,7 +76,7 @@ export function createInvitations(clock: Pick<Clock, 'now' | 'monotonic'>, chanc
       held.set(key, { invitation, once: name, ends: clock.monotonic() + lifetimeMs });
       return invitation;
     },
-    redeem(word) {
+    async redeem(word) {
       sweep();
       const typed = word.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
       const found = [...held.values()].find(
@@ -76,4 +88,11 @@ export function createInvitations(clock: Pick<Clock, 'now' | 'monotonic'>, chanc
       return found;
     },
   };
+}
+
+function onceName(
+  { workspace_id, agent_id }: Pick<Invitation, 'agent_id' | 'workspace_id'>,
+  once: string,
+): string {
+  return JSON.stringify([workspace_id, agent_id, once]);
 }

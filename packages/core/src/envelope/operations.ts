@@ -1,30 +1,38 @@
-import { LIMITS } from '@parley/protocol';
-
 import { operation, stamp } from '../operation.ts';
+import type { RecordPorts } from '../ports.ts';
+import { readPage } from '../record-pages.ts';
 
 /** How often a service is to be heard of. */
 const HEARTBEAT_MS = 300_000;
 
-export const reportHealth = operation('report_health', {
+const reportHealth = operation('report_health', {
   authority: 'look',
-  async run(deps, caller, { idempotency_key, status, note }, { order }) {
+  async run(deps: RecordPorts, caller, { idempotency_key, status, note }, { order }) {
     const head = stamp(deps, caller, 'report_health', idempotency_key);
     const input = note === undefined ? { status } : { status, note };
     const command = { type: 'report_health', ...head, input } as const;
-    return (await deps.log.append(order === undefined ? command : { ...command, order })).result as never;
+    return (await deps.log.append(order === undefined ? command : { ...command, order })).result;
   },
 });
 
-export const listServices = operation('list_services', {
+const listServices = operation('list_services', {
   authority: 'look',
-  async run(deps, { workspace_id }) {
-    const services = await deps.store.records({ kind: 'service', workspace_id, limit: LIMITS.records });
+  async run(deps: RecordPorts, { workspace_id }, page) {
+    const query = { kind: 'service', workspace_id } as const;
+    const found = await readPage(deps.store, query, page, ({ service_id }) => service_id);
     const now = deps.clock.now();
     return {
-      services: services.map((service) => ({
+      services: found.values.map((service) => ({
         ...service,
         status: now - Date.parse(service.last_seen_at) > 2 * HEARTBEAT_MS ? 'stale' : service.reported,
       })),
+      next_after: found.next_after,
     };
   },
 });
+
+/** By name: the table of operations takes them from here. */
+export const serviceOperations = {
+  report_health: reportHealth,
+  list_services: listServices,
+};

@@ -5,27 +5,28 @@ import type {
   ForgetNonces,
   NoteAlias,
   NoteDeprecation,
-  NoteSeq,
+  NoteRead,
   ReportHealth,
   Rule,
   UseNonce,
 } from '../commands.ts';
 import { readerOf } from '../knowledge/change.ts';
-import { checkOrder } from './order.ts';
+import { checkOrder, orderNeeds } from './order.ts';
 
-const noteSeq: Rule<NoteSeq> = {
-  needs: () => ({ records: true }),
+const noteRead: Rule<NoteRead> = {
+  needs: (command) => ({ records: true, gets: orderNeeds(command) }),
   decide(loaded, command) {
-    const { ignored, note } = checkOrder(readerOf(loaded), { ...command, order: command.input });
-    return { changes: [], records: note, result: ignored ?? { ignored: false } };
+    if (command.answer !== undefined) return { changes: [], result: command.answer };
+    const { ignored, note } = checkOrder(readerOf(loaded), command);
+    return { changes: [], records: note, result: ignored ?? {} };
   },
 };
 
 const useNonce: Rule<UseNonce> = {
-  needs: () => ({ records: true }),
+  needs: ({ input }) => ({ records: true, gets: [{ kind: 'nonce', key: nonceKey(input) }] }),
   decide(loaded, { caller, input, now }) {
-    const { kid, nonce, until } = input;
-    const key = `${kid} ${nonce}`;
+    const { kid, until } = input;
+    const key = nonceKey(input);
     const used = readerOf(loaded).get('nonce', key);
     if (used !== undefined && used.until > now)
       throw new ParleyError('UNAUTHORIZED', 'this nonce was used before');
@@ -36,8 +37,12 @@ const useNonce: Rule<UseNonce> = {
   },
 };
 
+function nonceKey({ kid, nonce }: UseNonce['input']): string {
+  return `${kid} ${nonce}`;
+}
+
 const forgetNonces: Rule<ForgetNonces> = {
-  needs: () => ({ records: true }),
+  needs: ({ input }) => ({ records: true, gets: input.keys.map((key) => ({ kind: 'nonce', key })) }),
   decide(loaded, { caller, now, input }) {
     const { workspace_id } = caller;
     const records = readerOf(loaded);
@@ -49,7 +54,11 @@ const forgetNonces: Rule<ForgetNonces> = {
 };
 
 const noteAlias: Rule<NoteAlias> = {
-  needs: ({ thread_id }) => ({ thread: thread_id, records: true }),
+  needs: ({ thread_id, input }) => ({
+    thread: thread_id,
+    records: true,
+    gets: [{ kind: 'alias', key: input.alias }],
+  }),
   decide(loaded, command) {
     const { alias, role } = command.input;
     const { workspace_id } = command.caller;
@@ -77,7 +86,11 @@ const noteAlias: Rule<NoteAlias> = {
 const NOTICE_MS = 30 * 86_400_000;
 
 const noteDeprecation: Rule<NoteDeprecation> = {
-  needs: ({ thread_id }) => ({ thread: thread_id, records: true }),
+  needs: ({ thread_id, input }) => ({
+    thread: thread_id,
+    records: true,
+    gets: [{ kind: 'alias', key: `action ${input.action}` }],
+  }),
   decide(loaded, command) {
     const { action, version, ends_at: wished, use } = command.input;
     const { workspace_id } = command.caller;
@@ -109,7 +122,10 @@ const noteDeprecation: Rule<NoteDeprecation> = {
 };
 
 const reportHealth: Rule<ReportHealth> = {
-  needs: () => ({ records: true }),
+  needs: (command) => ({
+    records: true,
+    gets: [...orderNeeds(command), { kind: 'service', key: command.caller.agent_id }],
+  }),
   decide(loaded, command) {
     const { agent_id: service_id, workspace_id } = command.caller;
     const records = readerOf(loaded);
@@ -139,7 +155,7 @@ const reportHealth: Rule<ReportHealth> = {
 };
 
 export const envelopeRules = {
-  note_seq: noteSeq,
+  note_read: noteRead,
   use_nonce: useNonce,
   forget_nonces: forgetNonces,
   note_alias: noteAlias,

@@ -1,16 +1,17 @@
 import { SLO_TARGETS } from '@parley/protocol';
 
 import { operation } from '../operation.ts';
-import { quantile } from './slo-window.ts';
+import type { AboutPorts } from '../ports.ts';
+import { JOB_BOUNDS_MS, quantile } from './slo-window.ts';
 
 const P95 = 0.95;
 const DAY_HOURS = 24;
 
 export const getSlo = operation('get_slo', {
   authority: 'look',
-  async run({ slo }, { workspace_id }, { hours }) {
+  async run({ slo }: AboutPorts, { workspace_id }, { hours }) {
     const { tally, since } = slo.last(workspace_id, hours);
-    const { requests, failures, retries, codes, latency } = tally;
+    const { requests, failures, retries, codes, latency, jobs: ended } = tally;
     const day = slo.last(workspace_id, DAY_HOURS).tally;
     const error_rate = rate(failures, requests);
     const allowed = requests * SLO_TARGETS.error_rate;
@@ -29,8 +30,9 @@ export const getSlo = operation('get_slo', {
     const dead = rate(day.dead_letters, day.requests);
     const target = SLO_TARGETS.dead_letter_rate;
     const dead_letters = { count: day.dead_letters, rate: dead, target, ok: dead <= target };
+    const jobs = jobsOf(ended);
     return {
-      ok: error_budget.ok && ack.internal.ok && ack.external.ok && dead_letters.ok,
+      ok: error_budget.ok && ack.internal.ok && ack.external.ok && dead_letters.ok && jobs.ok,
       hours,
       since: new Date(since).toISOString(),
       requests,
@@ -39,6 +41,7 @@ export const getSlo = operation('get_slo', {
       error_budget,
       ack,
       dead_letters,
+      jobs,
       retries,
       by_code: codes,
     };
@@ -50,6 +53,17 @@ function ackOf(counts: readonly number[], target_ms: number) {
   return {
     count: counts.reduce((sum, count) => sum + count, 0),
     p95_ms: p95 === null ? null : Math.round(p95 * 10) / 10,
+    target_ms,
+    ok: p95 === null || p95 <= target_ms,
+  };
+}
+
+function jobsOf(counts: readonly number[]) {
+  const target_ms = SLO_TARGETS.job_past_eta_ms;
+  const p95 = quantile(counts, P95, JOB_BOUNDS_MS);
+  return {
+    count: counts.reduce((sum, count) => sum + count, 0),
+    p95_past_eta_ms: p95 === null ? null : Math.round(p95),
     target_ms,
     ok: p95 === null || p95 <= target_ms,
   };

@@ -1,9 +1,12 @@
-import { type Caller, ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
+import type { Caller } from '@parley/protocol';
 
 import type { Chance, Clock } from '../clock.ts';
+import { commandHead } from '../command-head.ts';
 import { hubCaller } from '../hub-caller.ts';
+import { everyWithPrefix } from '../record-pages.ts';
 import type { Offer } from '../records.ts';
 import type { Store } from '../store.ts';
+import { extend, joined, offerKey } from './offer-run.ts';
 
 /** Remembers which entries of each thread were handed to whom, and by which way. */
 export interface Offers {
@@ -31,8 +34,6 @@ const FLUSH_MS = 2_000;
 const BATCH = 64;
 /** Writing them takes at most this part of the time: a crowd of followers is noted less often. */
 const SPARING = 20;
-/** How many rows are remembered as they were written, so that they need not be read again. */
-const REMEMBERED = 20_000;
 
 /** Offers of one process, written in the background: they are evidence, not the record itself. */
 export function createOffers(
@@ -40,27 +41,18 @@ export function createOffers(
   clock: Clock,
   chance: Chance,
   onFault: (error: unknown) => void,
+  /** Hears of everyone who was given something. */
+  onNote: (caller: Caller) => void = () => {},
 ): Offers {
   const pendingByWorkspace = new Map<string, Map<string, Pending>>();
-  const writtenByName = new Map<string, Offer>();
   let timer: NodeJS.Timeout | undefined;
   let tookMs = 0;
   let flushing: Promise<void> = Promise.resolve();
 
-  async function stored(workspace_id: string, key: string): Promise<Offer | undefined> {
-    const written = writtenByName.get(`${workspace_id} ${key}`);
-    return written ?? (await store.records({ kind: 'offer', workspace_id, prefix: key, limit: 1 }))[0];
-  }
-
   async function write(workspace_id: string, batch: readonly [string, Pending][]): Promise<void> {
-    const caller = hubCaller(workspace_id);
-    const offers = await Promise.all(
-      batch.map(async ([key, pending]) => joined(await stored(workspace_id, key), toOffer(pending))),
-    );
-    const head = { caller, now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
+    const head = commandHead({ clock, chance }, hubCaller(workspace_id));
+    const offers = batch.map(([, pending]) => toOffer(pending));
     await store.transact({ type: 'note_offers', ...head, input: { offers } });
-    if (writtenByName.size > REMEMBERED) writtenByName.clear();
-    for (const offer of offers) writtenByName.set(`${workspace_id} ${keyOf(offer)}`, offer);
   }
 
   async function writeAll(): Promise<void> {
@@ -96,21 +88,24 @@ export function createOffers(
     const pending = [...(pendingByWorkspace.get(workspaceId) ?? [])].filter(([key]) =>
       key.startsWith(prefix),
     );
-    const query = { kind: 'offer', workspace_id: workspaceId, prefix, limit: LIMITS.records } as const;
-    const byKey = new Map((await store.records(query)).map((offer) => [keyOf(offer), offer]));
+    const query = { kind: 'offer', workspace_id: workspaceId, prefix } as const;
+    const kept = await everyWithPrefix(store, query, offerKey);
+    const byKey = new Map(kept.map((offer) => [offerKey(offer), offer]));
     for (const [key, value] of pending) byKey.set(key, joined(byKey.get(key), toOffer(value)));
     return [...byKey.values()];
   }
 
   return {
-    note({ workspace_id, agent_id }, thread_id, seq, how, first = seq) {
+    note(caller, thread_id, seq, how, first = seq) {
+      const { workspace_id, agent_id } = caller;
       let pending = pendingByWorkspace.get(workspace_id);
       if (pending === undefined) pendingByWorkspace.set(workspace_id, (pending = new Map()));
-      const key = `${thread_id} ${agent_id} ${how}`;
+      const key = offerKey({ thread_id, agent_id, how });
       const known = pending.get(key);
       const next: Pending = { thread_id, agent_id, how, first, seq, at: clock.now() };
       if (known !== undefined && !extend(next, known)) return;
       pending.set(key, next);
+      onNote(caller);
       schedule();
     },
     of: offersOf,
@@ -122,27 +117,6 @@ export function createOffers(
   };
 }
 
-function keyOf({ thread_id, agent_id, how }: Pick<Offer, 'thread_id' | 'agent_id' | 'how'>): string {
-  return `${thread_id} ${agent_id} ${how}`;
-}
-
 function toOffer(pending: Pending): Offer {
   return { ...pending, at: new Date(pending.at).toISOString() };
-}
-
-/** Two runs of one way as one where they meet; else the later in the thread: nothing is claimed that was not handed out. */
-function joined(stored: Offer | undefined, offer: Offer): Offer {
-  if (stored === undefined) return offer;
-  const next = { ...offer };
-  return extend(next, stored) ? next : stored;
-}
-
-/** Lets a new run take up the known one; false where it brings nothing. */
-function extend(next: { first: number; seq: number }, known: { first: number; seq: number }): boolean {
-  if (next.seq <= known.seq && next.first >= known.first) return false;
-  const apart = next.first > known.seq + 1 || known.first > next.seq + 1;
-  if (apart) return next.seq > known.seq;
-  next.first = Math.min(next.first, known.first);
-  next.seq = Math.max(next.seq, known.seq);
-  return true;
 }

@@ -1,14 +1,20 @@
 import type { DocumentAction } from '@parley/protocol';
 
-import type { Entry } from '../entry.ts';
+import { type Entry, factsOf } from '../entry.ts';
 import type { PutRecord, RecordName, RecordReader } from '../records.ts';
-import { branchKey, type KeptDocument, type KeptRevision, namedKey, revisionKey } from './kept.ts';
+import {
+  branchKey,
+  type DocumentRecord,
+  type RevisionRecord,
+  namedKey,
+  revisionKey,
+} from './document-records.ts';
 import { namesOf } from './links.ts';
-import { markOf, sameMark, spread } from './marks.ts';
+import { deletionOf, sameMark, spread } from './deletion.ts';
 
 /** What an entry of the tree's log tells. */
-interface Told {
-  document: KeptDocument;
+interface TreeFacts {
+  document: DocumentRecord;
   changed: string[];
   reason?: string;
   /** Of a re-keying: the siblings and their new keys. */
@@ -31,34 +37,34 @@ export function isTreeEntry({ type }: Entry): boolean {
 /** What one entry of the tree's log does to the records beside it; replaying the log makes them anew. */
 export function applyTreeEntry(records: RecordReader, workspace_id: string, entry: Entry): RecordChanges {
   const change: RecordChanges = { records: [], drops: [] };
-  const told = entry.metadata as unknown as Told;
-  if (entry.type === 'tree.ordered') applyOrders(records, workspace_id, told, change);
-  else if (entry.type === 'tree.purged') applyPurge(records, workspace_id, told, entry, change);
-  else applyChange(records, workspace_id, told, entry, change);
+  const reported = factsOf<TreeFacts>(entry);
+  if (entry.type === 'tree.ordered') applyOrders(records, workspace_id, reported, change);
+  else if (entry.type === 'tree.purged') applyPurge(records, workspace_id, reported, entry, change);
+  else applyChange(records, workspace_id, reported, entry, change);
   return change;
 }
 
 function applyChange(
   records: RecordReader,
   workspace_id: string,
-  told: Told,
+  reported: TreeFacts,
   entry: Entry,
   change: RecordChanges,
 ): void {
-  const before = records.get('document', told.document.document_id);
-  const after = { ...told.document, updated_at: entry.created_at, updated_by: entry.sender_agent_id };
+  const before = records.get('document', reported.document.document_id);
+  const after = { ...reported.document, updated_at: entry.created_at, updated_by: entry.sender_agent_id };
   put(workspace_id, before, after, change);
-  const value = revisionOf(entry, told, after);
+  const value = revisionOf(entry, reported, after);
   const key = revisionKey(after.document_id, after.revision);
   change.records.push({ kind: 'revision', workspace_id, key, mark: value.action, owner: value.by, value });
-  if (before === undefined || sameMark(markOf(before), markOf(after))) return;
+  if (before === undefined || sameMark(deletionOf(before), deletionOf(after))) return;
   for (const below of spread(records, after)) put(workspace_id, below.before, below.after, change);
 }
 
 function applyOrders(
   records: RecordReader,
   workspace_id: string,
-  { orders = [] }: Told,
+  { orders = [] }: TreeFacts,
   change: RecordChanges,
 ): void {
   for (const [id, order] of orders) {
@@ -70,7 +76,7 @@ function applyOrders(
 function applyPurge(
   records: RecordReader,
   workspace_id: string,
-  { purged = [] }: Told,
+  { purged = [] }: TreeFacts,
   entry: Entry,
   change: RecordChanges,
 ): void {
@@ -78,7 +84,7 @@ function applyPurge(
     const before = records.get('document', id);
     if (before === undefined) continue;
     const { created_at, created_by, parent_id, order, revision, mime_type } = before;
-    const value: KeptDocument = {
+    const value: DocumentRecord = {
       workspace_id,
       document_id: id,
       parent_id,
@@ -118,8 +124,8 @@ function applyPurge(
 /** A document with all that is found by it: its place, its names, its links. */
 function put(
   workspace_id: string,
-  before: KeptDocument | undefined,
-  after: KeptDocument,
+  before: DocumentRecord | undefined,
+  after: DocumentRecord,
   { records, drops }: RecordChanges,
 ): void {
   const { document_id: id, created_by: owner, delete_at } = after;
@@ -153,18 +159,19 @@ function put(
 }
 
 /** The names that lead to a document: those it has, and those it has had. */
-function heldNames({ metadata, former }: KeptDocument): Map<string, string> {
+function heldNames({ metadata, former }: DocumentRecord): Map<string, string> {
   return new Map([
     ...former.map((name): [string, string] => [name, 'former']),
     ...namesOf(metadata).map((name): [string, string] => [name, 'current']),
   ]);
 }
 
-function revisionOf(entry: Entry, { changed, reason }: Told, after: KeptDocument): KeptRevision {
+function revisionOf(entry: Entry, { changed, reason }: TreeFacts, after: DocumentRecord): RevisionRecord {
   const { document_id, revision, parent_id, metadata, is_human_readable, mime_type, bytes, sha256 } = after;
   return {
     document_id,
     revision,
+    // Only entries of documents come here, and each is named for its action.
     action: entry.type.slice('document.'.length) as DocumentAction,
     at: entry.created_at,
     by: entry.sender_agent_id,

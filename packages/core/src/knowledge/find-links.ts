@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/protocol';
 
-import type { Deps } from '../operation.ts';
-import { isGone, type KeptDocument } from './kept.ts';
+import type { RecordPorts } from '../ports.ts';
+import { isGone, type DocumentRecord } from './document-records.ts';
 import { isDocumentId, namesOf } from './links.ts';
 import { someDocuments } from './view.ts';
 
@@ -13,9 +13,9 @@ const LINKS_TO_NAME = 1_000;
 
 /** Where a document links to: a name leads to the one that has it, else to one that had it. */
 export async function linksOf(
-  deps: Deps,
+  deps: RecordPorts,
   workspace_id: string,
-  document: KeptDocument,
+  document: DocumentRecord,
 ): Promise<Links['links']> {
   return Promise.all(
     document.links.map(async (name) => {
@@ -27,17 +27,20 @@ export async function linksOf(
 
 /** The documents that link to one, by its id or by a name that leads to it, in the order of their ids. */
 export async function backlinksOf(
-  deps: Deps,
+  deps: RecordPorts,
   workspace_id: string,
-  document: KeptDocument,
+  document: DocumentRecord,
 ): Promise<Links['backlinks']> {
   const { document_id, metadata, former } = document;
   const names = [document_id, ...namesOf(metadata), ...former];
   const sources = await Promise.all(
     names.map(async (name) => {
-      if ((await resolve(deps, workspace_id, name))?.document_id !== document_id) return [];
       const query = { kind: 'link', workspace_id, prefix: `${name}\n`, limit: LINKS_TO_NAME } as const;
-      return (await deps.store.records(query)).map(({ from }) => from);
+      const [target, links] = await Promise.all([
+        resolve(deps, workspace_id, name),
+        deps.store.records(query),
+      ]);
+      return target?.document_id === document_id ? links.map(({ from }) => from) : [];
     }),
   );
   const ids = [...new Set(sources.flat())].toSorted();
@@ -47,9 +50,13 @@ export async function backlinksOf(
     .map((one) => ({ document_id: one.document_id, title: one.metadata.title }));
 }
 
-async function resolve(deps: Deps, workspace_id: string, name: string): Promise<KeptDocument | undefined> {
+async function resolve(
+  deps: RecordPorts,
+  workspace_id: string,
+  name: string,
+): Promise<DocumentRecord | undefined> {
   const now = deps.clock.now();
-  const there = async (ids: readonly string[]): Promise<KeptDocument | undefined> =>
+  const there = async (ids: readonly string[]): Promise<DocumentRecord | undefined> =>
     (await someDocuments(deps, workspace_id, ids)).find(
       (one) => one.purged_at === undefined && !isGone(one, now),
     );

@@ -23,12 +23,15 @@ export function createTreeFold(workspace_id: string): TreeFold {
     return group;
   };
 
+  // What is put under a kind is of that kind; a map of all kinds does not say so.
   const reader: RecordReader = {
+    // As is said above.
     get: (kind, key) => groupOf(kind, key).get(key)?.value as never,
     list: ({ kind, prefix = '' }) =>
       [...groupOf(kind, prefix).entries()]
         .filter(([key]) => key.startsWith(prefix))
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        // As above.
         .map(([, record]) => record.value as never),
   };
 

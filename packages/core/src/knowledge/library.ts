@@ -1,5 +1,7 @@
 import { ParleyError } from '@parley/protocol';
 
+import type { WorkspaceHead } from '../store.ts';
+
 /** A passage as the index found it. */
 export interface FoundPassage {
   document_id: string;
@@ -12,6 +14,8 @@ export interface FoundPassage {
   headings: string[];
   text: string;
   score: number;
+  /** How near it comes to what was asked, 0 to 1, comparable among all answers. */
+  fit: number;
 }
 
 /** What the index found, and what it had no time for. */
@@ -66,15 +70,24 @@ export interface IndexedDocument {
   group?: string;
 }
 
+/** A document of which nothing that is found by has changed. */
+export interface RenumberedDocument {
+  workspace_id: string;
+  document_id: string;
+  was: string;
+  version: string;
+  revision: number;
+}
+
 /** An index as the one sees it who keeps it; all of it can be made anew from the log. */
 interface TextIndex {
-  /** The place in the log of the hub up to which it holds everything. */
-  place(): Promise<number | undefined>;
+  /** The place in the log of a workspace up to which it holds everything. */
+  place(workspace_id: string): Promise<number | undefined>;
   /** Puts and drops, and then moves the place: what fails half-way is done again. */
   apply(
     puts: readonly IndexedDocument[],
     drops: readonly { workspace_id: string; document_id: string }[],
-    place?: number,
+    place?: WorkspaceHead,
   ): Promise<void>;
 }
 
@@ -82,14 +95,16 @@ interface TextIndex {
 export interface DocumentIndex extends TextIndex {
   workspaces(): Promise<string[]>;
   known(workspace_id: string): Promise<{ document_id: string; version: string }[]>;
+  /** Gives versions another number; their texts are the same. The ids of those that it does not have as they were. */
+  renumber(documents: readonly RenumberedDocument[]): Promise<string[]>;
   /** Leaves no trace of what was dropped. */
   forget(workspace_id: string): Promise<void>;
 }
 
-/** The index of messages: their revision is their place in the log. */
+/** The index of messages: their revision is their place in the log of their workspace. */
 export interface MessageIndex extends TextIndex {
-  /** Drops all whose revision is lower. */
-  dropBefore(revision: number): Promise<void>;
+  /** Drops all of a workspace whose revision is lower. */
+  dropBefore(workspace_id: string, revision: number): Promise<void>;
 }
 
 /** Writes an answer from passages alone; undefined when it cannot. */

@@ -30,6 +30,7 @@ export function mergeUnderMask(before: Patchable, patch: Fields, mask: readonly 
     const said = isObject(inner) ? own(inner, field) : undefined;
     if (inner !== undefined && inner !== null && !isObject(inner))
       throw invalid(`patch.${head}`, `patch.${head}: must be an object`);
+    // The mask's pattern lets only the parts through that are objects in every document.
     const target = after[head] as Fields;
     setOrRemove(target, field, merge(own(target, field), said));
   }

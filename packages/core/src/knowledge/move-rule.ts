@@ -1,14 +1,24 @@
 import { ParleyError } from '@parley/protocol';
 
-import type { Decision, Loaded, MoveDocument, Rule, TidyOrder } from '../commands.ts';
+import type { Loaded, MoveDocument, Needs, Rule, TidyOrder } from '../commands.ts';
 import { changeDocument, readerOf, recordChange } from './change.ts';
-import { effective, marked, markOf, ownMark } from './marks.ts';
-import { freshOrders } from './place.ts';
-import { placeAt } from './places.ts';
-import { lineOf, requireDocument, requireParent } from './standing.ts';
+import { effective, withDeletion, deletionOf, ownMark } from './deletion.ts';
+import { around, lastTwo, placeAt } from './neighbours.ts';
+import { ORDER_MAX, ordersBetween } from './order-keys.ts';
+import { lineOf, requireDocument, requireParent } from './tree-lookup.ts';
+
+/** What a move looks at: both lines up to the root, and whatever it is to stand next to. */
+export function needsMove({ input }: MoveDocument): Pick<Needs, 'gets' | 'lists' | 'lines'> {
+  const { document_id, new_parent_id, position: { ordering, before } = {} } = input;
+  return {
+    gets: before === undefined ? [] : [{ kind: 'document', key: before.toLowerCase() }],
+    lists: before === undefined && ordering === undefined ? [lastTwo(new_parent_id)] : [],
+    lines: [document_id, new_parent_id],
+  };
+}
 
 /** Moves a document under another parent or among its siblings; no document ever comes to stand under itself. */
-export function moveDocument(loaded: Loaded, command: MoveDocument): Decision {
+export function moveDocument(loaded: Loaded, command: MoveDocument) {
   const { input, now } = command;
   const { document_id, new_parent_id: parent_id, position = {} } = input;
   const records = readerOf(loaded);
@@ -23,26 +33,34 @@ export function moveDocument(loaded: Loaded, command: MoveDocument): Decision {
     updated_at: _at,
     updated_by: _by,
     ...after
-  } = marked(before, effective(ownMark(before), markOf(parent)));
-  return changeDocument(
+  } = withDeletion(before, effective(ownMark(before), deletionOf(parent)));
+  const decision = changeDocument(
     loaded,
     command,
     'document.moved',
     { ...after, parent_id, order, revision: before.revision + 1 },
     ['parent_id', 'order'],
-    { result: { parent_id, order } },
   );
+  return { ...decision, result: { ...decision.result, parent_id, order } };
 }
 
-/** Gives all documents under a parent short keys again; their order stays as it is. */
+/** Gives a document whose key has grown long, and those around it, short keys; their order stays as it is. */
 export const tidyOrder: Rule<TidyOrder> = {
-  needs: ({ thread_id }) => ({ thread: thread_id, records: true }),
+  needs: ({ thread_id, input }) => ({
+    thread: thread_id,
+    records: true,
+    gets: [{ kind: 'document', key: input.document_id }],
+  }),
   decide(loaded, command) {
-    const { parent_id } = command.input;
-    const siblings = readerOf(loaded).list({ kind: 'branch', prefix: `${parent_id} ` });
-    const fresh = freshOrders(siblings.length);
-    const orders = siblings.map(({ document_id }, i) => [document_id, fresh[i]]);
-    const body = `gave the ${siblings.length} documents under ${parent_id} short keys`;
+    const records = readerOf(loaded);
+    const document = records.get('document', command.input.document_id);
+    // Of many moves into one gap each asks for it, and the first has seen to all.
+    if (document === undefined || document.order.length <= ORDER_MAX) return { changes: [], result: {} };
+    const { parent_id } = document;
+    const { left, among, right } = around(records, document);
+    const fresh = ordersBetween(left, right, among.length);
+    const orders = among.map((id, i) => [id, fresh[i]]);
+    const body = `gave ${among.length} documents under ${parent_id} short keys`;
     const metadata = { parent_id, orders };
     return recordChange(loaded, command, { type: 'tree.ordered', body, metadata });
   },

@@ -1,18 +1,19 @@
-import { type Caller, ENTRY_SALT_BOUND, type OutputOf } from '@parley/protocol';
+import type { Caller } from '@parley/protocol';
 
-import type { Command } from '../commands.ts';
+import { commandHead } from '../command-head.ts';
 import { hubCaller } from '../hub-caller.ts';
-import { type CallContext, type Deps, operation, stamp } from '../operation.ts';
+import type { CallContext } from '../gate.ts';
+import { operation, stamp } from '../operation.ts';
+import type { AboutPorts, KnowledgePorts, RecordPorts } from '../ports.ts';
+import { isIgnored } from '../results.ts';
 import { treeId } from '../threads/access.ts';
-import { ORDER_MAX } from './place.ts';
+import { ORDER_MAX } from './order-keys.ts';
 import { requireTreeRight, type TreeRight } from './rights.ts';
 import { webUri } from './view.ts';
 
-type Changed = { id: string; revision: number };
-
 /** The head of a command to the tree: who may is asked here first, and once more by the rule. */
 function head(
-  deps: Deps,
+  deps: RecordPorts,
   caller: Caller,
   right: TreeRight,
   scope: string,
@@ -27,90 +28,87 @@ function head(
   };
 }
 
-async function write(deps: Deps, command: Command): Promise<Changed> {
-  return (await deps.log.append(command)).result as unknown as Changed;
-}
-
 export const createDocument = operation('create_document', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, ...input }, context) {
+  async run(deps: RecordPorts & KnowledgePorts & AboutPorts, caller, { idempotency_key, ...input }, context) {
     const start = head(deps, caller, 'create', 'create_document', idempotency_key, context);
     const { agentsCreateUnder: agents_create_under } = deps;
-    const made = await write(deps, {
+    const { result: made } = await deps.log.append({
       type: 'create_document',
       ...start,
       agents_create_under,
       input: defined(input),
     });
-    // An ignored one has no id.
-    if (!input.is_human_readable || (made.id as string | undefined) === undefined) return made;
+    if (!input.is_human_readable || isIgnored(made)) return made;
     return { ...made, web_uri: webUri(deps, made.id) };
   },
 });
 
 export const updateDocument = operation('update_document', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, ...input }, context) {
+  async run(deps: RecordPorts, caller, { idempotency_key, ...input }, context) {
     const start = head(deps, caller, 'change', 'update_document', idempotency_key, context);
-    return write(deps, { type: 'update_document', ...start, input: defined(input) });
+    return (await deps.log.append({ type: 'update_document', ...start, input: defined(input) })).result;
   },
 });
 
-export const deleteDocument = operation('delete_document', {
+const deleteDocument = operation('delete_document', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, ...input }, context) {
+  async run(deps: RecordPorts, caller, { idempotency_key, ...input }, context) {
     const start = head(deps, caller, 'change', 'delete_document', idempotency_key, context);
-    const deleted = await write(deps, { type: 'delete_document', ...start, input: defined(input) });
-    return deleted as OutputOf<'delete_document'>;
+    return (await deps.log.append({ type: 'delete_document', ...start, input: defined(input) })).result;
   },
 });
 
-export const restoreDocument = operation('restore_document', {
+const restoreDocument = operation('restore_document', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, ...input }, context) {
+  async run(deps: RecordPorts, caller, { idempotency_key, ...input }, context) {
     const start = head(deps, caller, 'change', 'restore_document', idempotency_key, context);
-    return write(deps, { type: 'restore_document', ...start, input });
+    return (await deps.log.append({ type: 'restore_document', ...start, input })).result;
   },
 });
 
 export const moveDocument = operation('move_document', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, ...input }, context) {
+  async run(deps: RecordPorts, caller, { idempotency_key, ...input }, context) {
     const start = head(deps, caller, 'change', 'move_document', idempotency_key, context);
     const { position, ...rest } = input;
     const asked = position === undefined ? rest : { ...rest, position: defined(position) };
-    const moved = (await write(deps, {
-      type: 'move_document',
-      ...start,
-      input: asked,
-    })) as OutputOf<'move_document'>;
-    // An ignored one has no order.
-    if (((moved.order as string | undefined) ?? '').length > ORDER_MAX)
-      await tidy(deps, caller, moved.parent_id);
+    const { result: moved } = await deps.log.append({ type: 'move_document', ...start, input: asked });
+    if (!isIgnored(moved) && moved.order.length > ORDER_MAX) await tidy(deps, caller, moved.id);
     return moved;
   },
 });
 
-export const revertDocument = operation('revert_document', {
+const revertDocument = operation('revert_document', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, ...input }, context) {
+  async run(deps: RecordPorts, caller, { idempotency_key, ...input }, context) {
     const start = head(deps, caller, 'change', 'revert_document', idempotency_key, context);
-    return write(deps, { type: 'revert_document', ...start, input: defined(input) });
+    return (await deps.log.append({ type: 'revert_document', ...start, input: defined(input) })).result;
   },
 });
 
-async function tidy(deps: Deps, { workspace_id }: Caller, parent_id: string): Promise<void> {
+async function tidy(deps: RecordPorts, { workspace_id }: Caller, document_id: string): Promise<void> {
   await deps.log.append({
     type: 'tidy_order',
-    caller: hubCaller(workspace_id),
-    now: deps.clock.now(),
-    salt: deps.chance.below(ENTRY_SALT_BOUND),
+    ...commandHead(deps, hubCaller(workspace_id)),
     thread_id: treeId(workspace_id),
-    input: { parent_id },
+    input: { document_id },
   });
 }
 
 /** An object without what was left out, for types that tell "absent" from "undefined". */
 function defined<T extends object>(input: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  // `fromEntries` forgets which value belongs to which name.
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as never;
 }
+
+/** By name: the table of operations takes them from here. */
+export const documentOperations = {
+  create_document: createDocument,
+  update_document: updateDocument,
+  delete_document: deleteDocument,
+  restore_document: restoreDocument,
+  move_document: moveDocument,
+  revert_document: revertDocument,
+};

@@ -2,14 +2,16 @@ import { hash } from 'node:crypto';
 
 import { LIMITS, ParleyError } from '@parley/protocol';
 
+import { requireDone } from '../envelope/order.ts';
 import { operation } from '../operation.ts';
+import type { AboutPorts, KnowledgePorts, RecordPorts } from '../ports.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { createDocument } from './operations.ts';
 import { createThreadDocument } from './thread-document.ts';
 
 export const promoteThread = operation('promote_thread', {
   authority: 'act',
-  async run(deps, caller, input, context) {
+  async run(deps: RecordPorts & KnowledgePorts & AboutPorts, caller, input, context) {
     const { thread_id, parent_id, document_id, title, tags, idempotency_key } = input;
     const state = await findThread(deps, caller, thread_id);
     if (state.status !== 'resolved' && state.status !== 'closed')
@@ -40,7 +42,7 @@ export const promoteThread = operation('promote_thread', {
       },
       context,
     );
-    return { ...created, thread_id, cited };
+    return { ...requireDone(created), thread_id, cited };
   },
 });
 

@@ -1,7 +1,7 @@
 import type { PurgeDocument, Rule } from '../commands.ts';
 import type { RecordReader } from '../records.ts';
 import { readerOf, recordChange } from './change.ts';
-import { isForgotten } from './kept.ts';
+import { isForgotten } from './document-records.ts';
 
 /** How many documents one command forgets: others wait for the store meanwhile. */
 const AT_ONCE = 200;

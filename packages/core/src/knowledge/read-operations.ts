@@ -1,28 +1,41 @@
 import { LIMITS, ParleyError, TREE_ROOT } from '@parley/protocol';
 
-import { type Deps, operation } from '../operation.ts';
+import { operation } from '../operation.ts';
+import type { AboutPorts, RecordPorts } from '../ports.ts';
 import { treeId } from '../threads/access.ts';
 import { backlinksOf, linksOf } from './find-links.ts';
-import { type Branch, contentKey, isForgotten, isGone, type KeptDocument, revisionKey } from './kept.ts';
+import {
+  type Branch,
+  contentKey,
+  isForgotten,
+  isGone,
+  type DocumentRecord,
+  revisionKey,
+} from './document-records.ts';
+import { childrenNamed } from './named-children.ts';
 import { bodiesOf, findDocument, someDocuments, toSummary, webUri } from './view.ts';
-import { textMissing } from './written.ts';
+import { textMissing } from './check-document.ts';
 
-export const getDocument = operation('get_document', {
+const getDocument = operation('get_document', {
   authority: 'look',
-  async run(deps, { workspace_id }, { document_id, revision }) {
+  async run(deps: RecordPorts & AboutPorts, { workspace_id }, { document_id, revision }) {
     const kept = await findDocument(deps, workspace_id, document_id);
     const document = revision === undefined ? kept : await asItWas(deps, workspace_id, kept, revision);
     const key = contentKey(document_id, document.sha256);
-    const body = (await bodiesOf(deps, workspace_id, [key])).get(key);
+    const [bodies, path] = await Promise.all([
+      bodiesOf(deps, workspace_id, [key]),
+      pathTo(deps, workspace_id, kept),
+    ]);
+    const body = bodies.get(key);
     if (body === undefined) throw textMissing(document_id);
     const { mime_type } = document;
     return {
       document: {
-        ...toSummary(document),
+        ...toSummary(document, deps.clock.now()),
         content: { mime_type, body },
         ...(kept.is_human_readable ? { web_uri: webUri(deps, document_id) } : {}),
       },
-      path: await pathTo(deps, workspace_id, kept),
+      path,
       thread_id: treeId(workspace_id),
     };
   },
@@ -33,27 +46,23 @@ const MAX_ABOVE = 50;
 
 /** The documents above one as it hangs now. */
 async function pathTo(
-  deps: Deps,
+  deps: RecordPorts,
   workspace_id: string,
-  { parent_id }: KeptDocument,
+  { parent_id }: DocumentRecord,
 ): Promise<{ document_id: string; title: string }[]> {
-  const path: { document_id: string; title: string }[] = [];
-  for (let next = parent_id; next !== TREE_ROOT && path.length < MAX_ABOVE;) {
-    const [above] = await someDocuments(deps, workspace_id, [next]);
-    if (above === undefined) break;
-    path.unshift({ document_id: above.document_id, title: above.metadata.title });
-    next = above.parent_id;
-  }
-  return path;
+  if (parent_id === TREE_ROOT) return [];
+  const query = { kind: 'document', workspace_id, line: parent_id, limit: MAX_ABOVE } as const;
+  const above = await deps.store.records(query);
+  return above.map(({ document_id, metadata }) => ({ document_id, title: metadata.title })).toReversed();
 }
 
 /** A document with what a revision said of it. */
 async function asItWas(
-  deps: Deps,
+  deps: RecordPorts,
   workspace_id: string,
-  kept: KeptDocument,
+  kept: DocumentRecord,
   number: number,
-): Promise<KeptDocument> {
+): Promise<DocumentRecord> {
   const keys = [revisionKey(kept.document_id, number)];
   const [old] = await deps.store.records({ kind: 'revision', workspace_id, keys, limit: 1 });
   if (old === undefined)
@@ -63,18 +72,23 @@ async function asItWas(
   return { ...kept, ...then, updated_at: at, updated_by: by };
 }
 
-export const listDocuments = operation('list_documents', {
+const listDocuments = operation('list_documents', {
   authority: 'look',
-  async run(deps, { workspace_id }, { parent_id, deleted, limit, after }) {
+  async run(deps: RecordPorts, { workspace_id }, { parent_id, deleted, title, limit, after }) {
     if (parent_id !== TREE_ROOT) await findDocument(deps, workspace_id, parent_id.toLowerCase());
     const now = deps.clock.now();
-    const prefix = `${parent_id === TREE_ROOT ? TREE_ROOT : parent_id.toLowerCase()} `;
+    const parent = parent_id === TREE_ROOT ? TREE_ROOT : parent_id.toLowerCase();
+    const prefix = `${parent} `;
     const wanted: Branch[] = [];
+    const isWanted = (one: Branch): boolean => isGone(one, now) === deleted && !isForgotten(one, now);
+    if (title !== undefined)
+      for (const one of await childrenNamed(deps, workspace_id, parent, title))
+        if (isWanted(one) && (after === undefined || placeOf(one) > after)) wanted.push(one);
     let past = after === undefined ? undefined : `${prefix}${after}`;
-    for (let more = true; more && wanted.length <= limit;) {
+    for (let more = title === undefined; more && wanted.length <= limit;) {
       const query = { kind: 'branch', workspace_id, prefix, limit: limit + 1 } as const;
       const branches = await deps.store.records(past === undefined ? query : { ...query, past });
-      wanted.push(...branches.filter((one) => isGone(one, now) === deleted && !isForgotten(one, now)));
+      wanted.push(...branches.filter(isWanted));
       const last = branches.at(-1);
       if (last !== undefined) past = `${prefix}${placeOf(last)}`;
       more = branches.length > limit;
@@ -89,7 +103,7 @@ export const listDocuments = operation('list_documents', {
     return {
       documents: await Promise.all(
         documents.map(async (one) => ({
-          ...toSummary(one),
+          ...toSummary(one, now),
           has_children: await hasChildren(deps, workspace_id, one.document_id, deleted),
         })),
       ),
@@ -102,7 +116,12 @@ export const listDocuments = operation('list_documents', {
 const LOOKED_AT = 50;
 
 /** Whether anything hangs below a document; where very many do, they are not all looked at, and the answer is yes. */
-async function hasChildren(deps: Deps, workspace_id: string, id: string, deleted: boolean): Promise<boolean> {
+async function hasChildren(
+  deps: RecordPorts,
+  workspace_id: string,
+  id: string,
+  deleted: boolean,
+): Promise<boolean> {
   const now = deps.clock.now();
   const query = { kind: 'branch', workspace_id, prefix: `${id} `, limit: LOOKED_AT } as const;
   const branches = await deps.store.records(query);
@@ -116,13 +135,13 @@ function placeOf({ order, document_id }: Branch): string {
   return `${order} ${document_id}`;
 }
 
-export const exportDocuments = operation('export_documents', {
+const exportDocuments = operation('export_documents', {
   authority: 'look',
-  async run(deps, { workspace_id }, { limit, after }) {
+  async run(deps: RecordPorts, { workspace_id }, { limit, after }) {
     const now = deps.clock.now();
     const query = { kind: 'document', workspace_id, limit: limit + 1 } as const;
     const found = await deps.store.records(after === undefined ? query : { ...query, past: after });
-    const page: KeptDocument[] = [];
+    const page: DocumentRecord[] = [];
     let bytes = 0;
     for (const document of found.slice(0, limit)) {
       bytes += document.bytes;
@@ -136,17 +155,17 @@ export const exportDocuments = operation('export_documents', {
       documents: there.map((document, i) => {
         const body = bodies.get(keys[i] ?? '');
         if (body === undefined) throw textMissing(document.document_id);
-        return { ...toSummary(document), content: { mime_type: document.mime_type, body } };
+        return { ...toSummary(document, now), content: { mime_type: document.mime_type, body } };
       }),
       next_after: page.length < found.length ? (page.at(-1)?.document_id ?? null) : null,
     };
   },
 });
 
-export const getDocumentHistory = operation('get_document_history', {
+const getDocumentHistory = operation('get_document_history', {
   authority: 'look',
-  async run(deps, { workspace_id }, { document_id, limit, after }) {
-    await findDocument(deps, workspace_id, document_id, 'deleted too');
+  async run(deps: RecordPorts, { workspace_id }, { document_id, limit, after }) {
+    const kept = await findDocument(deps, workspace_id, document_id, 'deleted too');
     const prefix = `${document_id} `;
     const query = { kind: 'revision', workspace_id, prefix, descending: true, limit: limit + 1 } as const;
     const found = await deps.store.records(
@@ -155,17 +174,20 @@ export const getDocumentHistory = operation('get_document_history', {
     const revisions = found.slice(0, limit);
     return {
       revisions,
+      ...(isGone(kept, deps.clock.now()) ? { deleted: true } : {}),
       next_after: found.length > limit ? String(revisions.at(-1)?.revision ?? 0) : null,
     };
   },
 });
 
-export const getDocumentLinks = operation('get_document_links', {
+const getDocumentLinks = operation('get_document_links', {
   authority: 'look',
-  async run(deps, { workspace_id }, { document_id, limit, after = '' }) {
+  async run(deps: RecordPorts, { workspace_id }, { document_id, limit, after = '' }) {
     const document = await findDocument(deps, workspace_id, document_id);
-    const links = await linksOf(deps, workspace_id, document);
-    const all = await backlinksOf(deps, workspace_id, document);
+    const [links, all] = await Promise.all([
+      linksOf(deps, workspace_id, document),
+      backlinksOf(deps, workspace_id, document),
+    ]);
     const rest = all.filter((one) => one.document_id > after);
     const backlinks = rest.slice(0, limit);
     return {
@@ -175,3 +197,12 @@ export const getDocumentLinks = operation('get_document_links', {
     };
   },
 });
+
+/** By name: the table of operations takes them from here. */
+export const documentReads = {
+  get_document: getDocument,
+  list_documents: listDocuments,
+  export_documents: exportDocuments,
+  get_document_history: getDocumentHistory,
+  get_document_links: getDocumentLinks,
+};

@@ -1,34 +1,51 @@
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, TREE_ROOT } from '@parley/protocol';
 
 import type {
   CreateDocument,
+  Decision,
   DeleteDocument,
+  Loaded,
+  Needs,
   Order,
   RestoreDocument,
   RevertDocument,
-  Rule,
   ThreadCommand,
   UpdateDocument,
 } from '../commands.ts';
-import { checkOrder } from '../envelope/order.ts';
+import { checkOrder, orderNeeds } from '../envelope/order.ts';
+import type { Ignored } from '../results.ts';
 import { changeDocument, readerOf } from './change.ts';
-import { contentKey, isForgotten, type KeptDocument, PURGE_AFTER_MS, revisionKey } from './kept.ts';
-import { effective, marked, markOf, ownMark } from './marks.ts';
+import {
+  contentKey,
+  isForgotten,
+  type DocumentRecord,
+  PURGE_AFTER_MS,
+  revisionKey,
+} from './document-records.ts';
+import { effective, withDeletion, deletionOf, ownMark, placesUnder } from './deletion.ts';
 import { mergeUnderMask } from './merge-patch.ts';
-import { moveDocument, tidyOrder } from './move-rule.ts';
-import { lastPlace } from './places.ts';
+import { moveDocument, needsMove, tidyOrder } from './move-rule.ts';
+import { lastPlace, lastTwo } from './neighbours.ts';
 import { purgeDocument } from './purge-rule.ts';
 import { requireTreeRight, type TreeRight } from './rights.ts';
-import { checkRevision, lineOf, requireDocument, requireParent } from './standing.ts';
-import { checkWritten, contentRecord, derived, textMissing } from './written.ts';
+import { checkRevision, lineOf, requireDocument, requireParent } from './tree-lookup.ts';
+import { checkDocument, contentRecord, derived, textMissing } from './check-document.ts';
 
 type Ordered = ThreadCommand & { order?: Order };
 
 /** A rule of the tree: who may, in which order, and then what. */
-function treeRule<C extends Ordered>(right: TreeRight, decide: Rule<C>['decide']): Rule<C> {
+function treeRule<C extends Ordered, R extends Record<string, unknown>>(
+  right: TreeRight,
+  walks: (command: C) => Pick<Needs, 'gets' | 'lists' | 'lines'>,
+  decide: (loaded: Loaded, command: C) => Decision<R>,
+) {
   return {
-    needs: ({ thread_id }) => ({ thread: thread_id, records: true }),
-    decide(loaded, command) {
+    needs(command: C): Needs {
+      const { gets = [], ...rest } = walks(command);
+      const all = [...orderNeeds(command), ...gets];
+      return { thread: command.thread_id, records: true, ...rest, gets: all };
+    },
+    decide(loaded: Loaded, command: C): Decision<R | Ignored> {
       requireTreeRight(command.caller, right);
       const { ignored, note } = checkOrder(readerOf(loaded), command);
       if (ignored !== undefined) return { changes: [], result: ignored };
@@ -38,7 +55,30 @@ function treeRule<C extends Ordered>(right: TreeRight, decide: Rule<C>['decide']
   };
 }
 
-const createDocument = treeRule<CreateDocument>('create', (loaded, command) => {
+const needsNew = ({ input: { document_id, parent_id } }: CreateDocument) => ({
+  gets: [{ kind: 'document', key: document_id } as const],
+  lists: [lastTwo(parent_id)],
+  lines: [parent_id],
+});
+
+const needsDocument = ({ input }: UpdateDocument) => ({
+  gets: [{ kind: 'document', key: input.document_id } as const],
+});
+
+const needsRevision = ({ input: { document_id, revision } }: RevertDocument) => ({
+  gets: [
+    { kind: 'document', key: document_id } as const,
+    { kind: 'revision', key: revisionKey(document_id, revision) } as const,
+  ],
+});
+
+/** With what hangs below it too: all of that goes, or comes back, with it. */
+const needsTree = ({ input }: DeleteDocument | RestoreDocument) => ({
+  lines: [input.document_id],
+  lists: [placesUnder(input.document_id)],
+});
+
+const createDocument = treeRule('create', needsNew, (loaded, command: CreateDocument) => {
   const { caller, input, now } = command;
   const { document_id, parent_id, content, created_at } = input;
   const records = readerOf(loaded);
@@ -53,9 +93,9 @@ const createDocument = treeRule<CreateDocument>('create', (loaded, command) => {
         : `the id ${document_id} belongs to a deleted document; choose another`,
       { document_id },
     );
-  const written = checkWritten({ ...input });
+  const written = checkDocument({ ...input });
   const at = new Date(created_at === undefined ? now : Math.min(now, Date.parse(created_at))).toISOString();
-  const document = marked(
+  const document = withDeletion(
     {
       workspace_id: caller.workspace_id,
       document_id,
@@ -68,14 +108,14 @@ const createDocument = treeRule<CreateDocument>('create', (loaded, command) => {
       updated_at: at,
       updated_by: caller.agent_id,
     },
-    markOf(parent),
+    deletionOf(parent),
   );
   return changeDocument(loaded, command, 'document.created', unsigned(document), ['content', 'metadata'], {
     keep: [contentRecord(caller.workspace_id, document, content.body)],
   });
 });
 
-const updateDocument = treeRule<UpdateDocument>('change', (loaded, command) => {
+const updateDocument = treeRule('change', needsDocument, (loaded, command: UpdateDocument) => {
   const { caller, input, now } = command;
   const records = readerOf(loaded);
   const before = requireDocument(records, input.document_id, now);
@@ -88,7 +128,7 @@ const updateDocument = treeRule<UpdateDocument>('change', (loaded, command) => {
     input.patch,
     input.update_mask,
   );
-  const written = checkWritten(patched);
+  const written = checkDocument(patched);
   const document = { ...before, ...derived(written, before), revision: before.revision + 1 };
   return changeDocument(loaded, command, 'document.updated', unsigned(document), input.update_mask, {
     keep:
@@ -98,7 +138,7 @@ const updateDocument = treeRule<UpdateDocument>('change', (loaded, command) => {
   });
 });
 
-const deleteDocument = treeRule<DeleteDocument>('change', (loaded, command) => {
+const deleteDocument = treeRule('change', needsTree, (loaded, command: DeleteDocument) => {
   const { caller, input, now } = command;
   const records = readerOf(loaded);
   const before = requireDocument(records, input.document_id, now);
@@ -111,26 +151,22 @@ const deleteDocument = treeRule<DeleteDocument>('change', (loaded, command) => {
     delete_root: document_id,
     ...(input.reason === undefined ? {} : { delete_reason: input.reason }),
   };
-  const after = marked(before, effective(own, markOf(records.get('document', parent_id))));
+  const after = withDeletion(before, effective(own, deletionOf(records.get('document', parent_id))));
   const gone_at = after.delete_at ?? delete_at;
-  return changeDocument(
+  const deleted = Date.parse(gone_at) <= now;
+  const decision = changeDocument(
     loaded,
     command,
     'document.deleted',
     unsigned({ ...after, revision: revision + 1 }),
     ['delete_at'],
-    {
-      reason: input.reason,
-      result: {
-        deleted: Date.parse(gone_at) <= now,
-        delete_at: gone_at,
-        purge_at: new Date(Date.parse(gone_at) + PURGE_AFTER_MS).toISOString(),
-      },
-    },
+    { reason: input.reason, deleted },
   );
+  const purge_at = new Date(Date.parse(gone_at) + PURGE_AFTER_MS).toISOString();
+  return { ...decision, result: { ...decision.result, deleted, delete_at: gone_at, purge_at } };
 });
 
-const restoreDocument = treeRule<RestoreDocument>('change', (loaded, command) => {
+const restoreDocument = treeRule('change', needsTree, (loaded, command: RestoreDocument) => {
   const { input, now } = command;
   const records = readerOf(loaded);
   const before = records.get('document', input.document_id);
@@ -143,11 +179,11 @@ const restoreDocument = treeRule<RestoreDocument>('change', (loaded, command) =>
       document_id: before.delete_root,
     });
   const parent = requireParent(records, before.parent_id, now);
-  const after = marked({ ...before, revision: before.revision + 1 }, markOf(parent));
+  const after = withDeletion({ ...before, revision: before.revision + 1 }, deletionOf(parent));
   return changeDocument(loaded, command, 'document.restored', unsigned(after), ['delete_at']);
 });
 
-const revertDocument = treeRule<RevertDocument>('change', (loaded, command) => {
+const revertDocument = treeRule('change', needsRevision, (loaded, command: RevertDocument) => {
   const { input, now } = command;
   const records = readerOf(loaded);
   const before = requireDocument(records, input.document_id, now);
@@ -178,7 +214,7 @@ export const treeRules = {
   update_document: updateDocument,
   delete_document: deleteDocument,
   restore_document: restoreDocument,
-  move_document: treeRule('change', moveDocument),
+  move_document: treeRule('change', needsMove, moveDocument),
   revert_document: revertDocument,
   tidy_order: tidyOrder,
   purge_document: purgeDocument,
@@ -189,17 +225,20 @@ function checkAgentPlace(
   parent: string,
   places: readonly string[],
 ): void {
-  if (places.includes('root')) return;
+  if (places.includes(TREE_ROOT) || (places.includes('*') && parent !== TREE_ROOT)) return;
   for (const id of lineOf(records, parent)) if (places.includes(id)) return;
+  const named = places.filter((place) => place !== '*');
   throw new ParleyError(
     'FORBIDDEN',
     places.length === 0
       ? 'a worker may not create documents here; ask an orchestrator or an operator'
-      : `a worker may create documents only under ${places.join(', ')}`,
+      : named.length === places.length
+        ? `a worker may create documents only under ${named.join(', ')}`
+        : 'a worker may create documents under others, not at the top: name a parent_id, or ask an orchestrator',
   );
 }
 
-function unsigned(document: KeptDocument) {
+function unsigned(document: DocumentRecord) {
   const { updated_at: _at, updated_by: _by, ...rest } = document;
   return rest;
 }

@@ -101,8 +101,12 @@ function write(gathered: Gathered, state: ThreadState): { body: string; cited: n
 
 function section<T>(title: string, { items, before }: Newest<T>, tell: (item: T) => string): string[] {
   if (items.length === 0) return [];
-  const told = items.map((item) => `- ${tell(item)}`);
-  return [`## ${title}`, ...(before > 0 ? [`${before} earlier ones are left out.`] : []), told.join('\n')];
+  const reported = items.map((item) => `- ${tell(item)}`);
+  return [
+    `## ${title}`,
+    ...(before > 0 ? [`${before} earlier ones are left out.`] : []),
+    reported.join('\n'),
+  ];
 }
 
 function tellStory({ finding, entry, later }: Story, cite: (entry: Entry) => string): string {
@@ -122,8 +126,7 @@ const DEEDS: Record<string, string> = {
 
 function tellWork(entry: Entry): string {
   const event = knownEvent(entry.kind, entry.metadata);
-  const deed =
-    event === undefined ? { task: 'Task of', result: 'Result of' }[entry.type as 'task'] : DEEDS[event];
+  const deed = event === undefined ? (entry.type === 'result' ? 'Result of' : 'Task of') : DEEDS[event];
   const { commit } = entry.metadata ?? {};
   const where = typeof commit === 'string' && commit !== '' ? ` in ${words(commit)}` : '';
   return `${deed ?? ''} ${name(entry)}${where}: ${words(entry.body)}`;

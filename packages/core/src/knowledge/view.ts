@@ -1,28 +1,29 @@
 import { type DocumentSummary, ParleyError } from '@parley/protocol';
 
-import type { Deps } from '../operation.ts';
-import { isForgotten, isGone, type KeptDocument, PURGE_AFTER_MS } from './kept.ts';
+import type { Ports, RecordPorts } from '../ports.ts';
+import { isForgotten, isGone, type DocumentRecord, PURGE_AFTER_MS } from './document-records.ts';
 
 /** A document as callers see it. */
-export function toSummary(kept: KeptDocument): DocumentSummary {
+export function toSummary(kept: DocumentRecord, now: number): DocumentSummary {
   const { workspace_id: _workspace, links: _links, former: _former, purged_at: _purged, ...summary } = kept;
   const { delete_at } = summary;
   if (delete_at === undefined) return summary;
-  return { ...summary, purge_at: new Date(Date.parse(delete_at) + PURGE_AFTER_MS).toISOString() };
+  const purge_at = new Date(Date.parse(delete_at) + PURGE_AFTER_MS).toISOString();
+  return isGone(kept, now) ? { ...summary, deleted: true, purge_at } : { ...summary, purge_at };
 }
 
 /** Where people read a document. */
-export function webUri({ address }: Pick<Deps, 'address'>, documentId: string): string {
+export function webUri({ address }: Pick<Ports, 'address'>, documentId: string): string {
   return `${address()}/d/${documentId}`;
 }
 
 /** The document, if it is there; on demand also if it is deleted and could be restored. */
 export async function findDocument(
-  deps: Deps,
+  deps: RecordPorts,
   workspace_id: string,
   id: string,
   which: 'there' | 'deleted too' = 'there',
-): Promise<KeptDocument> {
+): Promise<DocumentRecord> {
   const now = deps.clock.now();
   const [kept] = await deps.store.records({ kind: 'document', workspace_id, keys: [id], limit: 1 });
   const gone = kept === undefined || (which === 'there' ? isGone(kept, now) : isForgotten(kept, now));
@@ -33,10 +34,10 @@ export async function findDocument(
 
 /** Documents by their ids, in that order; those that are not there are left out. */
 export async function someDocuments(
-  deps: Deps,
+  deps: RecordPorts,
   workspace_id: string,
   ids: readonly string[],
-): Promise<KeptDocument[]> {
+): Promise<DocumentRecord[]> {
   if (ids.length === 0) return [];
   const found = await deps.store.records({ kind: 'document', workspace_id, keys: ids, limit: ids.length });
   const byId = new Map(found.map((document) => [document.document_id, document]));
@@ -45,7 +46,7 @@ export async function someDocuments(
 
 /** The texts under these keys. */
 export async function bodiesOf(
-  deps: Deps,
+  deps: RecordPorts,
   workspace_id: string,
   keys: readonly string[],
 ): Promise<Map<string, string>> {

@@ -1,69 +1,75 @@
-import { type LiveCode, type LiveMessage, ParleyError, type ErrorCode } from '@parley/protocol';
+import { type ErrorDetails, ParleyError, fieldsOf } from '@parley/protocol';
 
 import type { Commander } from '../agents/ports.ts';
-import type { Broker } from './broker.ts';
-import type { Link, Speaker } from './link.ts';
-import type { Outgoing } from './outgoing.ts';
+import {
+  type CommandOutcome,
+  type CommandPort,
+  type Failed,
+  isSealed,
+  type Trouble,
+  type Unanswered,
+} from './command-port.ts';
 
-/** The word of the table of operations for each word of this wire. */
-const CODE: Record<LiveCode, ErrorCode> = {
-  INVALID_COMMAND: 'VALIDATION_ERROR',
-  UNAUTHORIZED: 'INSUFFICIENT_AUTHORITY',
-  AGENT_NOT_FOUND: 'NOT_FOUND',
-  AGENT_OFFLINE: 'UNAVAILABLE',
-  TASK_TIMEOUT: 'UNAVAILABLE',
-  RESOURCE_EXHAUSTED: 'UNAVAILABLE',
-  INTERNAL_ERROR: 'UNAVAILABLE',
-};
-
-/** Lets every face command an agent: asks as if over `/ws` and waits for the answer. */
-export function createCommander(broker: Broker, outgoing: Outgoing): Commander {
+/** Lets every face command an agent: asks and waits for the answer. */
+export function createCommander(port: CommandPort, newId: () => string): Commander {
   return {
     async command(caller, input, { signal }) {
-      const { of_agent, command, parameters, correlation_id, timeout_ms, idempotency_key } = input;
-      const message = outgoing.message('command', caller.agent_id, of_agent, {
+      const { of_agent, of_session, timeout_ms, idempotency_key, command, parameters, correlation_id } =
+        input;
+      const body = {
         command,
         ...(parameters === undefined ? {} : { parameters }),
-        ...(correlation_id === undefined ? {} : { correlationId: correlation_id }),
+        ...(correlation_id === undefined ? {} : { correlation_id }),
+      };
+      const asked = {
+        caller,
+        command_id: idempotency_key ?? newId(),
+        of_agent,
+        of_session,
+        body,
+        timeout_ms,
+      };
+      let leave = (): void => {};
+      const left = new Promise<never>((_, reject) => {
+        leave = () => reject(unavailable('the caller has gone'));
       });
-      const answer = await new Promise<LiveMessage>((resolve, reject) => {
-        const speaker: Speaker = {
-          caller,
-          get listening() {
-            return !signal.aborted;
-          },
-          reply: resolve,
-          link: (): Link => {
-            throw new ParleyError('UNAVAILABLE', 'a call has no lasting connection');
-          },
-          signal,
-        };
-        signal.addEventListener('abort', () => reject(new ParleyError('UNAVAILABLE', 'the caller has gone')));
-        const id = idempotency_key ?? message.id;
-        void broker.receive(speaker, { ...message, id }, timeout_ms);
-      });
-      return toOutput(answer);
+      signal.addEventListener('abort', leave);
+      try {
+        return toOutput(await Promise.race([port.command(asked), left]));
+      } finally {
+        signal.removeEventListener('abort', leave);
+      }
     },
   };
 }
 
-function toOutput({ type, payload }: LiveMessage) {
-  if (type === 'error') {
-    const { code, message, details } = payload as { code: string; message: string; details?: object };
-    const known = Object.hasOwn(CODE, code) ? CODE[code as LiveCode] : 'UNAVAILABLE';
-    throw new ParleyError(known, message, {
-      ...details,
-      reason: code.toLowerCase(),
-    });
-  }
-  const { success, result, error, executionTime } = payload as Exclude<
-    LiveMessage<'command_response'>['payload'],
-    { jwe: string }
-  >;
-  return {
-    success,
-    ...(result === undefined ? {} : { result }),
-    ...(error === undefined ? {} : { error }),
-    execution_ms: executionTime,
-  };
+function toOutput(ended: CommandOutcome) {
+  if (ended.outcome !== 'answered') throw whyNot(ended);
+  // What only the asker can read is an answer all the same.
+  return isSealed(ended.response)
+    ? { success: true, result: ended.response, execution_ms: 0 }
+    : ended.response;
+}
+
+function whyNot(ended: Failed | Unanswered): ParleyError {
+  if (ended.outcome === 'failed')
+    return isSealed(ended.error)
+      ? unavailable('the agent answered with a sealed error')
+      : toError(ended.error);
+  const { message } = ended;
+  if (ended.outcome === 'refused') return new ParleyError(ended.code, message, ended.details);
+  if (ended.outcome !== 'no_such_session')
+    return unavailable(message, { reason: 'task_timeout', timeout_ms: ended.timeout_ms });
+  const { known, last_seen } = ended;
+  return known
+    ? unavailable(message, { reason: 'agent_offline', ...(last_seen === undefined ? {} : { last_seen }) })
+    : new ParleyError('NOT_FOUND', message, { reason: 'agent_not_found' });
+}
+
+function unavailable(message: string, details?: ErrorDetails): ParleyError {
+  return new ParleyError('UNAVAILABLE', message, details);
+}
+
+function toError({ means, code, message, details }: Trouble): ParleyError {
+  return new ParleyError(means, message, { ...fieldsOf(details), reason: code.toLowerCase() });
 }

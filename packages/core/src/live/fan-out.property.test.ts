@@ -1,4 +1,4 @@
-import type { Caller, LiveError, Thread } from '@parley/protocol';
+import type { Caller, Thread } from '@parley/protocol';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -34,8 +34,8 @@ function createReader(who: Caller, room: number) {
         reader.seqs.push(seq);
         return true;
       },
-      tell: (error: LiveError) =>
-        void (error.details['reason'] === 'gap' ? reader.gaps++ : reader.errors.push(error)),
+      fellBehind: () => void reader.gaps++,
+      dropped: (threadId: string, why: unknown) => void reader.errors.push({ threadId, why }),
       drained: () =>
         held < room ? Promise.resolve(true) : new Promise<boolean>((resolve) => waiting.push(resolve)),
     } satisfies Follower,
@@ -150,8 +150,6 @@ test('who unfollows hears nothing more, and who may not read is told', async () 
   expect(stays.seqs).toEqual([1, 2]);
   expect(leaves.seqs).toEqual([1]);
   expect(stranger.seqs).toEqual([]);
-  expect(stranger.errors).toMatchObject([
-    { code: 'UNAUTHORIZED', details: { code: 'FORBIDDEN', thread_id } },
-  ]);
+  expect(stranger.errors).toMatchObject([{ threadId: thread_id, why: { code: 'FORBIDDEN' } }]);
   fanOut.close();
 });

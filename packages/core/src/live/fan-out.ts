@@ -1,11 +1,10 @@
-import { type Caller, LIMITS, LiveError, ParleyError, toLiveError } from '@parley/protocol';
+import { type Caller, LIMITS, ParleyError } from '@parley/protocol';
 
 import type { Entry } from '../entry.ts';
 import type { Feed, Subscription } from '../feed.ts';
 import type { Log } from '../log.ts';
 import type { Page } from '../store.ts';
 import { admitReader } from '../threads/access.ts';
-import type { ThreadState } from '../threads/state.ts';
 import { mayOverride } from '../threads/status.ts';
 
 /** Someone who follows threads over a connection that may be slow. */
@@ -13,8 +12,10 @@ export interface Follower {
   readonly caller: Caller;
   /** Takes an entry; false when its buffer is full, and then nothing was taken. */
   deliver(entry: Entry): boolean;
-  /** Tells it that it has fallen behind, or may follow a thread no longer. */
-  tell(error: LiveError): void;
+  /** Tells it that it was too slow: what it has missed follows now. */
+  fellBehind(threadId: string, missedFrom: number): void;
+  /** Tells it that it follows a thread no longer, and why. */
+  dropped(threadId: string, why: unknown): void;
   /** Resolves once its buffer has drained; false when it has gone instead. */
   drained(): Promise<boolean>;
 }
@@ -24,6 +25,8 @@ export interface FanOut {
   /** Follows a thread from a position, in place of any earlier position. The caller must have been admitted. */
   follow(follower: Follower, threadId: string, after: number): void;
   unfollow(follower: Follower, threadId?: string): void;
+  /** True while an agent follows a thread. */
+  hears(workspaceId: string, agentId: string, threadId: string): boolean;
   close(): void;
 }
 
@@ -116,7 +119,7 @@ export function createFanOut(deps: {
       while (place.open) {
         if (fell) {
           if (!(await follower.drained()) || hasLeft(place)) return;
-          follower.tell(gapFrom(channel.threadId, place.position + 1));
+          follower.fellBehind(channel.threadId, place.position + 1);
           fell = false;
         }
         if (channel.position !== undefined && place.position >= channel.position) {
@@ -152,8 +155,7 @@ export function createFanOut(deps: {
 
   function drop(channel: Channel, place: Place, error: unknown): void {
     leave(channel, place);
-    const { code, message, details } = toLiveError(error);
-    place.follower.tell(new LiveError(code, message, { ...details, thread_id: channel.threadId }));
+    place.follower.dropped(channel.threadId, error);
   }
 
   function leave(channel: Channel, place: Place): void {
@@ -207,16 +209,17 @@ export function createFanOut(deps: {
           leave(channel, place);
       }
     },
+    hears(workspaceId, agentId, threadId) {
+      const channel = channelsByThread.get(threadId);
+      if (channel?.workspaceId !== workspaceId) return false;
+      for (const { caller } of channel.placeByFollower.keys()) if (caller.agent_id === agentId) return true;
+      return false;
+    },
     close() {
       for (const channel of channelsByThread.values())
         for (const place of channel.placeByFollower.values()) leave(channel, place);
     },
   };
-}
-
-function gapFrom(thread_id: string, missed_from_seq: number): LiveError {
-  const details = { reason: 'gap', thread_id, missed_from_seq };
-  return new LiveError('RESOURCE_EXHAUSTED', 'you read too slowly; what you missed follows now', details);
 }
 
 /** Lets the event loop go round once. */
@@ -230,7 +233,8 @@ function hasLeft({ open }: Place): boolean {
 
 /** Who may read a page, asked once for many. */
 function participantsOf({ located }: Page): (caller: Caller) => boolean {
-  const { thread, main } = located as { thread: ThreadState | undefined; main?: ThreadState };
+  const { thread } = located;
+  const main = 'main' in located ? located.main : undefined;
   const threads = [thread, main].filter((one) => one !== undefined);
   const names = new Set(threads.flatMap(({ participants, journal_of }) => [...participants, journal_of]));
   return (caller) => {

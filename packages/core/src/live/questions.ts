@@ -1,16 +1,23 @@
-import { type Caller, isOpaque, LiveError, type LiveMessage } from '@parley/protocol';
+import type { Caller } from '@parley/protocol';
 
-import type { Link, Speaker } from './link.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { CommandResponse, Outcome, Sealed } from './command-port.ts';
+import type { Link } from './link.ts';
+import type { LiveStatus, LiveUpdate } from './live-update.ts';
 import type { Roster } from './roster.ts';
+
+type Asking = LiveUpdate<'command' | 'status_request'>;
+type AnyOutcome = Outcome<{ response: CommandResponse | Sealed } | { status: LiveStatus | Sealed }>;
 
 /** A command or a status request on its way to an agent and back. */
 export interface Question {
-  asker: Speaker;
+  asker: Caller;
   /** The asker's own id for it; the agent sees another, so that equal ids of two askers never meet. */
   requestId: string;
   target: string;
-  message: LiveMessage<'command' | 'status_request'>;
+  /** The one session of the target that it is for; undefined for whichever is there. */
+  session: string | undefined;
+  /** What the agent is sent. */
+  asking: Asking;
   /** It is on record and may be sent. */
   ready: boolean;
   /** It was answered, timed out or was given up. */
@@ -20,6 +27,9 @@ export interface Question {
   /** The agent has it: it is not sent again, whatever becomes of the connection. */
   received: boolean;
   timer: NodeJS.Timeout;
+  outcome: Promise<AnyOutcome>;
+  /** Tells the asker what has become of it. */
+  end: (outcome: AnyOutcome) => void;
 }
 
 interface Counts {
@@ -34,23 +44,20 @@ interface Counts {
 /** What was asked of agents and is not answered yet. */
 export interface Questions {
   ask(
-    asker: Speaker,
-    target: string,
-    original: LiveMessage<'command' | 'status_request'>,
+    about: Pick<Question, 'asker' | 'requestId' | 'target' | 'session' | 'asking'>,
     timeoutMs?: number,
   ): Question;
-  /** The open question that an agent answers; undefined, and counted, when there is none. */
-  take(agent: Caller, id: string): Question | undefined;
+  /** The open question that an agent answers, of that type alone where one is named; undefined, and counted, when there is none. */
+  take(agent: Caller, id: string, type?: Asking['type']): Question | undefined;
   has(agent: Caller, id: string): boolean;
-  /** True when this asker has asked just this of the agent, under this id, and waits for the answer. */
-  repeated(asker: Caller, target: string, requestId: string): boolean;
+  /** What this asker has asked of the agent under this id, while it is open. */
+  asked(asker: Caller, target: string, requestId: string): Question | undefined;
   /** Open questions to an agent, oldest first. */
-  open(workspaceId: string, agentId: string, type: 'command' | 'status_request'): Question[];
+  open(workspaceId: string, agentId: string, type: Asking['type']): Question[];
   /** Sends what waits for this agent, each question once. */
   deliver(workspaceId: string, agentId: string): void;
   /** A connection is gone: what it may not have received waits for the next. */
   lost(link: Link): void;
-  answer(question: Question, message: LiveMessage): void;
   drop(question: Question): void;
   /** How it stands in one workspace. */
   counts(workspaceId: string): Counts;
@@ -60,11 +67,11 @@ export interface Questions {
 /** How many ids of timed-out questions are remembered, to tell a late answer from a stray one. */
 const REMEMBERED = 10_000;
 
-export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; timeoutMs: number }): Questions {
-  const { roster, outgoing } = deps;
+export function createQuestions(deps: { roster: Roster; timeoutMs: number }): Questions {
+  const { roster } = deps;
   const byId = new Map<string, Question>();
   const byAgent = new Map<string, Set<Question>>();
-  const asked = new Set<string>();
+  const byAsker = new Map<string, Question>();
   const timedOut = new Set<string>();
   const strayByWorkspace = new Map<string, Omit<Counts, 'questions'>>();
 
@@ -75,77 +82,85 @@ export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; time
   }
 
   function drop(question: Question): void {
-    const { asker, target, requestId, message } = question;
+    const { asker, target, requestId, asking } = question;
     clearTimeout(question.timer);
     question.closed = true;
-    byId.delete(message.id);
-    asked.delete(askerKey(asker.caller, target, requestId));
-    const key = agentKey(asker.caller.workspace_id, target);
+    byId.delete(asking.id);
+    byAsker.delete(askerKey(asker, target, requestId));
+    const key = agentKey(asker.workspace_id, target);
     const own = byAgent.get(key);
     own?.delete(question);
     if (own?.size === 0) byAgent.delete(key);
   }
 
-  function timeOut(question: Question, timeoutMs: number): void {
+  function timeOut(question: Question, timeout_ms: number): void {
     drop(question);
-    timedOut.add(question.message.id);
+    timedOut.add(question.asking.id);
     if (timedOut.size > REMEMBERED) timedOut.delete(timedOut.values().next().value ?? '');
-    const error = new LiveError('TASK_TIMEOUT', `${question.target} did not answer in ${timeoutMs} ms`, {
-      timeout: timeoutMs,
-      agentId: question.target,
-    });
-    answer(question, outgoing.error(error, question.asker.caller.agent_id, question.requestId));
+    const { target: of_agent } = question;
+    const message = `${of_agent} did not answer in ${timeout_ms} ms`;
+    const isAway = question.ready && linkFor(question) === undefined;
+    question.end({ outcome: isAway ? 'gone' : 'timed_out', of_agent, message, timeout_ms });
   }
 
-  /** An asker that has reconnected meanwhile gets its answer where it is now. */
-  function answer({ asker }: Question, message: LiveMessage): void {
-    if (asker.listening) asker.reply(message);
-    else roster.session(asker.caller)?.send(message);
+  /** Where the agent is reached now. */
+  function linkFor({ asker: { workspace_id }, target, session }: Question): Link | undefined {
+    return session === undefined
+      ? roster.current(workspace_id, target)
+      : roster.takers(workspace_id, target, undefined, session)[0];
   }
 
   function deliver(workspaceId: string, agentId: string): void {
-    const link = roster.current(workspaceId, agentId);
-    if (link === undefined) return;
     for (const question of byAgent.get(agentKey(workspaceId, agentId)) ?? []) {
       if (!question.ready || question.sentOn !== undefined) continue;
+      const link = linkFor(question);
+      if (link === undefined) continue;
       question.sentOn = link;
-      link.send(question.message);
+      link.send(question.asking);
       link.confirm(() => {
         if (question.sentOn === link) question.received = true;
       });
     }
   }
 
+  /** By the id that the agent was given, or by the asker's own where that leaves no doubt. */
+  function find(agent: Caller, id: string): Question | undefined {
+    const question = byId.get(id);
+    if (isFor(question, agent)) return question;
+    const own = byAgent.get(agentKey(agent.workspace_id, agent.agent_id)) ?? [];
+    const [first, ...others] = [...own].filter(
+      ({ requestId, sentOn }) => requestId === id && sentOn !== undefined,
+    );
+    return others.length === 0 ? first : undefined;
+  }
+
   return {
-    ask(asker, target, original, timeoutMs = deps.timeoutMs) {
-      const { agent_id, workspace_id, role } = asker.caller;
+    ask(about, timeoutMs = deps.timeoutMs) {
+      const { asker, target, requestId, asking } = about;
+      let end: Question['end'] = () => {};
+      const outcome = new Promise<AnyOutcome>((resolve) => (end = resolve));
       const question: Question = {
-        asker,
-        requestId: original.id,
-        target,
-        message: {
-          ...outgoing.message(original.type, agent_id, target, original.payload ?? {}),
-          // What may be done in its name depends on who asks; the agent cannot know it otherwise.
-          sourceRole: role,
-        },
+        ...about,
         ready: false,
         closed: false,
         sentOn: undefined,
         received: false,
         timer: setTimeout(() => timeOut(question, timeoutMs), timeoutMs),
+        outcome,
+        end,
       };
-      byId.set(question.message.id, question);
-      asked.add(askerKey(asker.caller, target, original.id));
-      const key = agentKey(workspace_id, target);
+      byId.set(asking.id, question);
+      byAsker.set(askerKey(asker, target, requestId), question);
+      const key = agentKey(asker.workspace_id, target);
       const own = byAgent.get(key);
       if (own === undefined) byAgent.set(key, new Set([question]));
       else own.add(question);
       return question;
     },
-    has: (agent, id) => isFor(byId.get(id), agent),
-    take(agent, id) {
-      const question = byId.get(id);
-      if (!isFor(question, agent)) {
+    has: (agent, id) => find(agent, id) !== undefined,
+    take(agent, id, type) {
+      const question = find(agent, id);
+      if (question === undefined || (type !== undefined && question.asking.type !== type)) {
         const stray = strayOf(agent.workspace_id);
         if (timedOut.has(id)) stray.late_responses++;
         else stray.unknown_responses++;
@@ -154,9 +169,9 @@ export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; time
       drop(question);
       return question;
     },
-    repeated: (asker, target, requestId) => asked.has(askerKey(asker, target, requestId)),
+    asked: (asker, target, requestId) => byAsker.get(askerKey(asker, target, requestId)),
     open: (workspaceId, agentId, type) =>
-      [...(byAgent.get(agentKey(workspaceId, agentId)) ?? [])].filter(({ message }) => message.type === type),
+      [...(byAgent.get(agentKey(workspaceId, agentId)) ?? [])].filter(({ asking }) => asking.type === type),
     deliver,
     lost(link) {
       const { workspace_id, agent_id } = link.caller;
@@ -164,10 +179,9 @@ export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; time
         if (question.sentOn === link && !question.received) question.sentOn = undefined;
       deliver(workspace_id, agent_id);
     },
-    answer,
     drop,
     counts(workspaceId) {
-      const own = [...byId.values()].filter(({ asker }) => asker.caller.workspace_id === workspaceId);
+      const own = [...byId.values()].filter(({ asker }) => asker.workspace_id === workspaceId);
       return { questions: own.length, ...strayOf(workspaceId) };
     },
     get size() {
@@ -176,24 +190,11 @@ export function createQuestions(deps: { roster: Roster; outgoing: Outgoing; time
   };
 }
 
-/** The id of the question that a message answers, when it says so. */
-export function answered(message: LiveMessage): string | undefined {
-  const { payload } = message;
-  if (isOpaque(payload)) return payload.requestId;
-  if (message.type === 'command_response' || message.type === 'status_update')
-    return (payload as { requestId?: string }).requestId;
-  if (message.type !== 'error') return undefined;
-  const { details } = payload as { details?: unknown };
-  const id = details !== null && typeof details === 'object' ? Object.entries(details) : [];
-  const found = id.find(([name]) => name === 'requestId')?.[1];
-  return typeof found === 'string' ? found : undefined;
-}
-
 function isFor(question: Question | undefined, agent: Caller): question is Question {
   return (
     question !== undefined &&
     question.target === agent.agent_id &&
-    question.asker.caller.workspace_id === agent.workspace_id
+    question.asker.workspace_id === agent.workspace_id
   );
 }
 

@@ -1,77 +1,114 @@
-import { type AgentView, type Caller, HUB_NAME, type LiveMessage } from '@parley/protocol';
+import { type AgentView, type Caller, HUB_NAME } from '@parley/protocol';
 
 import type { Clock } from '../clock.ts';
-import { mayOverride } from '../threads/status.ts';
-import type { Outgoing } from './outgoing.ts';
+import { mayRead } from '../threads/access.ts';
+import type { Link } from './link.ts';
+import type { LiveStatus, LiveUpdate, Updates } from './live-update.ts';
+import type { OtherNodes, Shown } from './other-nodes.ts';
 import type { Registry } from './registry.ts';
+import { sessionOf } from './remote-link.ts';
 import type { Roster } from './roster.ts';
 
-type Status = Exclude<LiveMessage<'status_update'>['payload'], { jwe: string }>;
+/** Who is not to be shown an update that is for everybody. */
+interface Audience {
+  /** Those who have it already, or have said it. */
+  except?: ReadonlySet<Link | undefined>;
+  /** Only those who may read this thread. */
+  threadId?: string | undefined;
+  /** Only those who have asked to watch: it is addressed to one. */
+  watching?: boolean;
+  /** The status questions that it answers at other nodes. */
+  answers?: Shown['answers'];
+}
 
 /** Keeps the registry and all who watch a workspace informed of who is there. */
 export interface Statuses {
-  /** An agent has said how it is: stored, then shown. */
-  update(caller: Caller, status: Status): Promise<void>;
-  /** A status was stored by another face: shown only. */
-  noticed(caller: Caller, status: Status): void;
+  /** An agent has said how it is: stored, and remembered for when it goes. A key is used once. */
+  keep(caller: Caller, status: LiveStatus, key?: string): Promise<void>;
+  /** A status was stored: all are shown it. */
+  noticed(caller: Caller, status: LiveStatus): void;
   /** The last connection of an agent has ended. */
   gone(caller: Caller): void;
   /** A status as others see it, with the hub's own time. */
-  seen(status: Status): Status;
-  lastKnown(view: AgentView, connected: boolean): Status;
-  /** Sends one message to all who watch the workspace; what was said in a thread to those alone who may read them all. */
-  publish(workspaceId: string, message: LiveMessage, inThread?: boolean): void;
+  seen(status: LiveStatus): LiveStatus;
+  lastKnown(view: AgentView, connected: boolean): LiveStatus;
+  /** Sends one update to everybody who is connected and may see it, whichever node they are at. */
+  publish(workspaceId: string, update: LiveUpdate, to?: Audience): Promise<void>;
+  /** Sends it to those who are connected to this node. */
+  publishHere(workspaceId: string, update: LiveUpdate, to: Audience): Promise<void>;
 }
 
 export function createStatuses(deps: {
   clock: Clock;
   roster: Roster;
   registry: Registry;
-  outgoing: Outgoing;
+  updates: Updates;
+  others: () => Pick<OtherNodes, 'show'> | undefined;
   onFault: (error: unknown) => void;
 }): Statuses {
-  const { clock, roster, registry, outgoing, onFault } = deps;
+  const { clock, roster, registry, updates, others, onFault } = deps;
   /** What each agent that is there has last said. */
-  const statusByAgent = new Map<string, Status>();
+  const statusByAgent = new Map<string, LiveStatus>();
 
-  function publish(workspaceId: string, message: LiveMessage, inThread = false): void {
-    for (const link of roster.watchers(workspaceId))
-      if (!inThread || mayOverride(link.caller)) link.offer(message);
+  function publish(workspaceId: string, update: LiveUpdate, to: Audience = {}): Promise<void> {
+    const { except, threadId, watching, answers } = to;
+    others()?.show({
+      workspace_id: workspaceId,
+      update,
+      except: [...(except ?? [])].flatMap((link) => (link === undefined ? [] : [sessionOf(link.caller)])),
+      threadId,
+      watching,
+      answers,
+    });
+    return publishHere(workspaceId, update, to);
   }
 
-  function show({ workspace_id, agent_id }: Caller, status: Status, source = agent_id): void {
-    publish(workspace_id, outgoing.message('status_update', source, undefined, seen(status)));
+  async function publishHere(workspaceId: string, update: LiveUpdate, to: Audience): Promise<void> {
+    const { except, threadId, watching = false } = to;
+    const located = threadId === undefined ? undefined : await registry.locate(workspaceId, threadId);
+    for (const link of watching ? roster.watchers(workspaceId) : roster.everyone(workspaceId))
+      if (except?.has(link) !== true && (located === undefined || mayRead(located, link.caller)))
+        link.offer(update);
   }
 
-  function seen({ requestId: _requestId, ...status }: Status): Status {
-    return { ...status, lastSeen: new Date(clock.now()).toISOString() };
+  function show(caller: Caller, status: LiveStatus, from = caller.agent_id): void {
+    const update = updates.make('status', from, undefined, { body: seen(status) });
+    const except = new Set([roster.session(caller)]);
+    publish(caller.workspace_id, update, { except }).catch(onFault);
   }
 
-  function noticed(caller: Caller, status: Status): void {
+  function seen(status: LiveStatus): LiveStatus {
+    return { ...status, last_seen: new Date(clock.now()).toISOString() };
+  }
+
+  function remember(caller: Caller, status: LiveStatus): void {
     if (roster.session(caller) !== undefined) statusByAgent.set(keyOf(caller), status);
-    show(caller, status);
   }
 
   return {
-    noticed,
+    noticed(caller, status) {
+      remember(caller, status);
+      show(caller, status);
+    },
     seen,
     publish,
-    async update(caller, status) {
-      await registry.updateStatus(caller, status);
-      noticed(caller, status);
+    publishHere,
+    async keep(caller, status, key) {
+      await registry.updateStatus(caller, status, key);
+      remember(caller, status);
     },
     gone(caller) {
       const last = statusByAgent.get(keyOf(caller));
-      if (last === undefined) return;
       statusByAgent.delete(keyOf(caller));
-      show(caller, { ...last, status: 'offline' }, HUB_NAME);
-      registry.offline(caller).catch(onFault);
+      if (last !== undefined) show(caller, { ...last, status: 'offline' }, HUB_NAME);
+      // An agent that never said a word was there all the same: it is known from now on.
+      if (last !== undefined || isAgent(caller)) registry.offline(caller).catch(onFault);
     },
-    lastKnown({ agent_id, capabilities, status, last_seen, metadata }, connected) {
+    lastKnown({ agent_id, instances, capabilities, status, last_seen, metadata }, connected) {
       return {
-        agentId: agent_id,
+        name: instances?.at(-1) ?? agent_id,
         status: connected ? status : 'offline',
-        lastSeen: last_seen,
+        last_seen,
         capabilities,
         ...(metadata === undefined ? {} : { metadata }),
       };
@@ -81,4 +118,9 @@ export function createStatuses(deps: {
 
 function keyOf({ workspace_id, agent_id }: Caller): string {
   return `${workspace_id} ${agent_id}`;
+}
+
+/** Those who work, and not the people who look at them. */
+function isAgent({ role, read_only }: Caller): boolean {
+  return (role === 'worker' || role === 'orchestrator') && read_only !== true;
 }

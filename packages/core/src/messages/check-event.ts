@@ -1,4 +1,4 @@
-import { EVENT_METADATA, knownEvent, ParleyError } from '@parley/protocol';
+import { EVENT_METADATA, knownEvent, ParleyError, issueWords } from '@parley/protocol';
 
 import { ENTRY_TYPES } from '../entry.ts';
 
@@ -29,9 +29,7 @@ export function checkEvent(kind: string, metadata: Record<string, unknown> | und
   if (checked.success) return;
   const issue = checked.error.issues[0];
   const field = ['metadata', ...(issue?.path ?? [])].join('.');
-  throw new ParleyError(
-    'VALIDATION_ERROR',
-    `${field}: ${issue?.message ?? 'does not fit'} (event ${event})`,
-    { field },
-  );
+  throw new ParleyError('VALIDATION_ERROR', `${field}: ${issueWords(issue, metadata)} (event ${event})`, {
+    field,
+  });
 }

@@ -1,20 +1,18 @@
-import { knownEvent, ParleyError, seqOfMessageId } from '@parley/protocol';
+import { knownEvent } from '@parley/protocol';
 
-import type { AckRead, Loaded, PostMessage, Rule } from '../commands.ts';
+import type { AckRead, PostMessage, Rule } from '../commands.ts';
 import { draft, invalid, refuseObserver } from '../draft.ts';
+import { settleCalls } from '../participation/calls.ts';
 import { checkSpeaking, checkTarget } from '../participation/speaking.ts';
-import { invokedBy } from '../participation/policy.ts';
 import { admit } from '../threads/access.ts';
 import { checkRoom, checkSettling } from '../threads/findings.ts';
 import { statusEntry } from '../threads/rules.ts';
 import { evolve } from '../threads/state.ts';
 import { TRANSITIONS } from '../threads/status.ts';
+import { checkReply, replyNeeds } from './reply.ts';
 
 const postMessage: Rule<PostMessage> = {
-  needs({ thread_id, input: { in_reply_to } }) {
-    const seq = in_reply_to === undefined ? undefined : seqOfMessageId(in_reply_to);
-    return seq === undefined ? { thread: thread_id } : { thread: thread_id, entry_seq: seq };
-  },
+  needs: ({ thread_id, input: { in_reply_to } }) => replyNeeds(thread_id, in_reply_to),
   decide(loaded, command) {
     const state = admit(loaded.located, command.caller);
     refuseObserver(command.caller.role, 'post to');
@@ -28,6 +26,7 @@ const postMessage: Rule<PostMessage> = {
     checkSettling(state.findings, event, input, command.caller);
     const content = { ...input, type: 'message' as const, to: to === 'all' ? undefined : to };
     const entry = draft(state, state.thread_id, command, content);
+    const calls = settleCalls(state, entry, { isPost: true, repliedTo: loaded.entry?.sender_agent_id });
     const entries = [entry];
     let thread = evolve(state, entry);
     const next =
@@ -35,11 +34,10 @@ const postMessage: Rule<PostMessage> = {
     if (next !== undefined && TRANSITIONS[thread.status][next] === 'anyone') {
       const reason =
         typeof input.metadata?.['reason'] === 'string' ? input.metadata['reason'] : (event ?? '');
-      const change = statusEntry(thread, command, next, reason, entry.message_id);
+      const change = statusEntry(thread, command, next, reason, { cause: entry.message_id });
       entries.push(change);
       thread = evolve(thread, change);
     }
-    const invokes = invokedBy(state, entry);
     return {
       changes: [{ entries, thread }],
       result: {
@@ -47,7 +45,7 @@ const postMessage: Rule<PostMessage> = {
         seq: entry.seq,
         thread_status: thread.status,
         created_at: entry.created_at,
-        ...(invokes.length === 0 ? {} : { invokes }),
+        ...calls,
       },
     };
   },
@@ -80,11 +78,3 @@ const ackRead: Rule<AckRead> = {
 };
 
 export const messageRules = { post_message: postMessage, ack_read: ackRead };
-
-function checkReply({ entry }: Loaded, in_reply_to: string | undefined): void {
-  if (in_reply_to !== undefined && (entry?.message_id !== in_reply_to || entry.seq === 0)) {
-    throw new ParleyError('NOT_FOUND', 'in_reply_to names no message of this thread', {
-      field: 'in_reply_to',
-    });
-  }
-}

@@ -1,9 +1,9 @@
 import type { Channel, ChannelTarget, NoticeKind } from '@parley/protocol';
 
-import type { Grant } from '../devices/authority.ts';
+import type { Grant } from '../devices/grant.ts';
 
 /** A channel as it is kept, with where it leads. */
-export interface KeptChannel extends Omit<Channel, 'host'> {
+export interface ChannelRecord extends Omit<Channel, 'host'> {
   workspace_id: string;
   target: ChannelTarget;
   /** Signs what goes to a webhook. */
@@ -45,7 +45,7 @@ export interface Notice {
 }
 
 /** What came of sending one. */
-export interface Outcome {
+export interface NoticeOutcome {
   sent: boolean;
   /** In plain words and without any address. */
   why?: string;
@@ -60,7 +60,9 @@ export interface Outcome {
 export interface Messenger {
   /** The public key that browsers subscribe with. */
   pushKey: string;
-  send(channel: KeptChannel, notice: Notice, badge: number): Promise<Outcome>;
+  /** Why nothing would ever be sent there; undefined where something may. */
+  refusal(target: ChannelRecord['target']): Promise<string | undefined>;
+  send(channel: ChannelRecord, notice: Notice, badge: number): Promise<NoticeOutcome>;
 }
 
 /** What a channel's person sees of it. */
@@ -70,7 +72,7 @@ export function toChannel({
   secret: _secret,
   grant: _grant,
   ...channel
-}: KeptChannel): Channel {
+}: ChannelRecord): Channel {
   return { ...channel, host: new URL(target.url).host };
 }
 
@@ -79,5 +81,5 @@ export function noticeKey(channelId: string, key: string): string {
   return `${channelId} ${key}`;
 }
 
-/** The feed's name for channels that were added, by the moment of it. */
+/** The feed's name for channels that were added. */
 export const CHANNELS_TOPIC = 'channels';

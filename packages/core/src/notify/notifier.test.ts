@@ -1,12 +1,12 @@
-import type { Caller, NoticeKind, QuietHours } from '@parley/protocol';
+import { type Caller, type NoticeKind, ParleyError, type QuietHours } from '@parley/protocol';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { createFeed } from '../feed.ts';
-import { openDesk } from '../sample-desk.ts';
+import { openSampleHub } from '../sample-hub.ts';
+import type { Store } from '../store.ts';
 import { openMemoryStore } from '../store-memory.ts';
-import type { Messenger, Notice, Outcome } from './notice.ts';
-import type { KeptFollower } from '../kept-follower.ts';
-import { createNotifier } from './notifier.ts';
+import type { Messenger, Notice, NoticeOutcome } from './notice.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 
 const caller = (agent_id: string, role: Caller['role'] = 'worker'): Caller => ({
   agent_id,
@@ -26,37 +26,46 @@ const SETTINGS = {
   giveUpMs: 60_000,
 };
 
-const running: KeptFollower[] = [];
+const running: Notifier[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.close()));
 });
 
 /** A hub with one channel of kim, whose messages the test takes. */
 async function openScene(
-  answer: (notice: Notice) => Outcome = () => ({ sent: true }),
-  options: { wants?: NoticeKind[]; quiet?: QuietHours; settings?: Partial<typeof SETTINGS> } = {},
+  answer: (notice: Notice) => NoticeOutcome | Promise<NoticeOutcome> = () => ({ sent: true }),
+  options: {
+    wants?: NoticeKind[];
+    quiet?: QuietHours;
+    settings?: Partial<typeof SETTINGS>;
+    store?: Store;
+    onFault?: (error: unknown) => void;
+  } = {},
 ) {
-  const store = openMemoryStore();
+  const { store = openMemoryStore() } = options;
   const time = { now: Date.parse('2030-01-01T12:00:00Z') };
   const feed = createFeed();
-  const { deps, call } = openDesk(store, time, feed);
+  const { deps, call } = openSampleHub(store, time, feed);
   const sent: Notice[] = [];
   const messenger: Messenger = {
+    refusal: () => Promise.resolve(undefined),
     pushKey: 'key',
     send: async (_channel, notice) => {
       const outcome = answer(notice);
       sent.push(notice);
-      return outcome;
+      return await outcome;
     },
   };
-  const start = async (): Promise<KeptFollower> => {
+  const start = async (): Promise<Notifier> => {
     const notifier = createNotifier({
       ...deps,
       messenger,
       settings: { ...SETTINGS, ...options.settings },
-      onFault: (error) => {
-        throw error;
-      },
+      onFault:
+        options.onFault ??
+        ((error) => {
+          throw error;
+        }),
     });
     await notifier.start();
     running.push(notifier);
@@ -96,13 +105,34 @@ test('an ask is told once, with who, where and what, and leads to itself', async
     tag: ask_id,
     urgency: 'high',
   });
-  await vi.waitFor(async () => expect(await kept()).toMatchObject([{ state: 'sent', tries: 1 }]));
+  await vi.waitFor(async () => expect(await kept()).toMatchObject([{ state: 'sent', tries: 1 }]), 20_000);
   // A second look at the same log tells nothing again.
   await first.close();
   await start();
   const next = await raise();
   await arrived(sent, 2);
   expect(sent[1]?.path).toBe(`/asks/${next}`);
+});
+
+test('what was noted though the notifier was told of an error goes out without a restart, once', async () => {
+  const kept = openMemoryStore();
+  let isAnswered = false;
+  const store: Store = {
+    ...kept,
+    async transact(command) {
+      const committed = await kept.transact(command);
+      if (command.type !== 'make_notices' || isAnswered) return committed;
+      isAnswered = true;
+      throw new ParleyError('UNAVAILABLE', 'nobody knows');
+    },
+  };
+  const faults: unknown[] = [];
+  const scene = await openScene(undefined, { store, onFault: (error) => faults.push(error) });
+  await scene.start();
+  await scene.raise();
+  await vi.waitFor(async () => expect(await scene.kept()).toMatchObject([{ state: 'sent' }]), 20_000);
+  expect(scene.sent).toHaveLength(1);
+  expect(faults).toHaveLength(1);
 });
 
 test('what was due when the hub stopped goes out after the next start, once', async () => {
@@ -138,11 +168,13 @@ test('in quiet hours it waits for their end; settled by then, nobody is woken fo
   await start();
   const settled = await raise({ expires_in_ms: 86_400_000 });
   const open = await raise({ expires_in_ms: 86_400_000 });
-  await vi.waitFor(async () =>
-    expect((await kept()).map(({ due_at }) => due_at)).toEqual([
-      '2030-01-01T13:00:00.000Z',
-      '2030-01-01T13:00:00.000Z',
-    ]),
+  await vi.waitFor(
+    async () =>
+      expect((await kept()).map(({ due_at }) => due_at)).toEqual([
+        '2030-01-01T13:00:00.000Z',
+        '2030-01-01T13:00:00.000Z',
+      ]),
+    20_000,
   );
   await call(kim, 'answer_ask', { ask_id: settled, decision: 'approved' });
   const urgent = await raise({ kind: 'approval', risk: 'high', command: 'rm -rf /' });
@@ -162,9 +194,10 @@ test('in quiet hours it waits for their end; settled by then, nobody is woken fo
 test('a person who is mentioned is told unless they have read it; others are not', async () => {
   const { start, sent, call, kept } = await openScene();
   await start();
-  const { thread_id } = (await call(bob, 'create_thread', { title: 'Talk', participants: ['kim'] })) as {
-    thread_id: string;
-  };
+  const { thread_id } = (await call(bob, 'create_thread', {
+    title: 'Talk',
+    participants: ['kim', 'carol'],
+  })) as { thread_id: string };
   const say = (body: string) => call(bob, 'post_message', { thread_id, schema_version: 1, body });
   await say('nobody is meant');
   await say('@kim what do you think?');
@@ -175,6 +208,103 @@ test('a person who is mentioned is told unless they have read it; others are not
   await arrived(sent, 2);
   expect(sent[1]).toMatchObject({ kind: 'trouble', title: 'Blocked: Talk', body: 'bob: waits for kim' });
   expect((await kept()).filter(({ kind }) => kind === 'mention')).toHaveLength(1);
+});
+
+test('in a thread of two every word of the other is for the person, told once a minute', async () => {
+  const { start, sent, call, time, kept } = await openScene();
+  await start();
+  const made = await call(bob, 'create_thread', { title: 'Talk', participants: ['kim'] });
+  const { thread_id } = made as { thread_id: string };
+  const say = (body: string) => call(bob, 'post_message', { thread_id, schema_version: 1, body });
+  await say('it is done');
+  await arrived(sent, 1);
+  expect(sent[0]).toMatchObject({ kind: 'mention', path: `/t/${thread_id}/1` });
+  await say('and tested');
+  time.now += 60_000;
+  await say('shall I go on?');
+  await arrived(sent, 2);
+  expect((await kept()).filter(({ kind }) => kind === 'mention')).toHaveLength(2);
+});
+
+test('who reads the first word and leaves is told of the next, though it comes within the same minute', async () => {
+  const { start, sent, call, time, kept } = await openScene(undefined, { settings: { graceMs: 50 } });
+  await start();
+  const made = await call(bob, 'create_thread', { title: 'Talk', participants: ['kim'] });
+  const { thread_id } = made as { thread_id: string };
+  const say = (body: string) => call(bob, 'post_message', { thread_id, schema_version: 1, body });
+  const states = async () => (await kept()).map(({ state, subject }) => [state, subject.seq]);
+  await say('it is done');
+  await vi.waitFor(async () => expect(await states()).toEqual([['due', 1]]), 20_000);
+  await call(kim, 'ack_read', { thread_id, last_read_seq: 1 });
+  time.now += 1_000;
+  await vi.waitFor(async () => expect(await states()).toEqual([['dropped', 1]]), 20_000);
+  await say('one more thing');
+  await vi.waitFor(async () => expect(await states()).toEqual([['due', 2]]), 20_000);
+  // Of two that wait together the person is told of the last, even if the first is read.
+  await say('and another');
+  await vi.waitFor(async () => expect(await states()).toEqual([['due', 3]]), 20_000);
+  await call(kim, 'ack_read', { thread_id, last_read_seq: 2 });
+  time.now += 1_000;
+  await arrived(sent, 1);
+  expect(sent[0]).toMatchObject({ kind: 'mention', path: `/t/${thread_id}/3`, body: 'and another' });
+});
+
+test('what came while an older word was sent in vain is what goes out next', async () => {
+  const scene = await openScene(async ({ subject }) => {
+    if (subject.seq !== 1) return { sent: true };
+    await say('and tested');
+    await vi.waitFor(async () => expect(await seqs()).toEqual([2]), 20_000);
+    return { sent: false, why: 'it answered 503' };
+  });
+  const { start, sent, call, kept } = scene;
+  const seqs = async () => (await kept()).map(({ subject }) => subject.seq);
+  await start();
+  const made = await call(bob, 'create_thread', { title: 'Talk', participants: ['kim'] });
+  const { thread_id } = made as { thread_id: string };
+  const say = (body: string) => call(bob, 'post_message', { thread_id, schema_version: 1, body });
+  await say('it is done');
+  await arrived(sent, 2);
+  expect(sent.map(({ body }) => body)).toEqual(['it is done', 'and tested']);
+  await vi.waitFor(
+    async () => expect(await kept()).toMatchObject([{ state: 'sent', subject: { seq: 2 } }]),
+    20_000,
+  );
+});
+
+test('a further channel hears of the very next thing', async () => {
+  const { start, sent, raise, call, time } = await openScene();
+  await start();
+  await raise();
+  await arrived(sent, 1);
+  // What comes next is read after a moment of rest, within which the channel is added.
+  await raise();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  time.now += 1_000;
+  const lee = caller('lee', 'operator');
+  const target = { url: 'https://hooks.example/of-lee' };
+  await call(lee, 'add_channel', { name: 'hook', kind: 'webhook', target, wants: ['ask'] });
+  await raise();
+  await arrived(sent, 4);
+});
+
+test('a first channel whose ring was lost is found by the next look', async () => {
+  const { start, sent, raise, store, deps, channel } = await openScene();
+  const kept = await store.records({ kind: 'channel', workspace_id: 'w', limit: 9 });
+  await deps.log.append({
+    type: 'remove_channel',
+    caller: kim,
+    now: 0,
+    salt: 0,
+    channel_id: channel.channel_id,
+    input: {},
+  });
+  await start();
+  for (const one of kept)
+    await store.transact({ type: 'add_channel', caller: kim, now: 0, salt: 0, channel: one, input: {} });
+  // It is looked for every 20 ms.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await raise();
+  await arrived(sent, 1);
 });
 
 test('an agent that fails is told of once, and again only after a while', async () => {

@@ -1,12 +1,12 @@
-import { LIMITS } from '@parley/protocol';
-
-import { viewAgents } from '../agents/view.ts';
+import { everyAgent } from '../agents/view.ts';
 import { hubCaller } from '../hub-caller.ts';
-import { createKeptFollower, type KeptFollower } from '../kept-follower.ts';
-import type { Deps } from '../operation.ts';
-import { CHANNELS_TOPIC, type KeptChannel, type Notice } from './notice.ts';
+import { createLogFollower, eachEntry } from '../log-follower.ts';
+import { createLogPlaces } from '../log-places.ts';
+import { WORKSPACES } from '../log.ts';
+import { everyRecord } from '../record-pages.ts';
+import { CHANNELS_TOPIC, type ChannelRecord, type Notice } from './notice.ts';
 import { type Occasion, occasionOf, troubleOf } from './occasions.ts';
-import { createOutbox, type OutboxSettings } from './outbox.ts';
+import { createOutbox, type OutboxPorts, type OutboxSettings } from './outbox.ts';
 
 export interface NotifySettings extends OutboxSettings {
   /** How long one who is called upon has to see it before a notification goes out. */
@@ -19,31 +19,41 @@ export interface NotifySettings extends OutboxSettings {
   repeatMs: number;
 }
 
-export interface NotifierDeps extends Deps {
+export interface NotifierDeps extends OutboxPorts {
   settings: NotifySettings;
   onFault: (error: unknown) => void;
+}
+
+/** Tells people what concerns them. */
+export interface Notifier {
+  start(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** What comes within that time is read at once. */
 const REST_MS = 50;
 
 /** Tells people what concerns them, once, also across a restart: follows the log, looks at the agents now and then. */
-export function createNotifier(deps: NotifierDeps): KeptFollower {
+export function createNotifier(deps: NotifierDeps): Notifier {
   const { store, clock, chance, feed, settings } = deps;
   const closing = new AbortController();
   const outbox = createOutbox(deps, closing.signal);
-  const added = feed.subscribe(CHANNELS_TOPIC);
-  let channels: readonly KeptChannel[] = [];
+  const added = feed.listen(CHANNELS_TOPIC);
+  let channels: readonly ChannelRecord[] = [];
   let looking: Promise<void> = Promise.resolve();
   let looker: NodeJS.Timeout | undefined;
 
-  const channelsOf = (workspace_id?: string): Promise<KeptChannel[]> =>
-    store.records({ kind: 'channel', workspace_id, limit: LIMITS.records });
+  async function allChannels(): Promise<ChannelRecord[]> {
+    const found: ChannelRecord[] = [];
+    for await (const one of everyRecord(store, 'channel', undefined, ({ channel_id }) => channel_id))
+      found.push(one);
+    return found;
+  }
 
   async function consider(
     entry: Parameters<typeof occasionOf>[0],
     workspace_id: string,
-    own: readonly KeptChannel[],
+    own: readonly ChannelRecord[],
   ): Promise<void> {
     const { type, thread_id } = entry;
     const needsThread = type === 'message' || type === 'task' || type === 'thread.status';
@@ -59,7 +69,7 @@ export function createNotifier(deps: NotifierDeps): KeptFollower {
   }
 
   /** Puts an occasion into the outbox of everybody who wants to know of it. */
-  async function tell(occasion: Occasion, to: readonly KeptChannel[]): Promise<void> {
+  async function tell(occasion: Occasion, to: readonly ChannelRecord[]): Promise<void> {
     const { people, ...words } = occasion;
     const now = clock.now();
     const grace = occasion.kind === 'mention' ? settings.graceMs : 0;
@@ -80,48 +90,56 @@ export function createNotifier(deps: NotifierDeps): KeptFollower {
   }
 
   /** Tells of agents that fail, or have been stuck for a while. */
-  async function look(): Promise<void> {
-    const all = await channelsOf();
+  async function lookAtAgents(): Promise<void> {
+    const all = await allChannels();
+    // A first channel may have come whose ring was lost.
+    if (channels.length === 0 && all.length > 0) feed.ring(CHANNELS_TOPIC);
     for (const workspace_id of new Set(all.map((one) => one.workspace_id))) {
       const own = all.filter((one) => one.workspace_id === workspace_id);
-      for (const agent of await viewAgents(deps, hubCaller(workspace_id))) {
+      for await (const agent of everyAgent(deps, hubCaller(workspace_id))) {
         if (agent.state !== 'stuck' && agent.state !== 'error') continue;
         const since = Date.parse(agent.since);
         const wait = agent.state === 'stuck' ? settings.troubleAfterMs : 0;
         if (clock.now() - since < wait) continue;
-        const told = own.filter(({ created_at }) => Date.parse(created_at) <= since + wait);
+        const reported = own.filter(({ created_at }) => Date.parse(created_at) <= since + wait);
         const fresh = await Promise.all(
-          told.map(async (one) => ((await toldLately(one, agent.agent_id)) ? [] : [one])),
+          reported.map(async (one) => ((await notifiedLately(one, agent.agent_id)) ? [] : [one])),
         );
         await tell(troubleOf(agent), fresh.flat());
       }
     }
   }
 
-  async function toldLately({ workspace_id, channel_id }: KeptChannel, agentId: string): Promise<boolean> {
+  async function notifiedLately(
+    { workspace_id, channel_id }: ChannelRecord,
+    agentId: string,
+  ): Promise<boolean> {
     const prefix = `${channel_id} trouble:${agentId}:`;
     const query = { kind: 'notice', workspace_id, prefix, descending: true, limit: 1 } as const;
     const [last] = await store.records(query);
     return last !== undefined && clock.now() - Date.parse(last.created_at) < settings.repeatMs;
   }
 
-  const follower = createKeptFollower(deps, {
-    name: 'notify',
+  const look = eachEntry(async (entry, workspace_id, signal) => {
+    const own = channels.filter((one) => one.workspace_id === workspace_id);
+    if (own.length > 0) await consider(entry, workspace_id, own);
+    return !signal.aborted;
+  });
+  const follower = createLogFollower(deps, {
+    topics: WORKSPACES,
+    places: createLogPlaces(deps, 'notify'),
     restMs: REST_MS,
     /** As long as nobody wants to be told of anything, nothing is read, and no post pays for it. */
-    async passedBy(_bell, signal) {
-      const { head: asked } = added;
-      // First how far the log has come: a channel that comes meanwhile misses nothing of what follows it.
-      const passed = channels.length === 0 ? await store.position() : 0;
-      channels = await channelsOf();
-      if (channels.length > 0) return undefined;
-      await added.next(asked, signal);
-      return passed;
+    async passedBy(_watch, signal) {
+      if (channels.length === 0) channels = await allChannels();
+      if (channels.length > 0) return false;
+      await added.next(signal);
+      return true;
     },
-    async look(entry, workspace_id, signal) {
-      const own = channels.filter((one) => one.workspace_id === workspace_id);
-      if (own.length > 0) await consider(entry, workspace_id, own);
-      return !signal.aborted;
+    async take(...page) {
+      // Read after the page: whoever had a channel before something happened is told of it.
+      channels = await allChannels();
+      return look(...page);
     },
   });
 
@@ -130,7 +148,7 @@ export function createNotifier(deps: NotifierDeps): KeptFollower {
       await outbox.start();
       await follower.start();
       looker = setInterval(() => {
-        looking = looking.then(look).catch(deps.onFault);
+        looking = looking.then(lookAtAgents).catch(deps.onFault);
       }, settings.lookMs).unref();
     },
     async close() {

@@ -1,6 +1,6 @@
 import { type AgentView, type Ask, type AskVerdict, type NoticeKind, showUnseen } from '@parley/protocol';
 
-import type { Entry } from '../entry.ts';
+import { type Entry, factsOf } from '../entry.ts';
 import { mentions } from '../participation/mentions.ts';
 import type { ThreadState } from '../threads/state.ts';
 import type { NoticeSubject } from './notice.ts';
@@ -36,8 +36,9 @@ export function occasionOf(entry: Entry, thread: ThreadState | undefined): Occas
   return type === 'message' || type === 'task' ? called(entry, thread) : undefined;
 }
 
-function raised({ metadata, sender_agent_id }: Entry): Occasion {
-  const { ask_id, ask } = metadata as unknown as { ask_id: string; ask: Ask };
+function raised(entry: Entry): Occasion {
+  const { sender_agent_id } = entry;
+  const { ask_id, ask } = factsOf<{ ask_id: string; ask: Ask }>(entry);
   const where = ask.cwd === undefined ? '' : ` · ${ask.cwd}`;
   return {
     kind: 'ask',
@@ -51,8 +52,9 @@ function raised({ metadata, sender_agent_id }: Entry): Occasion {
   };
 }
 
-function settled({ metadata, sender_agent_id }: Entry): Occasion | undefined {
-  const { ask_id, verdict } = metadata as unknown as { ask_id: string; verdict?: AskVerdict };
+function settled(entry: Entry): Occasion | undefined {
+  const { sender_agent_id } = entry;
+  const { ask_id, verdict } = factsOf<{ ask_id: string; verdict?: AskVerdict }>(entry);
   if (verdict === undefined) return undefined;
   const { decision, by, reason } = verdict;
   return {
@@ -67,8 +69,9 @@ function settled({ metadata, sender_agent_id }: Entry): Occasion | undefined {
   };
 }
 
-function moved({ metadata, seq, sender_agent_id }: Entry, thread: ThreadState): Occasion | undefined {
-  const { to, reason } = metadata as unknown as { to: string; reason: string };
+function moved(entry: Entry, thread: ThreadState): Occasion | undefined {
+  const { seq, sender_agent_id } = entry;
+  const { to, reason } = factsOf<{ to: string; reason: string }>(entry);
   if (to !== 'blocked' && to !== 'resolved') return undefined;
   const { thread_id, title } = thread;
   return {
@@ -85,8 +88,8 @@ function moved({ metadata, seq, sender_agent_id }: Entry, thread: ThreadState): 
 
 function called(entry: Entry, thread: ThreadState): Occasion | undefined {
   const { sender_agent_id, to, body, seq, created_at } = entry;
-  const named = to === undefined ? mentions(thread, body) : [to];
-  const people = named.filter((name) => name !== sender_agent_id);
+  const named = to === undefined ? mentions(thread, body).found : [to];
+  const people = [...new Set([...named, ...(entry.called ?? [])])].filter((name) => name !== sender_agent_id);
   if (people.length === 0 || thread.journal_of !== undefined) return undefined;
   const { thread_id, title } = thread;
   return {

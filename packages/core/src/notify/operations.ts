@@ -1,26 +1,37 @@
-import { type Caller, LIMITS, ParleyError } from '@parley/protocol';
+import { ParleyError } from '@parley/protocol';
 
 import { requirePerson } from '../devices/operations.ts';
-import { type Deps, operation, stamp } from '../operation.ts';
-import { CHANNELS_TOPIC, type KeptChannel, type Notice, toChannel } from './notice.ts';
+import { operation, stamp } from '../operation.ts';
+import type { DevicePorts, NotifyPorts, RecordPorts } from '../ports.ts';
+import { readPage } from '../record-pages.ts';
+import { CHANNELS_TOPIC, type ChannelRecord, type Notice, toChannel } from './notice.ts';
 
-export const listChannels = operation('list_channels', {
+const listChannels = operation('list_channels', {
   authority: 'look',
-  async run(deps, caller) {
+  async run(deps: RecordPorts & NotifyPorts, caller, page) {
     requirePerson(caller);
-    return { channels: (await own(deps, caller)).map(toChannel), push_key: deps.messenger.pushKey };
+    const { workspace_id, agent_id: owner } = caller;
+    const query = { kind: 'channel', workspace_id, owner } as const;
+    const { values, next_after } = await readPage(deps.store, query, page, ({ channel_id }) => channel_id);
+    return { channels: values.map(toChannel), next_after, push_key: deps.messenger.pushKey };
   },
 });
 
-export const addChannel = operation('add_channel', {
+const addChannel = operation('add_channel', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, kind, target, name, wants, quiet }) {
+  async run(
+    deps: RecordPorts & DevicePorts & NotifyPorts,
+    caller,
+    { idempotency_key, kind, target, name, wants, quiet },
+  ) {
     requirePerson(caller);
     checkTarget(kind, target);
+    const why = await deps.messenger.refusal(target);
+    if (why !== undefined) throw refuse('target.url', why);
     const head = stamp(deps, caller, 'add_channel', idempotency_key);
     const random = (bytes: number): string => Buffer.from(deps.chance.bytes(bytes)).toString('hex');
     const grant = deps.authority.of(caller);
-    const channel: KeptChannel = {
+    const channel: ChannelRecord = {
       channel_id: `${kind}-${random(6)}`,
       workspace_id: caller.workspace_id,
       agent_id: caller.agent_id,
@@ -37,15 +48,15 @@ export const addChannel = operation('add_channel', {
     };
     const input = { kind, target, name, wants, ...(quiet === undefined ? {} : { quiet }) };
     const { result } = await deps.log.append({ type: 'add_channel', ...head, channel, input });
-    deps.feed.announce(CHANNELS_TOPIC, deps.clock.monotonic());
-    const added = result['channel'] as KeptChannel;
+    deps.feed.ring(CHANNELS_TOPIC);
+    const added = result.channel;
     return { channel: toChannel(added), ...(added.secret === undefined ? {} : { secret: added.secret }) };
   },
 });
 
-export const updateChannel = operation('update_channel', {
+const updateChannel = operation('update_channel', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, channel_id, ...input }) {
+  async run(deps: RecordPorts, caller, { idempotency_key, channel_id, ...input }) {
     requirePerson(caller);
     const head = stamp(deps, caller, `update_channel:${channel_id}`, idempotency_key);
     const { result } = await deps.log.append({
@@ -54,25 +65,27 @@ export const updateChannel = operation('update_channel', {
       channel_id,
       input: Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)),
     });
-    return { channel: toChannel(result['channel'] as KeptChannel) };
+    return { channel: toChannel(result.channel) };
   },
 });
 
-export const removeChannel = operation('remove_channel', {
+const removeChannel = operation('remove_channel', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, channel_id }) {
+  async run(deps: RecordPorts, caller, { idempotency_key, channel_id }) {
     requirePerson(caller);
     const head = stamp(deps, caller, `remove_channel:${channel_id}`, idempotency_key);
     const { result } = await deps.log.append({ type: 'remove_channel', ...head, channel_id, input: {} });
-    return { channel: toChannel(result['channel'] as KeptChannel) };
+    return { channel: toChannel(result.channel) };
   },
 });
 
-export const testChannel = operation('test_channel', {
+const testChannel = operation('test_channel', {
   authority: 'act',
-  async run(deps, caller, { channel_id }) {
+  async run(deps: RecordPorts & NotifyPorts, caller, { channel_id }) {
     requirePerson(caller);
-    const channel = (await own(deps, caller)).find((one) => one.channel_id === channel_id);
+    const { workspace_id, agent_id: owner } = caller;
+    const query = { kind: 'channel', workspace_id, owner, keys: [channel_id], limit: 1 } as const;
+    const [channel] = await deps.store.records(query);
     if (channel === undefined) throw new ParleyError('NOT_FOUND', 'no such channel of yours');
     const now = new Date(deps.clock.now()).toISOString();
     const test: Notice = {
@@ -97,15 +110,22 @@ export const testChannel = operation('test_channel', {
   },
 });
 
-async function own(deps: Deps, { workspace_id, agent_id: owner }: Caller): Promise<KeptChannel[]> {
-  return deps.store.records({ kind: 'channel', workspace_id, owner, limit: LIMITS.records });
-}
-
-function checkTarget(kind: KeptChannel['kind'], { p256dh, auth, url }: KeptChannel['target']): void {
-  const refuse = (field: string, message: string): ParleyError =>
-    new ParleyError('VALIDATION_ERROR', `${field}: ${message}`, { field });
+function checkTarget(kind: ChannelRecord['kind'], { p256dh, auth, url }: ChannelRecord['target']): void {
   if (kind === 'push' && (p256dh === undefined || auth === undefined))
     throw refuse('target', 'a push needs p256dh and auth, as the browser gives them');
   if (kind === 'ntfy' && !/^\/[-\w]{1,64}$/.test(new URL(url).pathname))
     throw refuse('target.url', 'must be a topic of an ntfy server, such as https://ntfy.sh/my-topic');
 }
+
+function refuse(field: string, message: string): ParleyError {
+  return new ParleyError('VALIDATION_ERROR', `${field}: ${message}`, { field });
+}
+
+/** By name: the table of operations takes them from here. */
+export const channelOperations = {
+  list_channels: listChannels,
+  add_channel: addChannel,
+  update_channel: updateChannel,
+  remove_channel: removeChannel,
+  test_channel: testChannel,
+};

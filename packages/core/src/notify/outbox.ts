@@ -1,11 +1,13 @@
-import { ENTRY_SALT_BOUND, LIMITS } from '@parley/protocol';
+import { LIMITS } from '@parley/protocol';
 
+import { commandHead } from '../command-head.ts';
 import { hoursUntil } from '../daily-hours.ts';
 import { whySignedOut, whyTakenBack, withElders } from '../devices/authority.ts';
-import { viewAgents } from '../agents/view.ts';
+import { viewAgents, type ViewPorts } from '../agents/view.ts';
 import { hubCaller } from '../hub-caller.ts';
-import type { Deps } from '../operation.ts';
-import { type KeptChannel, type Notice, noticeKey, type Outcome } from './notice.ts';
+import type { DevicePorts, NotifyPorts } from '../ports.ts';
+import { everyRecord, takeDue } from '../record-pages.ts';
+import { type ChannelRecord, type Notice, noticeKey, type NoticeOutcome } from './notice.ts';
 
 /** What is due and not yet sent: on disk, so that a restart loses nothing. */
 export interface Outbox {
@@ -23,7 +25,10 @@ export interface OutboxSettings {
   giveUpMs: number;
 }
 
-type OutboxDeps = Deps & { settings: OutboxSettings; onFault: (error: unknown) => void };
+/** What is told depends on how agents are, and on whether the one who is told still has the right. */
+export interface OutboxPorts extends ViewPorts, NotifyPorts, Pick<DevicePorts, 'authority'> {}
+
+type OutboxDeps = OutboxPorts & { settings: OutboxSettings; onFault: (error: unknown) => void };
 
 const LONGEST_WAIT_MS = 3_600_000;
 /** How long what was sent is remembered, so that nobody is told again. */
@@ -32,18 +37,14 @@ const SWEEP_MS = 3_600_000;
 const MOST_TIMER_MS = 2_147_000_000;
 
 export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
-  const { store, clock, chance, settings } = deps;
+  const { store, clock, settings } = deps;
   const due = new Map<string, Notice>();
   /** One after the other to each channel, so that what replaces something comes after it. */
   const busy = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let sweeper: NodeJS.Timeout | undefined;
 
-  const head = (workspace_id: string) => ({
-    caller: hubCaller(workspace_id),
-    now: clock.now(),
-    salt: chance.below(ENTRY_SALT_BOUND),
-  });
+  const head = (workspace_id: string) => commandHead(deps, hubCaller(workspace_id));
 
   function hold(notice: Notice): void {
     due.set(noticeKey(notice.channel_id, notice.key), notice);
@@ -68,7 +69,8 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
       const work = handle(notice)
         .catch((error: unknown) => {
           // What the disk did not take is tried again later, with the same name.
-          hold({ ...notice, due_at: new Date(clock.now() + settings.retryMs).toISOString() });
+          const newest = due.get(noticeKey(channel_id, notice.key)) ?? notice;
+          hold({ ...newest, due_at: new Date(clock.now() + settings.retryMs).toISOString() });
           deps.onFault(error);
         })
         .finally(() => {
@@ -97,13 +99,13 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
     const until = channel.quiet === undefined ? undefined : hoursUntil(channel.quiet, clock.now());
     if (until !== undefined && !(channel.quiet?.urgent === true && notice.urgency === 'high'))
       return mark({ ...notice, due_at: new Date(until).toISOString() });
-    const asks = await store.records({ kind: 'ask', workspace_id, marks: ['open'], limit: LIMITS.records });
+    const asks = await store.records({ kind: 'ask', workspace_id, marks: ['open'], limit: LIMITS.page_max });
     const outcome = await deps.messenger.send(channel, notice, asks.length);
     await mark(after(notice, outcome), outcome.gone);
   }
 
   /** True for the channel of a browser whose device was let in and is so no more. */
-  async function isSignedOut({ workspace_id, device_id }: KeptChannel): Promise<boolean> {
+  async function isSignedOut({ workspace_id, device_id }: ChannelRecord): Promise<boolean> {
     if (device_id === undefined) return false;
     const query = { kind: 'device', workspace_id, keys: [device_id], limit: 1 } as const;
     const [granted] = await withElders(store, await store.records(query));
@@ -111,7 +113,7 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
   }
 
   /** Why a notice need not be sent any more. */
-  async function staleness({ kind, subject, workspace_id }: Notice, channel: KeptChannel) {
+  async function staleness({ kind, subject, workspace_id }: Notice, channel: ChannelRecord) {
     const { ask_id, thread_id, seq, agent_id } = subject;
     if (kind === 'ask' && ask_id !== undefined) {
       const query = { kind: 'ask', workspace_id, keys: [ask_id], limit: 1 } as const;
@@ -121,16 +123,15 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
         : 'settled meanwhile';
     }
     if (kind === 'mention' && thread_id !== undefined && seq !== undefined) {
-      const cursors = await store.cursors(thread_id);
-      const own = cursors.find((one) => one.agent_id === channel.agent_id);
-      return (own?.last_read_seq ?? -1) >= seq ? 'read meanwhile' : undefined;
+      const { last_read_seq } = await store.reading(thread_id, channel.agent_id, workspace_id);
+      return last_read_seq >= seq ? 'read meanwhile' : undefined;
     }
     if (kind !== 'trouble' || agent_id === undefined) return undefined;
-    const [agent] = await viewAgents(deps, hubCaller(workspace_id), agent_id);
+    const [agent] = await viewAgents(deps, hubCaller(workspace_id), [agent_id]);
     return agent?.state === 'stuck' || agent?.state === 'error' ? undefined : 'over meanwhile';
   }
 
-  function after(notice: Notice, { sent, why, final, gone, retry_after_ms = 0 }: Outcome): Notice {
+  function after(notice: Notice, { sent, why, final, gone, retry_after_ms = 0 }: NoticeOutcome): Notice {
     const tries = notice.tries + 1;
     if (sent) return { ...notice, tries, state: 'sent' };
     const wait = Math.max(retry_after_ms, Math.min(LONGEST_WAIT_MS, settings.retryMs * 2 ** (tries - 1)));
@@ -141,34 +142,39 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
       : { ...failed, due_at: new Date(clock.now() + wait).toISOString() };
   }
 
+  /** Puts on record what became of one; goes on with whatever stands there then. */
   async function mark(notice: Notice, gone = false): Promise<void> {
-    await store.transact({ type: 'mark_notice', ...head(notice.workspace_id), notice, gone, input: {} });
-    if (notice.state === 'due') hold(notice);
-    else due.delete(noticeKey(notice.channel_id, notice.key));
+    const { channel_id, key, notice_id, tries, state, due_at, why } = notice;
+    const outcome = {
+      channel_id,
+      key,
+      notice_id,
+      tries,
+      state,
+      due_at,
+      ...(why === undefined ? {} : { why }),
+    };
+    const start = head(notice.workspace_id);
+    const { result } = await store.transact({ type: 'mark_notice', ...start, input: { ...outcome, gone } });
+    if (result.notice?.state === 'due') hold(result.notice);
+    else due.delete(noticeKey(channel_id, key));
   }
 
   /** Forgets what was told long ago. */
   async function sweep(): Promise<void> {
-    const old = new Date(clock.trusted() - KEPT_MS).toISOString();
-    const marks = ['sent', 'dropped', 'failed'];
-    const query = { kind: 'notice', workspace_id: undefined, marks, limit: LIMITS.records } as const;
-    const over = (await store.records(query)).filter(({ created_at }) => created_at < old);
-    for (const workspace_id of new Set(over.map((one) => one.workspace_id))) {
-      const own = over.filter((one) => one.workspace_id === workspace_id);
-      const keys = own.map(({ channel_id, key }) => noticeKey(channel_id, key));
-      await store.transact({ type: 'forget_notices', ...head(workspace_id), input: { keys } });
-    }
+    const due_by = new Date(clock.trusted() - KEPT_MS).toISOString();
+    for (const ended of ['sent', 'dropped', 'failed'])
+      await takeDue(store, { kind: 'notice', mark: ended, due_by }, async (workspace_id, over) => {
+        const keys = over.map(({ channel_id, key }) => noticeKey(channel_id, key));
+        const input = { keys, created_by: due_by };
+        await store.transact({ type: 'forget_notices', ...head(workspace_id), input });
+      });
   }
 
   return {
     async start() {
-      const query = {
-        kind: 'notice',
-        workspace_id: undefined,
-        marks: ['due'],
-        limit: LIMITS.records,
-      } as const;
-      for (const notice of await store.records(query)) hold(notice);
+      const waiting = everyRecord(store, 'notice', 'due', (one) => noticeKey(one.channel_id, one.key));
+      for await (const notice of waiting) hold(notice);
       await sweep().catch(deps.onFault);
       sweeper = setInterval(() => void sweep().catch(deps.onFault), SWEEP_MS).unref();
       plan();
@@ -178,7 +184,7 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
         const own = notices.filter((one) => one.workspace_id === workspace_id);
         const command = { type: 'make_notices', ...head(workspace_id), notices: own, input: {} } as const;
         const { result } = await store.transact(command);
-        for (const notice of result['notices'] as Notice[]) hold(notice);
+        for (const notice of result.notices) hold(notice);
       }
       plan();
     },

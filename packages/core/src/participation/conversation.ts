@@ -55,8 +55,22 @@ export function foldControl(before: Conversation, control: Control, entry: Entry
   if ('invited_auto' in control) return { ...before, invited_auto: control.invited_auto.on };
   if ('policy' in control) return { ...before, policy: control.policy };
   if ('profile' in control) return withProfile(before, entry.sender_agent_id, control.profile);
+  if ('leave' in control) return without(before, entry.sender_agent_id);
+  if ('remove' in control) return without(before, control.remove.participant_id);
   const { participant_id, profile } = control.invite;
   return profile === undefined ? before : withProfile(before, participant_id, profile);
+}
+
+/** Who takes part no more is asked for nothing and bears no name here; a mute would hold again. */
+function without(before: Conversation, agent: string): Conversation {
+  const { [agent]: _gone, ...profiles } = before.profiles;
+  return { ...before, profiles, prodded: before.prodded.filter((name) => name !== agent) };
+}
+
+/** Who takes part no more after a control. */
+export function leaverOf(control: Control, { sender_agent_id }: Entry): string | undefined {
+  if ('leave' in control) return sender_agent_id;
+  return 'remove' in control ? control.remove.participant_id : undefined;
 }
 
 /** The profile that is on record of a participant. */

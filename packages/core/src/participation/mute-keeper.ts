@@ -1,12 +1,14 @@
-import { ENTRY_SALT_BOUND } from '@parley/protocol';
-
 import type { Chance, Clock } from '../clock.ts';
+import { commandHead } from '../command-head.ts';
 import { hubCaller } from '../hub-caller.ts';
 import type { Log } from '../log.ts';
+import { takeDue } from '../record-pages.ts';
 import type { Store } from '../store.ts';
 
 /** Puts on record what time has decided: who was muted for a while may speak again. */
 export interface MuteKeeper {
+  /** Ends the mutes whose time is up, and looks on until it is closed. */
+  start(): Promise<void>;
   /** A mute with an end may have come: sees to it that it ends. */
   look(): void;
   /** Ends the mutes whose time is up, and waits for the next one. */
@@ -18,11 +20,13 @@ export interface MuteKeeper {
 const LONGEST_MS = 60_000;
 /** How soon it is tried again what could not be written. */
 const AGAIN_MS = 1_000;
+/** Every mute ends by then. */
+const LAST = '9999-12-31T23:59:59.999Z';
 
 /** The keeper of one process; it writes under the hub's own name. */
 export function createMuteKeeper(
   store: Store,
-  log: () => Log,
+  log: Log,
   clock: Clock,
   chance: Chance,
   onFault: (error: unknown) => void,
@@ -32,18 +36,24 @@ export function createMuteKeeper(
   /** One look after the other, so that the last one knows of every mute. */
   let looking: Promise<void> = Promise.resolve();
 
-  const timed = () =>
-    store.records({ kind: 'mutes', workspace_id: undefined, marks: ['timed'], limit: 1_000_000 });
-
   async function settle(): Promise<void> {
     const now = clock.now();
-    for (const { workspace_id, thread_id, next } of await timed()) {
-      if (Date.parse(next) > now || closed) continue;
-      const head = { caller: hubCaller(workspace_id), now, salt: chance.below(ENTRY_SALT_BOUND), thread_id };
-      await log().append({ type: 'end_mutes', ...head, input: {} });
-    }
-    const ends = (await timed()).map(({ next }) => Date.parse(next));
-    if (ends.length > 0) wait(Math.min(LONGEST_MS, Math.max(0, Math.min(...ends) - clock.now())));
+    const query = { kind: 'mutes', mark: 'timed', due_by: new Date(now).toISOString() } as const;
+    await takeDue(store, query, async (workspace_id, over) => {
+      for (const { thread_id } of over) {
+        if (closed) return;
+        const head = { ...commandHead({ clock, chance }, hubCaller(workspace_id)), thread_id };
+        await log.append({ type: 'end_mutes', ...head, input: {} });
+      }
+    });
+    const [first] = await store.records({
+      kind: 'mutes',
+      workspace_id: undefined,
+      marks: ['timed'],
+      due_by: LAST,
+      limit: 1,
+    });
+    if (first !== undefined) wait(Math.min(LONGEST_MS, Math.max(0, Date.parse(first.next) - clock.now())));
   }
 
   function wait(ms: number): void {
@@ -65,6 +75,10 @@ export function createMuteKeeper(
   }
 
   return {
+    start() {
+      closed = false;
+      return settleAll();
+    },
     look,
     settleAll,
     close() {

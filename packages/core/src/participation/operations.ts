@@ -1,5 +1,7 @@
 import {
   type Caller,
+  type Control,
+  type ControlVerb,
   ParleyError,
   type PresenceState,
   seqOfMessageId,
@@ -7,62 +9,75 @@ import {
   ulid,
 } from '@parley/protocol';
 
-import { type CallContext, type Deps, operation, stamp } from '../operation.ts';
-import { admitReader, checkThreadScope, workspaceTag } from '../threads/access.ts';
+import type { Entry } from '../entry.ts';
+import type { CallContext } from '../gate.ts';
+import { operation, stamp } from '../operation.ts';
+import type { AgentPorts, ConversationPorts, RecordPorts } from '../ports.ts';
+import { checkReply } from '../messages/reply.ts';
+import { admitReader, checkThreadScope, type Located, workspaceTag } from '../threads/access.ts';
 import { findThread, locateThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';
 import { PLAIN, profileOf } from './conversation.ts';
-import { advise, POLICY_RULES } from './policy.ts';
+import { advise, answering, POLICY_RULES } from './policy.ts';
 import { checkNickname } from './rules.ts';
-import { checkMaySpeak } from './speaking.ts';
+import { checkMaySpeak, checkTarget } from './speaking.ts';
 
-export const controlThread = operation('control_thread', {
+const controlThread = operation('control_thread', {
   authority: 'act',
-  async run(deps, caller, { thread_id, control, idempotency_key }, { event_id }) {
+  async run(
+    deps: RecordPorts & ConversationPorts,
+    caller,
+    { thread_id, idempotency_key, ...input },
+    { event_id },
+  ) {
     checkThreadScope(thread_id, caller);
     const head = stamp(deps, caller, `control:${thread_id}`, idempotency_key, event_id);
-    const profile =
-      'invite' in control ? control.invite.profile : 'profile' in control ? control.profile : {};
+    const { invite, profile = invite?.profile, mute, remove, leave }: Verbs = input.control ?? {};
     if (profile !== undefined) deps.profiles.warn(profile);
-    const { result } = await deps.log.append({
-      type: 'control_thread',
-      ...head,
-      thread_id,
-      input: { control },
-    });
-    if ('mute' in control) deps.mutes.look();
-    return result as never;
+    const { result } = await deps.log.append({ type: 'control_thread', ...head, thread_id, input });
+    if (mute !== undefined) deps.mutes.look();
+    const { workspace_id } = caller;
+    const agent_id = leave === true ? caller.agent_id : remove?.participant_id;
+    if (agent_id !== undefined) deps.presence.set({ thread_id, workspace_id, agent_id, state: 'offline' }, 0);
+    return result;
   },
 });
 
-export const shouldRespond = operation('should_respond', {
+const shouldRespond = operation('should_respond', {
   authority: 'look',
-  async run(deps, caller, { thread_id, message_id, participant = caller.agent_id }) {
+  async run(
+    deps: RecordPorts & ConversationPorts,
+    caller,
+    { thread_id, message_id, participant = caller.agent_id },
+  ) {
     checkThreadScope(thread_id, caller);
     if (participant !== caller.agent_id && !mayOverride(caller))
       throw new ParleyError('INSUFFICIENT_AUTHORITY', 'participant: you may only ask for yourself', {
         field: 'participant',
       });
-    const seq = seqOfMessageId(message_id) ?? 0;
-    const { workspace_id } = caller;
-    const query = { workspace_id, thread_id, after: Math.max(0, seq - 1), limit: 1, max_bytes: 1 };
-    const { located, entries } = await deps.store.page(query);
+    const { located, entry } = await entryOf(deps, caller, thread_id, message_id);
     const thread = admitReader(located, caller);
-    const entry = entries[0];
     if (entry?.message_id !== message_id)
       throw new ParleyError('NOT_FOUND', 'no such message in this thread');
     const human = participant === caller.agent_id && caller.role === 'operator';
     const { respond, rule } = advise(thread, entry, participant, human, deps.clock.now());
-    return { respond, rule, reason: POLICY_RULES[rule] };
+    // Nobody in particular is called: who is at an answer already is let finish.
+    const wait_for = rule === 'small_thread' ? answering(deps.presence.of(thread_id), participant) : [];
+    if (wait_for.length === 0) return { respond, rule, reason: POLICY_RULES[rule] };
+    return { respond: false, rule: 'others_typing', reason: POLICY_RULES.others_typing, wait_for };
   },
 });
 
-export const setPresence = operation('set_presence', {
+const setPresence = operation('set_presence', {
   authority: 'look',
-  async run(deps, caller, input, { event_id }) {
-    const { thread_id, state, profile, ttl_ms = deps.presenceTtlMs, persist } = input;
+  async run(deps: RecordPorts & ConversationPorts, caller, input, { event_id }) {
+    const { thread_id, state, profile, ttl_ms = deps.presenceTtlMs, persist, ...aside } = input;
     const { workspace_id, agent_id } = caller;
     const located = await locateThread(deps, caller, thread_id);
+    if (aside.to !== undefined) checkTarget(located.thread, aside.to);
+    if (aside.tags !== undefined) checkMaySpeak(located, caller, 'leave tags out to say how you are present');
+    if (aside.in_reply_to !== undefined)
+      checkReply(await entryOf(deps, caller, thread_id, aside.in_reply_to), aside.in_reply_to);
     if (profile !== undefined) {
       checkMaySpeak(located, caller, 'leave profile out to say how you are present');
       checkNickname(located.thread, agent_id, profile.nickname, 'profile.nickname');
@@ -73,19 +88,23 @@ export const setPresence = operation('set_presence', {
     let kept = {};
     if (transition !== undefined) {
       const head = stamp(deps, caller, thread_id, undefined, event_id);
-      const note = { type: 'note_presence', ...head, thread_id, input: { transition, state } } as const;
-      const { seq, message_id } = (await deps.log.append(note)).result as { seq: number; message_id: string };
-      kept = { seq, message_id };
+      const note = {
+        type: 'note_presence',
+        ...head,
+        thread_id,
+        input: { transition, state, ...aside },
+      } as const;
+      kept = (await deps.log.append(note)).result;
     }
-    const presence = { thread_id, workspace_id, agent_id, state };
+    const presence = { thread_id, workspace_id, agent_id, state, ...aside };
     deps.presence.set(profile === undefined ? presence : { ...presence, profile }, ttl_ms);
     return { ok: true, expires_at: new Date(deps.clock.now() + ttl_ms).toISOString(), ...kept };
   },
 });
 
-export const listPresence = operation('list_presence', {
+const listPresence = operation('list_presence', {
   authority: 'look',
-  async run(deps, caller, { thread_id }) {
+  async run(deps: RecordPorts & ConversationPorts & AgentPorts, caller, { thread_id }) {
     const { participants, conversation = PLAIN } = await findThread(deps, caller, thread_id);
     const present = deps.presence.of(thread_id);
     const names = [...new Set([...participants, ...present.keys()])];
@@ -93,10 +112,11 @@ export const listPresence = operation('list_presence', {
       participants: names.map((agent_id) => {
         const held = present.get(agent_id);
         const profile = held?.profile ?? profileOf(conversation, agent_id);
+        const since = held?.since ?? connectedSince(deps, caller.workspace_id, agent_id);
         return {
           agent_id,
-          state: held?.state ?? 'offline',
-          since: held === undefined ? null : new Date(held.since).toISOString(),
+          state: held?.state ?? (since === undefined ? 'offline' : 'listening'),
+          since: since === undefined ? null : new Date(since).toISOString(),
           ...(profile === undefined ? {} : { profile }),
           muted: conversation.muted.includes(agent_id),
         };
@@ -105,52 +125,93 @@ export const listPresence = operation('list_presence', {
   },
 });
 
-export const assignTask = operation('assign_task', {
+const assignTask = operation('assign_task', {
   authority: 'act',
-  run: (deps, caller, input, context) => say(deps, caller, 'assign_task', input, context),
+  async run(deps: RecordPorts, caller, { thread_id, ...input }, context) {
+    const head = spoken(deps, caller, thread_id, input.idempotency_key, context);
+    return (await deps.log.append({ type: 'assign_task', ...head, input })).result;
+  },
 });
 
-export const reportResult = operation('report_result', {
+const reportResult = operation('report_result', {
   authority: 'act',
-  run: (deps, caller, input, context) => say(deps, caller, 'report_result', input, context),
+  async run(deps: RecordPorts, caller, { thread_id, ...input }, context) {
+    const head = spoken(deps, caller, thread_id, input.idempotency_key, context);
+    return (await deps.log.append({ type: 'report_result', ...head, input })).result;
+  },
 });
 
-export const openSideChannel = operation('open_side_channel', {
+const openSideChannel = operation('open_side_channel', {
   authority: 'act',
-  async run(deps, caller, { thread_id, idempotency_key, ...input }) {
+  async run(deps: RecordPorts, caller, { thread_id, idempotency_key, ...input }) {
     checkThreadScope(thread_id, caller);
     const head = stamp(deps, caller, `side:${thread_id}`, idempotency_key);
     const side_id = threadId(ulid(head.now, deps.chance.bytes(16)), workspaceTag(caller.workspace_id));
     const { result } = await deps.log.append({ type: 'open_side', ...head, thread_id, side_id, input });
-    return result as never;
+    return result;
   },
 });
 
-export const closeSideChannel = operation('close_side_channel', {
+const closeSideChannel = operation('close_side_channel', {
   authority: 'act',
-  async run(deps, caller, { thread_id, idempotency_key, summary }) {
+  async run(deps: RecordPorts, caller, { thread_id, idempotency_key, summary }) {
     const { side_of } = await findThread(deps, caller, thread_id);
     if (side_of === undefined) throw new ParleyError('CONFLICT', 'this thread is no side channel');
     const head = stamp(deps, caller, `side:${thread_id}`, idempotency_key);
     const command = { type: 'close_side', ...head, thread_id, main_id: side_of, input: { summary } } as const;
-    return (await deps.log.append(command)).result as never;
+    return (await deps.log.append(command)).result;
   },
 });
 
-/** What is said in a thread is written once per key. */
-async function say(
-  deps: Deps,
-  caller: Caller,
-  type: 'assign_task' | 'report_result',
-  { thread_id, ...content }: { thread_id: string; idempotency_key?: string | undefined },
-  { event_id, trace }: CallContext,
-): Promise<never> {
-  checkThreadScope(thread_id, caller);
-  const head = stamp(deps, caller, thread_id, content.idempotency_key, event_id, trace);
-  return (await deps.log.append({ type, ...head, thread_id, input: content as never })).result as never;
+/** The entry that stands where a message id points to, and its thread. */
+async function entryOf(
+  { store }: RecordPorts,
+  { workspace_id }: Caller,
+  thread_id: string,
+  messageId: string,
+): Promise<{ located: Located; entry: Entry | undefined }> {
+  const after = Math.max(0, (seqOfMessageId(messageId) ?? 0) - 1);
+  const { located, entries } = await store.page({ workspace_id, thread_id, after, limit: 1, max_bytes: 1 });
+  return { located, entry: entries[0] };
 }
+
+/** Since when somebody is connected, by whatever way. */
+function connectedSince(
+  { presence, links }: ConversationPorts & AgentPorts,
+  workspaceId: string,
+  agentId: string,
+): number | undefined {
+  return links.of(workspaceId).get(agentId)?.[0]?.since ?? presence.connectedSince(workspaceId, agentId);
+}
+
+/** The head of what is said in a thread: it is written once per key. */
+function spoken(
+  deps: RecordPorts,
+  caller: Caller,
+  thread_id: string,
+  key: string | undefined,
+  { event_id, trace }: CallContext,
+) {
+  checkThreadScope(thread_id, caller);
+  return { ...stamp(deps, caller, thread_id, key, event_id, trace), thread_id };
+}
+
+/** A control by its verbs, of which it has one at most. */
+type Verbs = { [V in ControlVerb]?: Extract<Control, Record<V, unknown>>[V] };
 
 function transitionOf(before: PresenceState, now: PresenceState): string | undefined {
   if (before === now) return undefined;
   return now === 'thinking' ? 'thinking.start' : before === 'thinking' ? 'thinking.end' : now;
 }
+
+/** By name: the table of operations takes them from here. */
+export const participationOperations = {
+  control_thread: controlThread,
+  should_respond: shouldRespond,
+  set_presence: setPresence,
+  list_presence: listPresence,
+  assign_task: assignTask,
+  report_result: reportResult,
+  open_side_channel: openSideChannel,
+  close_side_channel: closeSideChannel,
+};

@@ -1,9 +1,8 @@
-import type { Control } from '@parley/protocol';
-
 import type { Entry } from '../entry.ts';
 import type { ThreadState } from '../threads/state.ts';
-import { hasEnded, PLAIN, profileOf } from './conversation.ts';
-import { mentions } from './mentions.ts';
+import { addressed } from './addressing.ts';
+import { hasEnded, PLAIN } from './conversation.ts';
+import type { Presence } from './presence.ts';
 
 /** How many participants a thread may have before its agents hold back, unless the thread says otherwise. */
 const SMALL_THREAD = 5;
@@ -22,11 +21,14 @@ export const POLICY_RULES = {
   task: 'the task is for you or your role',
   targeted: 'it is addressed to you',
   targeted_elsewhere: 'it is addressed to somebody else',
+  named: 'the event names you',
+  addressed: 'it is for you: there are only two here, or it answers you',
   mentioned: 'you were mentioned',
   mentioned_without_discussion: 'an agent mentioned you, and discussion among agents is off here',
   others_mentioned: 'it calls others by name',
   invited_auto: 'a person spoke to all, and the invited are asked to answer here',
   small_thread: 'the thread is small: respond if you have something to add',
+  others_typing: 'others are at an answer already: wait, then ask again',
   large_thread: 'the thread is large: respond only when you are called',
 } as const;
 
@@ -46,7 +48,7 @@ export function advise(state: ThreadState, entry: Entry, agent: string, human: b
   if (hasEnded(conversation, now)) return no('ended');
   if (conversation.muted.includes(agent)) return no('muted');
   if (conversation.paused && !human) return no('paused');
-  const called = callOn(state, entry, agent, mentionsIn(state, entry));
+  const called = callOn(state, entry, agent);
   if (called !== undefined) return called;
   if (conversation.prodded.includes(agent)) return yes('prodded');
   const { mode, threshold = SMALL_THREAD } = conversation.policy;
@@ -54,62 +56,32 @@ export function advise(state: ThreadState, entry: Entry, agent: string, human: b
   return small ? yes('small_thread') : no('large_thread');
 }
 
-/** Whom an entry calls by itself, whatever they then make of it: those are the ones to wake. */
-export function invokedBy(state: ThreadState, entry: Entry): string[] {
-  const conversation = state.conversation ?? PLAIN;
-  if (conversation.paused || (conversation !== PLAIN && hasEnded(conversation, Date.parse(entry.created_at))))
-    return [];
-  // Read once for all of them: a thread may have a thousand participants.
-  const named = mentionsIn(state, entry);
-  return state.participants.filter(
-    (agent) =>
-      agent !== entry.sender_agent_id &&
-      !conversation.muted.includes(agent) &&
-      callOn(state, entry, agent, named)?.respond === true,
-  );
-}
-
-function mentionsIn(state: ThreadState, { type, to, body }: Entry): string[] {
-  return type === 'message' && to === undefined ? mentions(state, body) : [];
+/**
+ * Who was at an answer before this participant: typing or thinking since earlier than it, if it is at one itself. So of
+ * two that began together one goes on.
+ */
+export function answering(present: ReadonlyMap<string, Presence>, agent: string): string[] {
+  const isAt = ({ state }: Presence): boolean => state === 'typing' || state === 'thinking';
+  const own = present.get(agent);
+  const since = own !== undefined && isAt(own) ? own.since : Infinity;
+  return [...present.values()]
+    .filter((other) => other.agent_id !== agent && isAt(other))
+    .filter((other) => other.since < since || (other.since === since && other.agent_id < agent))
+    .map(({ agent_id }) => agent_id);
 }
 
 /** What an entry itself asks of a participant; undefined when it speaks to everybody alike. */
-function callOn(
-  state: ThreadState,
-  entry: Entry,
-  agent: string,
-  named: readonly string[],
-): Advice | undefined {
-  const conversation = state.conversation ?? PLAIN;
-  if (entry.type === 'control') return controlCall(entry.metadata?.['control'] as Control, agent);
-  if (entry.type === 'task') return isAssigned(state, entry, agent) ? yes('task') : no('targeted_elsewhere');
-  if (entry.type !== 'message' && entry.type !== 'result') return no('not_conversation');
-  if (entry.to !== undefined) return entry.to === agent ? yes('targeted') : no('targeted_elsewhere');
-  if (entry.type === 'result') return no('not_conversation');
-  if (named.includes(agent)) {
-    const { on, allow_agent_mentions } = conversation.discussion;
-    return entry.human === true || (on && allow_agent_mentions)
-      ? yes('mentioned')
-      : no('mentioned_without_discussion');
-  }
-  if (named.length > 0) return no('others_mentioned');
-  if (entry.human === true && conversation.invited_auto && agent !== state.created_by)
-    return yes('invited_auto');
-  return undefined;
-}
-
-function controlCall(control: Control | undefined, agent: string): Advice {
-  if (control !== undefined && 'prod' in control && control.prod.includes(agent)) return yes('prodded');
-  if (control !== undefined && 'invite' in control && control.invite.participant_id === agent)
-    return yes('invited');
-  return no('not_conversation');
-}
-
-function isAssigned(state: ThreadState, entry: Entry, agent: string): boolean {
-  if (entry.to !== undefined) return entry.to === agent;
-  const role = entry.metadata?.['role'];
-  const roles = profileOf(state.conversation ?? PLAIN, agent)?.roles ?? [];
-  return typeof role === 'string' && roles.includes(role);
+function callOn(state: ThreadState, entry: Entry, agent: string): Advice | undefined {
+  const { type, to } = entry;
+  const { ways, unheard } = addressed(state, entry);
+  const way = ways.get(agent) ?? (entry.called?.includes(agent) === true ? 'addressed' : undefined);
+  if (way !== undefined) return yes(way);
+  if (unheard.includes(agent)) return no('mentioned_without_discussion');
+  if (type === 'task') return no('targeted_elsewhere');
+  if (type !== 'message' && (type !== 'result' || to === undefined)) return no('not_conversation');
+  const found = [...ways.values()];
+  if (to !== undefined || found.includes('named')) return no('targeted_elsewhere');
+  return found.includes('mentioned') || unheard.length > 0 ? no('others_mentioned') : undefined;
 }
 
 function yes(rule: PolicyRule): Advice {

@@ -10,10 +10,11 @@ export function createProfileRegistry(
   known: { clients: readonly string[]; models: readonly string[] } | undefined,
   remark: (message: string) => void,
 ): ProfileRegistry {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const check = (what: string, list: readonly string[], key: string | undefined): void => {
-    if (key === undefined || list.includes(key) || told.has(`${what} ${key}`) || told.size > 1_000) return;
-    told.add(`${what} ${key}`);
+    if (key === undefined || list.includes(key) || reported.has(`${what} ${key}`) || reported.size > 1_000)
+      return;
+    reported.add(`${what} ${key}`);
     remark(`${what} ${key} is not in the registry file`);
   };
   return {

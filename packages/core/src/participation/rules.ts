@@ -10,21 +10,24 @@ import {
 } from '@parley/protocol';
 
 import type {
+  Aside,
   AssignTask,
   ControlThread,
   Decision,
   EndMutes,
+  Loaded,
   NotePresence,
   ReportResult,
   Rule,
 } from '../commands.ts';
-import { append, invalid, refuseObserver } from '../draft.ts';
+import { append, type Draft, invalid, refuseObserver } from '../draft.ts';
+import { checkReply, replyNeeds } from '../messages/reply.ts';
 import { admit } from '../threads/access.ts';
 import type { ThreadState } from '../threads/state.ts';
 import { mayOverride } from '../threads/status.ts';
+import { settleCalls } from './calls.ts';
 import { mutesOver, PLAIN } from './conversation.ts';
 import { putTimedMutes } from './timed-mutes.ts';
-import { invokedBy } from './policy.ts';
 import { checkMaySpeak, checkOpen, checkSpeaking, checkTarget } from './speaking.ts';
 
 /** Who may give which control: operators and orchestrators (steer), or every participant. */
@@ -38,27 +41,29 @@ export const CONTROL_AUTHORITY: Readonly<Record<ControlVerb, 'steer' | 'particip
   discussion: 'steer',
   invited_auto: 'steer',
   invite: 'steer',
+  remove: 'steer',
+  leave: 'participant',
   policy: 'steer',
   profile: 'participant',
 };
 
 const controlThread: Rule<ControlThread> = {
-  needs: ({ thread_id }) => ({ thread: thread_id }),
-  decide({ located }, command) {
+  needs: ({ thread_id, input }) => replyNeeds(thread_id, input.in_reply_to),
+  decide(loaded, command) {
+    const { located } = loaded;
     const state = admit(located, command.caller);
     refuseObserver(command.caller.role, 'steer');
-    const { control } = command.input;
-    checkAuthority(state, control, command.caller);
+    const { control, tags } = command.input;
+    if (control !== undefined) checkAuthority(state, control, command.caller);
     checkOpen(state);
-    if (isSpeech(control, command.caller)) checkMaySpeak(located, command.caller);
-    checkControl(state, control, command.caller);
+    if (isSpeech(control, command.caller) || tags !== undefined) checkMaySpeak(located, command.caller);
+    if (control !== undefined) checkControl(state, control, command.caller);
     const { entry, change } = append(state, command, {
       type: 'control',
       kind: 'system',
-      body: describe(control),
-      metadata: { control },
+      body: control === undefined ? 'control' : describe(control),
+      ...aside(loaded, state, command.input, control === undefined ? {} : { control }),
     });
-    const invokes = invokedBy(change.thread, entry);
     return {
       changes: [change],
       ...timedMutes(state, change.thread),
@@ -66,11 +71,27 @@ const controlThread: Rule<ControlThread> = {
         message_id: entry.message_id,
         seq: entry.seq,
         created_at: entry.created_at,
-        ...(invokes.length === 0 ? {} : { invokes }),
+        ...settleCalls(change.thread, entry),
       },
     };
   },
 };
+
+/** What goes with a control or a presence as with a message. */
+function aside(
+  loaded: Loaded,
+  state: ThreadState,
+  { to, in_reply_to, tags }: Aside,
+  metadata: Record<string, unknown>,
+): Pick<Draft, 'to' | 'in_reply_to' | 'metadata'> {
+  checkReply(loaded, in_reply_to);
+  if (to !== undefined) checkTarget(state, to);
+  return {
+    ...(to === undefined || to === 'all' ? {} : { to }),
+    ...(in_reply_to === undefined ? {} : { in_reply_to }),
+    metadata: { ...metadata, ...(tags === undefined ? {} : { tags }) },
+  };
+}
 
 /** Even in a closed thread, which may be opened again. */
 const endMutes: Rule<EndMutes> = {
@@ -114,11 +135,10 @@ const assignTask: Rule<AssignTask> = {
       metadata: { ...metadata, event_type: 'task', ...(role === undefined ? {} : { role }) },
       ...(idempotency_key === undefined ? {} : { idempotency_key }),
     });
-    const invokes = invokedBy(state, entry);
     const { message_id, seq, created_at } = entry;
     return {
       changes: [change],
-      result: { message_id, seq, created_at, ...(invokes.length === 0 ? {} : { invokes }) },
+      result: { message_id, seq, created_at, ...settleCalls(state, entry) },
     };
   },
 };
@@ -132,7 +152,9 @@ const reportResult: Rule<ReportResult> = {
     const state = admit(located, command.caller);
     refuseObserver(command.caller.role, 'report to');
     checkSpeaking(located, command.caller);
-    const { body, metadata, idempotency_key } = command.input;
+    const { to = 'all', output, metadata, idempotency_key } = command.input;
+    const body = command.input.body ?? JSON.stringify(output);
+    checkTarget(state, to);
     if (task?.message_id !== command.input.task || task.type !== 'task')
       throw new ParleyError('NOT_FOUND', 'task: names no task of this thread', { field: 'task' });
     const { entry, change } = append(state, command, {
@@ -140,27 +162,33 @@ const reportResult: Rule<ReportResult> = {
       kind: 'event',
       body,
       in_reply_to: task.message_id,
-      ...(state.participants.includes(task.sender_agent_id) ? { to: task.sender_agent_id } : {}),
-      metadata: { ...metadata, event_type: 'result' },
+      ...(to !== 'all'
+        ? { to }
+        : state.participants.includes(task.sender_agent_id)
+          ? { to: task.sender_agent_id }
+          : {}),
+      metadata: { ...metadata, event_type: 'result', ...(output === undefined ? {} : { output }) },
       ...(idempotency_key === undefined ? {} : { idempotency_key }),
     });
     const { message_id, seq, created_at } = entry;
-    return { changes: [change], result: { message_id, seq, created_at } };
+    return { changes: [change], result: { message_id, seq, created_at, ...settleCalls(state, entry) } };
   },
 };
 
 const notePresence: Rule<NotePresence> = {
-  needs: ({ thread_id }) => ({ thread: thread_id }),
-  decide({ located }, command) {
-    const state = admit(located, command.caller);
+  needs: ({ thread_id, input }) => replyNeeds(thread_id, input.in_reply_to),
+  decide(loaded, command) {
+    const state = admit(loaded.located, command.caller);
     refuseObserver(command.caller.role, 'write to');
     checkOpen(state);
-    const { transition, state: now } = command.input;
+    const { transition, state: now, tags } = command.input;
+    // Presence is one of a few words; tags are words of one's own.
+    if (tags !== undefined) checkMaySpeak(loaded.located, command.caller);
     const { entry, change } = append(state, command, {
       type: 'presence',
       kind: 'system',
       body: transition,
-      metadata: { transition, state: now },
+      ...aside(loaded, state, command.input, { transition, state: now }),
     });
     return { changes: [change], result: { message_id: entry.message_id, seq: entry.seq } };
   },
@@ -175,6 +203,7 @@ export const participationRules = {
 };
 
 function checkAuthority(state: ThreadState, control: Control, caller: Caller): void {
+  // Its schema lets exactly one verb through.
   const verb = Object.keys(control)[0] as ControlVerb;
   if (mayOverride(caller) || CONTROL_AUTHORITY[verb] === 'participant') return;
   // Who opened a side channel asks into it whom it needs.
@@ -187,7 +216,8 @@ function checkAuthority(state: ThreadState, control: Control, caller: Caller): v
 }
 
 /** To call upon others is to speak, and so is to describe oneself or them; the rest of steering has no words. */
-function isSpeech(control: Control, caller: Caller): boolean {
+function isSpeech(control: Control | undefined, caller: Caller): boolean {
+  if (control === undefined) return true;
   if ('invite' in control) return control.invite.profile !== undefined || !mayOverride(caller);
   return 'prod' in control || 'profile' in control;
 }
@@ -208,6 +238,9 @@ function checkControl(state: ThreadState, control: Control, { agent_id }: Caller
   if ('prod' in control) {
     for (const target of control.prod) checkTarget(state, target, 'control.prod');
   }
+  if ('leave' in control && !state.participants.includes(agent_id))
+    throw invalid('control.leave', 'leave: you take no part in this thread');
+  if ('remove' in control) checkTarget(state, control.remove.participant_id, 'control.remove.participant_id');
   if ('profile' in control) checkProfile(state, agent_id, control.profile, 'control.profile');
   if ('invite' in control) {
     const { participant_id, profile } = control.invite;
@@ -260,5 +293,7 @@ function describe(control: Control): string {
   if ('invited_auto' in control) return `invited_auto ${control.invited_auto.on ? 'on' : 'off'}`;
   if ('policy' in control) return `policy ${control.policy.mode}`;
   if ('profile' in control) return 'profile';
+  if ('leave' in control) return 'leave';
+  if ('remove' in control) return `remove ${control.remove.participant_id}`;
   return `invite ${control.invite.participant_id}`;
 }

@@ -4,6 +4,7 @@ import { invalid } from '../draft.ts';
 import type { Located } from '../threads/access.ts';
 import type { ThreadState } from '../threads/state.ts';
 import { mayOverride } from '../threads/status.ts';
+import { namesIn } from './calls.ts';
 import { type Conversation, PLAIN } from './conversation.ts';
 
 /** Refuses what a closed thread does not take. */
@@ -39,7 +40,7 @@ export function checkUnmuted(located: Located, { agent_id }: Caller, otherwise =
   throw new ParleyError(
     'FORBIDDEN',
     `you are muted in this thread: ${otherwise}; a person or an orchestrator can unmute you`,
-    { reason: 'muted' },
+    { reason: 'muted', hint: 'go on reading; say it when you are no longer muted' },
   );
 }
 
@@ -48,7 +49,7 @@ function checkUnpaused(located: Located, otherwise = 'keep listening'): void {
   throw new ParleyError(
     'FORBIDDEN',
     `the thread is paused: only people may speak until it is resumed; ${otherwise}`,
-    { reason: 'paused' },
+    { reason: 'paused', hint: 'go on reading; say it when the thread goes on' },
   );
 }
 
@@ -61,5 +62,5 @@ function isIn(located: Located, holds: (conversation: Conversation) => boolean):
 /** Refuses an address that nobody of the thread has. */
 export function checkTarget(state: ThreadState, to: string, field = 'to'): void {
   if (to === 'all' || state.participants.includes(to)) return;
-  throw invalid(field, `${field}: ${to} is not a participant of this thread`);
+  throw invalid(field, `${field}: ${to} is not a participant of this thread; those are ${namesIn(state)}`);
 }

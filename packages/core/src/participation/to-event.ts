@@ -11,49 +11,24 @@ interface Form {
 const speech = (type: EventKind): Form => ({ type, content: ({ body }) => body });
 
 /** What the hub itself put on record is a control whose one verb is the entry's own type. */
-const told: Form = { type: 'control', content: ({ type, metadata = {} }) => ({ [type]: metadata }) };
+const reported: Form = { type: 'control', content: ({ type, metadata = {} }) => ({ [type]: metadata }) };
 
-/** How each type of entry looks as an event. */
-const FORMS = {
+/** How what callers say looks as an event; all else is the hub's own report. */
+const SPOKEN: Partial<Record<EntryType, Form>> = {
   message: speech('message'),
   task: speech('task'),
-  result: speech('result'),
+  result: { type: 'result', content: ({ body, metadata }) => metadata?.['output'] ?? body },
   control: { type: 'control', content: ({ metadata }) => metadata?.['control'] },
   presence: {
     type: 'presence',
     content: ({ metadata }) => ({ state: metadata?.['state'], transition: metadata?.['transition'] }),
   },
-  'thread.created': told,
-  'thread.status': told,
-  'thread.renamed': told,
-  'side.opened': told,
-  'side.closed': told,
-  'agent.registered': told,
-  'agent.command': told,
-  'agent.response': told,
-  'agent.wake': told,
-  'agent.quiet': told,
-  'agent.leave': told,
-  'ask.raised': told,
-  'ask.answered': told,
-  'ask.resolved': told,
-  'document.created': told,
-  'document.updated': told,
-  'document.moved': told,
-  'document.deleted': told,
-  'document.restored': told,
-  'document.reverted': told,
-  'tree.ordered': told,
-  'tree.purged': told,
-  deprecation: told,
-  'delivery.dead': told,
-  'delivery.redriven': told,
-  'artifact.created': told,
-} as const satisfies Record<EntryType, Form>;
+};
 
 /** A log entry as an event: the same thing that the other faces show as a message. */
 export function toEvent(entry: Entry): ThreadEvent {
-  const form: Form = FORMS[entry.type];
+  const form = SPOKEN[entry.type] ?? reported;
+  const content = form.content(entry);
   return {
     id: eventIdOf(entry.message_id),
     ts: entry.created_at,
@@ -61,30 +36,38 @@ export function toEvent(entry: Entry): ThreadEvent {
     type: form.type,
     from: entry.sender_agent_id,
     to: entry.to ?? 'all',
-    content: form.content(entry),
+    ...(content === undefined ? {} : { content }),
     meta: metaOf(entry),
   };
 }
 
 /** A presence that stands in no log, as an event without an id. */
-export function presenceEvent({ thread_id, agent_id, state, since, profile }: Presence): ThreadEvent {
+export function presenceEvent(presence: Presence): ThreadEvent {
+  const { thread_id, agent_id, state, since, profile, to = 'all', in_reply_to, tags } = presence;
   return {
     ts: new Date(since).toISOString(),
     thread: thread_id,
     type: 'presence',
     from: agent_id,
-    to: 'all',
+    to,
     content: { state, ...(profile === undefined ? {} : { details: profile }) },
-    meta: {},
+    meta: {
+      ...(in_reply_to === undefined ? {} : { reply_to: eventIdOf(in_reply_to) }),
+      ...(tags === undefined ? {} : { tags }),
+    },
   };
 }
 
+/** What callers may put tags on. */
+const TAGGED: ReadonlySet<EntryType> = new Set(['message', 'task', 'result', 'control', 'presence']);
+
 function metaOf(entry: Entry): ThreadEvent['meta'] {
-  const { seq, kind, in_reply_to, human } = entry;
+  const { seq, kind, in_reply_to, human, called, not_called } = entry;
   const spoken = entry.type === 'message' || entry.type === 'task' || entry.type === 'result';
   const metadata = spoken ? { ...entry.metadata } : {};
-  const { tags } = metadata;
+  const tags = TAGGED.has(entry.type) ? entry.metadata?.['tags'] : undefined;
   if (isTags(tags)) delete metadata['tags'];
+  if (entry.type === 'result') delete metadata['output'];
   const role = entry.type === 'task' ? metadata['role'] : undefined;
   return {
     seq,
@@ -94,6 +77,8 @@ function metaOf(entry: Entry): ThreadEvent['meta'] {
     ...(human === undefined ? {} : { human }),
     ...(typeof role === 'string' ? { role } : {}),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(called === undefined ? {} : { called }),
+    ...(not_called === undefined ? {} : { not_called }),
   };
 }
 

@@ -18,7 +18,9 @@ export interface QueueEvent {
   attempts: number;
   /** Milliseconds since it was accepted. */
   ms: number;
+  /** How long after its promised time it came to its end; below zero when it was sooner. */
+  pastEtaMs?: number;
 }
 
-/** Hears of every delivery: counters attach here (`postOffice` in the hub's start). It must not throw. */
+/** Hears of every delivery: counters attach here (`deliveryQueue` in the hub's start). It must not throw. */
 export type QueueObserver = (event: QueueEvent) => void;

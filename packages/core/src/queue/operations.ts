@@ -1,13 +1,14 @@
 import { type Caller, type QueuedDelivery, ParleyError } from '@parley/protocol';
 
-import { type Deps, operation } from '../operation.ts';
+import { operation } from '../operation.ts';
+import type { QueuePorts, RecordPorts } from '../ports.ts';
 import { checkIdScope } from '../threads/access.ts';
 import { mayOverride } from '../threads/status.ts';
-import type { KeptDelivery } from './kept.ts';
+import type { DeliveryRecord } from './delivery-record.ts';
 
-export const listDeliveries = operation('list_deliveries', {
+const listDeliveries = operation('list_deliveries', {
   authority: 'look',
-  async run(deps, caller, { status, limit, after }) {
+  async run(deps: RecordPorts, caller, { status, limit, after }) {
     const { workspace_id } = caller;
     const found = await deps.store.records({
       kind: 'delivery',
@@ -26,26 +27,27 @@ export const listDeliveries = operation('list_deliveries', {
   },
 });
 
-export const getDelivery = operation('get_delivery', {
+const getDelivery = operation('get_delivery', {
   authority: 'look',
-  async run(deps, caller, { delivery_id }) {
+  async run(deps: RecordPorts, caller, { delivery_id }) {
     return { delivery: toDelivery(await findDelivery(deps, caller, delivery_id)) };
   },
 });
 
-export const redriveDeliveries = operation('redrive_deliveries', {
+const redriveDeliveries = operation('redrive_deliveries', {
   authority: 'act',
-  async run(deps, caller, { delivery_ids, idempotency_key }, { deadline }) {
+  async run(deps: RecordPorts & QueuePorts, caller, { delivery_ids, idempotency_key }, { deadline }) {
     const found = await Promise.all(delivery_ids.map((id) => findDelivery(deps, caller, id)));
-    const deliveries = [];
-    for (const delivery of found)
-      deliveries.push(await deps.postOffice.redrive(caller, delivery, { key: idempotency_key, deadline }));
+    // Begun together, in their order: one commit is for many.
+    const deliveries = await Promise.all(
+      found.map((one) => deps.deliveryQueue.redrive(caller, one, { key: idempotency_key, deadline })),
+    );
     return { deliveries };
   },
 });
 
 /** A delivery of the caller's own; those who steer the workspace find all. */
-async function findDelivery(deps: Deps, caller: Caller, id: string): Promise<KeptDelivery> {
+async function findDelivery(deps: RecordPorts, caller: Caller, id: string): Promise<DeliveryRecord> {
   const { workspace_id, agent_id } = caller;
   checkIdScope(id, caller);
   const [kept] = await deps.store.records({ kind: 'delivery', workspace_id, keys: [id], limit: 1 });
@@ -54,10 +56,17 @@ async function findDelivery(deps: Deps, caller: Caller, id: string): Promise<Kep
   return kept;
 }
 
-function toDelivery({ workspace_id: _workspace, ...delivery }: KeptDelivery): QueuedDelivery {
+function toDelivery({ workspace_id: _workspace, ...delivery }: DeliveryRecord): QueuedDelivery {
   return delivery;
 }
 
 function withoutResult({ result: _result, ...delivery }: QueuedDelivery): QueuedDelivery {
   return delivery;
 }
+
+/** By name: the table of operations takes them from here. */
+export const queueOperations = {
+  list_deliveries: listDeliveries,
+  get_delivery: getDelivery,
+  redrive_deliveries: redriveDeliveries,
+};

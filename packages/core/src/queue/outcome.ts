@@ -7,7 +7,7 @@ export interface Failure {
 }
 
 /** What became of one attempt. */
-export type Outcome =
+export type DeliveryOutcome =
   | { is: 'done'; result: Record<string, unknown> }
   | { is: 'retry'; error: Failure; next_attempt_at: string }
   | { is: 'dead'; error: Failure };

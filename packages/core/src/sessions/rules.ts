@@ -1,15 +1,20 @@
-import type { Heartbeat, Rule } from '../commands.ts';
-import type { KeptSession } from '../records.ts';
+import type { Caller } from '@parley/protocol';
 
-const keyOf = ({ caller: { agent_id, session_id } }: Heartbeat): string => `${agent_id} ${session_id}`;
+import type { Heartbeat, Rule } from '../commands.ts';
+import type { StoredSession } from './kept-session.ts';
+
+/** The name under which a session is kept: those of one agent stand together. */
+export function sessionKey({ agent_id, session_id }: Pick<Caller, 'agent_id' | 'session_id'>): string {
+  return `${agent_id} ${session_id}`;
+}
 
 const heartbeat: Rule<Heartbeat> = {
-  needs: (command) => ({ record: { kind: 'session', key: keyOf(command) } }),
+  needs: ({ caller }) => ({ record: { kind: 'session', key: sessionKey(caller) } }),
   decide({ record }, command) {
     const { agent_id, workspace_id, session_id } = command.caller;
     const recorded_at = new Date(command.now).toISOString();
-    const known = record as KeptSession | undefined;
-    const value: KeptSession = {
+    const known = record?.session;
+    const value: StoredSession = {
       agent_id,
       workspace_id,
       session_id,
@@ -17,7 +22,7 @@ const heartbeat: Rule<Heartbeat> = {
       last_heartbeat_at: recorded_at,
       since: known?.status === command.input.status ? known.since : recorded_at,
     };
-    const key = keyOf(command);
+    const key = sessionKey(command.caller);
     return {
       changes: [],
       records: [{ kind: 'session', workspace_id, key, mark: value.status, owner: agent_id, value }],

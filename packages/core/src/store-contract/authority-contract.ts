@@ -1,4 +1,4 @@
-import { type Ask, type Caller, type Control, NO_LONGER_NEEDED, type ParleyError } from '@parley/protocol';
+import { type Caller, type Control, NO_LONGER_NEEDED, type ParleyError } from '@parley/protocol';
 import { expect } from 'vitest';
 
 import type { Command } from '../commands.ts';
@@ -96,7 +96,7 @@ export function testAuthority(check: Check): void {
         into(who, 'update_status', { status: 'blocked', reason: 'words' }),
         into(who, 'rename_thread', { title: 'words' }),
         into(who, 'assign_task', { to: 'bob', body: 'words' }),
-        into(who, 'report_result', { task: task.result['message_id'] as string, body: 'words' }),
+        into(who, 'report_result', { task: task.result.message_id, body: 'words' }),
         into(who, 'report_event', { event_type: 'info', data: { message: 'words' } }),
         control(who, { prod: ['bob'] }),
         control(who, { profile: { client: 'words', model: 'words' } }),
@@ -138,9 +138,15 @@ export function testAuthority(check: Check): void {
       const thread_id = journalId(workspace_id, 'alice');
       const given = { of_agent: 'alice', given_by: 'chief', created_at: '2030-01-01T00:00:00.000Z', uses: 0 };
       const settle = async (name: string, command: string) => {
-        const [leave_id, ask_id] = [`rule-${name}`, `ask_${name}`];
-        const leave = { ...given, leave_id, workspace_id, command };
-        await store.transact({ type: 'add_leave', ...head(chief), thread_id, leave, input: {} });
+        const [approval_rule_id, ask_id] = [`rule-${name}`, `ask_${name}`];
+        const approval_rule = { ...given, approval_rule_id, workspace_id, command };
+        await store.transact({
+          type: 'add_approval_rule',
+          ...head(chief),
+          thread_id,
+          approval_rule,
+          input: {},
+        });
         const input = {
           kind: 'approval',
           prompt: 'may I?',
@@ -149,8 +155,14 @@ export function testAuthority(check: Check): void {
           command,
         } as const;
         await store.transact({ type: 'raise_ask', ...head(alice), thread_id, ask_id, input });
-        const use = { type: 'apply_leave', ...head(chief), thread_id, ask_id, input: { leave_id } } as const;
-        return (await store.transact(use)).result['ask'] as Ask;
+        const use = {
+          type: 'apply_approval_rule',
+          ...head(chief),
+          thread_id,
+          ask_id,
+          input: { approval_rule_id },
+        } as const;
+        return (await store.transact(use)).result.ask;
       };
       expect(await settle('plain', 'git push origin main')).toMatchObject({
         status: 'answering',

@@ -11,7 +11,8 @@ export function testCommands(check: Check): void {
       expect(made).toEqual({
         result: { thread_id: `${t}-new`, status: 'active', created_at: '2030-01-01T00:00:00.000Z' },
         replayed: false,
-        reached: [{ thread_id: `${t}-new`, last_seq: 0, workspace_id, pos: expect.any(Number) as number }],
+        // The thread of the scene is the first entry of the workspace.
+        reached: [{ thread_id: `${t}-new`, last_seq: 0, workspace_id, after: 1, pos: 2 }],
       });
       expect(await page()).toMatchObject({ entries: [], has_more: false });
       for (let i = 1; i <= 3; i++)
@@ -96,6 +97,16 @@ export function testCommands(check: Check): void {
       expect(bodies(await page())).toEqual(['one', 'two']);
     },
   );
+
+  check('how a thread began is no message: nobody replies to it', async ({ store, alice, say, page, t }) => {
+    const query = { workspace_id: alice.workspace_id, thread_id: t, after: -1, limit: 1, max_bytes: 1e9 };
+    const [first] = (await store.page(query)).entries;
+    expect(first).toMatchObject({ seq: 0, type: 'thread.created' });
+    await expect(say('so it began', { input: { in_reply_to: first?.message_id } })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    expect(await page()).toMatchObject({ entries: [] });
+  });
 
   check('what a caller changes after sending is not in the record', async ({ store, alice, page, t }) => {
     const list = [1];

@@ -94,8 +94,17 @@ export function testConversation(check: Check): void {
     expect(closed.reached?.map(({ thread_id }) => thread_id)).toEqual([side, t]);
     expect((await state(scene, side)).thread?.status).toBe('closed');
     expect((await state(scene, t)).thread?.side_channels).toEqual([]);
+    await store.transact(opening(scene, 'later'));
+    const sides = async (status: 'active' | 'closed', side_of = t): Promise<string[]> => {
+      const { workspace_id } = alice;
+      const query = { workspace_id, participant: undefined, reader: '', status, side_of, unread: false };
+      const { rows } = await store.threads({ ...query, limit: 10, max_bytes: 1_000_000, before: undefined });
+      return rows.map((row) => row.state.thread_id);
+    };
+    expect([await sides('closed'), await sides('active')]).toEqual([[side], [`${t}-later`]]);
+    expect(await sides('closed', side)).toEqual([]);
     await expect(store.transact({ ...closing, ...head(alice) })).rejects.toMatchObject({ code: 'CONFLICT' });
-    expect((await state(scene, t)).thread?.last_seq).toBe(2);
+    expect((await state(scene, t)).thread?.last_seq).toBe(3);
   });
 
   check('a side channel is located with its main thread, whose people may read it', async (scene) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { KeptDevice } from '../records.ts';
+import type { DeviceRecord } from '../records.ts';
 import { journalId } from '../threads/access.ts';
 import { bodies, type Check, creating, head, posting } from './scene.ts';
 
@@ -29,7 +29,7 @@ export function testDeadlines(check: Check): void {
       const before = Date.now();
       const made = async (name: string, now: number) => {
         const { result } = await store.transact(creating(`${t}-${name}`, alice, [], now));
-        return Date.parse(result['created_at'] as string);
+        return Date.parse(result.created_at);
       };
       expect(await made('waited', before - 60_000)).toBeGreaterThanOrEqual(before);
       expect(await made('ahead', before + 60_000)).toBe(before + 60_000);
@@ -48,7 +48,7 @@ export function testDeadlines(check: Check): void {
       await new Promise((resolve) => setTimeout(resolve, 10));
       const answer = { decision: 'approved' } as const;
       const { result } = await store.transact({ type: 'answer_ask', ...sent, ...about, input: answer });
-      expect(result['ask']).toMatchObject({
+      expect(result.ask).toMatchObject({
         status: 'resolved',
         verdict: { decision: 'denied', by: 'parley' },
       });
@@ -58,7 +58,7 @@ export function testDeadlines(check: Check): void {
   check('a device that fell out of use while its renewal waited does not come back', async (scene) => {
     const { store, chief, workspace_id } = scene;
     const expires_at = new Date(Date.now() - 1_000).toISOString();
-    const device: KeptDevice = {
+    const device: DeviceRecord = {
       device_id: 'tablet',
       name: 'Tablet',
       workspace_id,
@@ -74,6 +74,6 @@ export function testDeadlines(check: Check): void {
     const renewal = { device_id: 'tablet', expires_at: new Date(Date.now() + 60_000).toISOString() };
     const sent = head(chief, Date.now() - 60_000);
     const { result } = await store.transact({ type: 'touch_device', ...sent, input: renewal });
-    expect(result['device']).toEqual(device);
+    expect(result.device).toEqual(device);
   });
 }

@@ -85,7 +85,7 @@ async function fetch(store: Store, workspace_id: string, known: ReadonlySet<stri
   const asks = await store.records({ kind: 'ask', ...all });
   const agents: Agent[] = await store.records({ kind: 'agent', ...all });
   const snapshot: Snapshot = {
-    pos: await store.position(),
+    pos: await store.position(workspace_id),
     threads,
     asks: Object.fromEntries(asks.map((ask) => [ask.ask_id, ask])),
     registrations: Object.fromEntries(

@@ -2,7 +2,9 @@ import { expect } from 'vitest';
 
 import type { Command } from '../commands.ts';
 import { journalId } from '../threads/access.ts';
-import { beating, type Check, head, type Scene } from './scene.ts';
+import { everyRecord, readPage, takeDue } from '../record-pages.ts';
+import { sessionKey } from '../sessions/rules.ts';
+import { beating, type Check, head, NOW, type Scene } from './scene.ts';
 
 /** What is kept beside the log: one current value per key, listed by mark, by prefix, in order. */
 export function testRecords(check: Check): void {
@@ -59,6 +61,77 @@ export function testRecords(check: Check): void {
     },
   );
 
+  check('agents are named once each, in order, by whatever is kept of them', async (scene) => {
+    const { store, workspace_id, carol } = scene;
+    const caller = (agent_id: string, session_id = `${agent_id}-1`) => ({
+      agent_id,
+      workspace_id,
+      role: 'worker' as const,
+      session_id,
+    });
+    await store.transact(agentStatus(scene, 'delta', 'online'));
+    for (let i = 0; i < 20; i++) await store.transact(beating(caller('beta', `beta-${i}`), 'idle'));
+    await store.transact(beating(caller('delta'), 'idle'));
+    await store.transact(beating(carol, 'idle'));
+    const names = (past?: string, limit = 9) => store.agents({ workspace_id, past, limit });
+    expect(await names()).toEqual(['beta', 'delta']);
+    expect(await names(undefined, 1)).toEqual(['beta']);
+    expect(await names('beta')).toEqual(['delta']);
+    expect(await names('delta')).toEqual([]);
+    expect(await store.agents({ workspace_id: 'nowhere', past: undefined, limit: 9 })).toEqual([]);
+  });
+
+  check('of each owner so many sessions are given, those that were heard last', async (scene) => {
+    const { store, workspace_id, alice, bob } = scene;
+    for (const [session_id, late] of [
+      ['a', 3],
+      ['b', 1],
+      ['c', 2],
+    ] as const)
+      for (const one of [alice, bob])
+        await store.transact({ ...beating({ ...one, session_id }, 'idle'), now: NOW + late });
+    const query = { kind: 'session', workspace_id, heard_last: true, limit: 2 } as const;
+    const found = await store.records({ ...query, owners: ['bob', 'nobody', 'alice'] });
+    expect(found.map(({ agent_id, session_id }) => `${agent_id} ${session_id}`)).toEqual([
+      'bob a',
+      'bob c',
+      'alice a',
+      'alice c',
+    ]);
+    expect((await store.records({ ...query, owner: 'bob' })).map(({ session_id }) => session_id)).toEqual([
+      'a',
+      'c',
+    ]);
+  });
+
+  check('a list is read page by page to its end, also where little of it is wanted', async (scene) => {
+    const { store, workspace_id, alice } = scene;
+    const all = Array.from({ length: 60 }, (_, i) => `s${String(i).padStart(2, '0')}`);
+    for (const session_id of all) await store.transact(beating({ ...alice, session_id }, 'idle'));
+    const query = { kind: 'session', workspace_id } as const;
+    const read = async (
+      limit: number,
+      keep?: (session_id: string) => boolean,
+    ): Promise<[string[], number]> => {
+      const found: string[] = [];
+      let pages = 0;
+      let after: string | undefined;
+      do {
+        const wanted = keep === undefined ? undefined : (one: { session_id: string }) => keep(one.session_id);
+        const page = await readPage(store, query, { limit, after }, sessionKey, wanted);
+        expect(page.values.length).toBeLessThanOrEqual(limit);
+        found.push(...page.values.map(({ session_id }) => session_id));
+        after = page.next_after ?? undefined;
+        pages++;
+      } while (after !== undefined);
+      return [found, pages];
+    };
+    expect(await read(7)).toEqual([all, 9]);
+    expect(await read(60)).toEqual([all, 1]);
+    expect(await read(4, (id) => id === 's59')).toEqual([['s59'], 2]);
+    expect((await read(4, (id) => id.endsWith('3')))[0]).toEqual(['s03', 's13', 's23', 's33', 's43', 's53']);
+  });
+
   check('the hub’s own housekeeping lists the records of all workspaces', async (scene) => {
     const { store, workspace_id, carol } = scene;
     await store.transact(agentStatus(scene, 'zoe', 'error'));
@@ -72,6 +145,62 @@ export function testRecords(check: Check): void {
     const workspaces = found.filter(({ agent_id }) => agent_id === 'zoe').map((agent) => agent.workspace_id);
     expect(workspaces).toEqual(expect.arrayContaining([workspace_id, carol.workspace_id]));
     expect(workspaces.toSorted()).toEqual(workspaces);
+  });
+
+  check('the housekeeping goes on after a record, through all workspaces', async (scene) => {
+    const { store, alice, carol } = scene;
+    for (const caller of [alice, carol])
+      for (const agent_id of ['walk-1', 'walk-2', 'walk-3'])
+        await store.transact({
+          ...agentStatus(scene, agent_id, 'busy'),
+          caller: { ...caller, agent_id },
+        });
+    const found: string[] = [];
+    for await (const { workspace_id, agent_id } of everyRecord(store, 'agent', 'busy', (one) => one.agent_id))
+      if (agent_id.startsWith('walk-')) found.push(`${workspace_id} ${agent_id}`);
+    const own = [alice, carol].flatMap(({ workspace_id }) =>
+      ['walk-1', 'walk-2', 'walk-3'].map((name) => `${workspace_id} ${name}`),
+    );
+    expect(found.filter((one) => own.includes(one))).toEqual(own.toSorted());
+    const query = { kind: 'agent', workspace_id: undefined, marks: ['busy'], limit: 1 } as const;
+    for (const key of ['walk-1', 'walk-2']) {
+      const after = { workspace_id: alice.workspace_id, key };
+      const [next] = await store.records({ ...query, after });
+      expect(next?.agent_id).toBe(key === 'walk-1' ? 'walk-2' : 'walk-3');
+    }
+  });
+
+  check('what is due comes by its moment, the earliest first, whatever its workspace', async (scene) => {
+    const { store, alice, carol } = scene;
+    const far = 4e12;
+    const nonces = [
+      [alice, 'third', far + 30],
+      [carol, 'first', far + 10],
+      [alice, 'second', far + 20],
+      [carol, 'fourth', far + 40],
+    ] as const;
+    for (const [caller, nonce, until] of nonces)
+      await store.transact({ type: 'use_nonce', ...head(caller), input: { kid: 'k', nonce, until } });
+    const due = async (due_by: number, limit = 100): Promise<number[]> => {
+      const query = { kind: 'nonce', workspace_id: undefined, marks: ['used'], due_by, limit } as const;
+      return (await store.records(query)).map(({ until }) => until - far).filter((after) => after > 0);
+    };
+    expect(await due(far + 30)).toEqual([10, 20, 30]);
+    expect(await due(far + 9)).toEqual([]);
+    const taken: string[] = [];
+    await takeDue(store, { kind: 'nonce', mark: 'used', due_by: far + 30 }, async (workspace_id, values) => {
+      const caller = workspace_id === carol.workspace_id ? carol : alice;
+      const keys = values.map(({ key }) => key);
+      taken.push(...keys);
+      const forget = { ...head(caller), now: far + 30, input: { keys } };
+      await store.transact({ type: 'forget_nonces', ...forget });
+    });
+    expect(taken).toEqual(expect.arrayContaining(['k first', 'k second', 'k third']));
+    expect(await due(far + 50)).toEqual([40]);
+    // What nobody takes does not hold up who looks for it.
+    let looked = 0;
+    await takeDue(store, { kind: 'nonce', mark: 'used', due_by: far + 50 }, async () => void looked++);
+    expect(looked).toBe(1);
   });
 
   check('an ask and its entry are written together, and an answer finds the ask again', async (scene) => {

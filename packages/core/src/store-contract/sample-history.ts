@@ -42,7 +42,7 @@ export const wish = fc.record({
       'command',
       'response',
     ] as const),
-    ...(['ask', 'ask', 'answer', 'take', 'withdraw', 'expire', 'heartbeat'] as const),
+    ...(['ask', 'ask', 'answer', 'take', 'withdraw', 'expire', 'drop', 'heartbeat'] as const),
   ),
   who: fc.constantFrom('user', 'user', ...NAMES),
   place: fc.nat(3),
@@ -223,6 +223,8 @@ export class SampleHistory {
         return { type: 'withdraw_ask', ...head, ...ask, input: { reason: 'no need' } };
       case 'expire':
         return { type: 'expire_ask', ...head, ...ask, input: {} };
+      case 'drop':
+        return { type: 'drop_ask', ...head, ...ask, input: { gone_since: new Date(head.now).toISOString() } };
       case 'heartbeat':
         break;
     }

@@ -1,6 +1,6 @@
 import type { Caller, Role } from '@parley/protocol';
 
-import type { Command, Idempotency, PostMessage } from '../commands.ts';
+import type { Command, CreateThread, Idempotency, PostMessage, ResultOf } from '../commands.ts';
 import type { Committed, Page, PageQuery, Store } from '../store.ts';
 
 /** A store that the contract may open again, where it keeps anything. */
@@ -29,7 +29,12 @@ export function head(caller: Caller, now = NOW) {
 }
 
 /** A command that makes a thread. */
-export function creating(thread_id: string, caller: Caller, participants: string[] = [], now = NOW): Command {
+export function creating(
+  thread_id: string,
+  caller: Caller,
+  participants: string[] = [],
+  now = NOW,
+): CreateThread {
   const input = { title: thread_id, type: 'workflow' as const, participants };
   return { type: 'create_thread', caller, now, salt: salts++, thread_id, input };
 }
@@ -89,7 +94,7 @@ export interface Scene {
   /** Somebody of another workspace. */
   carol: Caller;
   t: string;
-  say: (body: string, options?: PostOptions) => Promise<Committed>;
+  say: (body: string, options?: PostOptions) => Promise<Committed<ResultOf<'post_message'>>>;
   page: (after?: number, more?: Partial<PageQuery>) => Promise<Page>;
 }
 

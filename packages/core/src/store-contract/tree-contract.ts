@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 
-import { ORDER_MAX } from '../knowledge/place.ts';
-import { PURGE_AFTER_MS } from '../knowledge/kept.ts';
+import { ORDER_MAX } from '../knowledge/order-keys.ts';
+import { PURGE_AFTER_MS } from '../knowledge/document-records.ts';
+import { isIgnored } from '../results.ts';
 import { callerOf, type Check, NOW, type Scene } from './scene.ts';
 import { nth, type TreeScene, treeScene } from './tree-scene.ts';
 
@@ -34,35 +35,50 @@ export function testTree(check: Check): void {
     expect(await other.children()).toEqual([1]);
   });
 
-  tree('[KNOW-14] a merge patch changes what its mask names and nothing else', async (t, { store }) => {
-    await t.create(1, undefined, 'first');
-    const update = (patch: Record<string, unknown>, ...update_mask: string[]) =>
-      t.run('update_document', { document_id: nth(1), patch, update_mask });
-    await update({ content: { body: 'second' }, metadata: { tags: ['a'], source: 's' } }, 'content.body');
-    expect(await t.document(1)).toMatchObject({ revision: 2, metadata: { title: 'title 1' }, bytes: 6 });
-    await update({ metadata: { tags: ['a'], source: 's', deep: { x: 1, y: 2 } } }, 'metadata');
-    await update({ metadata: { source: null, deep: { x: null } } }, 'metadata.source', 'metadata.deep');
-    expect((await t.document(1))?.metadata).toEqual({ title: 'title 1', tags: ['a'], deep: { y: 2 } });
-    await update({}, 'metadata.deep', 'metadata.tags');
-    expect((await t.document(1))?.metadata).toEqual({ title: 'title 1' });
-    for (const [patch, mask] of [
-      [{ metadata: null }, 'metadata'],
-      [{ metadata: { title: null } }, 'metadata.title'],
-      [{ metadata: { tags: [1] } }, 'metadata.tags'],
-      [{ content: { mime_type: 'text/html' } }, 'content.mime_type'],
-      [{}, '__proto__'],
-      [{}, 'metadata.__proto__'],
-      [{}, 'metadata.__proto__.x'],
-      [{}, 'metadata.constructor'],
-      [{}, 'content.body.0'],
-      [{}, 'revision'],
-    ] as const)
-      await expect(update(patch, mask)).rejects.toMatchObject(code('VALIDATION_ERROR'));
-    expect(({} as { x?: unknown }).x).toBeUndefined();
-    expect((await t.document(1))?.revision).toBe(5);
-    const texts = await store.records({ kind: 'content', workspace_id: t.workspace_id, limit: 9 });
-    expect(texts.map(({ body }) => body).toSorted()).toEqual(['first', 'second']);
+  tree('a document is found with those above it, the nearest first', async (t, { store }) => {
+    for (let n = 1; n <= 5; n++) await t.create(n, n === 1 ? undefined : n - 1);
+    const above = async (line: string, limit: number) =>
+      (await store.records({ kind: 'document', workspace_id: t.workspace_id, line, limit })).map(
+        ({ document_id }) => document_id,
+      );
+    expect(await above(nth(4), 9)).toEqual([nth(4), nth(3), nth(2), nth(1)]);
+    expect(await above(nth(4), 2)).toEqual([nth(4), nth(3)]);
+    expect(await above(nth(9), 9)).toEqual([]);
+    expect(await above('root', 9)).toEqual([]);
   });
+
+  tree(
+    '[KNOW-14] [C-ENV-12] a merge patch changes what its mask names and nothing else',
+    async (t, { store }) => {
+      await t.create(1, undefined, 'first');
+      const update = (patch: Record<string, unknown>, ...update_mask: string[]) =>
+        t.run('update_document', { document_id: nth(1), patch, update_mask });
+      await update({ content: { body: 'second' }, metadata: { tags: ['a'], source: 's' } }, 'content.body');
+      expect(await t.document(1)).toMatchObject({ revision: 2, metadata: { title: 'title 1' }, bytes: 6 });
+      await update({ metadata: { tags: ['a'], source: 's', deep: { x: 1, y: 2 } } }, 'metadata');
+      await update({ metadata: { source: null, deep: { x: null } } }, 'metadata.source', 'metadata.deep');
+      expect((await t.document(1))?.metadata).toEqual({ title: 'title 1', tags: ['a'], deep: { y: 2 } });
+      await update({}, 'metadata.deep', 'metadata.tags');
+      expect((await t.document(1))?.metadata).toEqual({ title: 'title 1' });
+      for (const [patch, mask] of [
+        [{ metadata: null }, 'metadata'],
+        [{ metadata: { title: null } }, 'metadata.title'],
+        [{ metadata: { tags: [1] } }, 'metadata.tags'],
+        [{ content: { mime_type: 'text/html' } }, 'content.mime_type'],
+        [{}, '__proto__'],
+        [{}, 'metadata.__proto__'],
+        [{}, 'metadata.__proto__.x'],
+        [{}, 'metadata.constructor'],
+        [{}, 'content.body.0'],
+        [{}, 'revision'],
+      ] as const)
+        await expect(update(patch, mask)).rejects.toMatchObject(code('VALIDATION_ERROR'));
+      expect(({} as { x?: unknown }).x).toBeUndefined();
+      expect((await t.document(1))?.revision).toBe(5);
+      const texts = await store.records({ kind: 'content', workspace_id: t.workspace_id, limit: 9 });
+      expect(texts.map(({ body }) => body).toSorted()).toEqual(['first', 'second']);
+    },
+  );
 
   tree('[KNOW-14] of many changes to one revision exactly one succeeds', async (t) => {
     await t.create(1);
@@ -100,6 +116,17 @@ export function testTree(check: Check): void {
     await expect(t.run('revert_document', { document_id: nth(1), revision: 9 })).rejects.toMatchObject(
       code('NOT_FOUND'),
     );
+    // Who has not seen what stands there now does not put an older text over it.
+    const revert = (last_known_revision: number) =>
+      t.run('revert_document', { document_id: nth(1), revision: 2, last_known_revision });
+    for (const stale of [2, 4])
+      await expect(revert(stale)).rejects.toMatchObject({
+        code: 'CONFLICT',
+        details: { expected_revision: stale, actual: 3 },
+      });
+    expect(await t.document(1)).toEqual(now);
+    await revert(3);
+    expect(await t.document(1)).toMatchObject({ revision: 4, sha256 });
   });
 
   tree('[KNOW-15] what is deleted goes with all below it, and comes back as it went', async (t) => {
@@ -152,8 +179,7 @@ export function testTree(check: Check): void {
       const purge = (now: number) => t.run('purge_document', { document_id: nth(0) }, { now });
       expect((await purge(NOW + PURGE_AFTER_MS - 1)).result).toEqual({ purged: 0, more: false });
       let rounds = 0;
-      for (let more = true; more; rounds++)
-        more = (await purge(NOW + PURGE_AFTER_MS)).result['more'] === true;
+      for (let more = true; more; rounds++) more = (await purge(NOW + PURGE_AFTER_MS)).result.more;
       expect(rounds).toBe(3);
       for (const kind of ['branch', 'revision', 'content', 'name'] as const)
         expect(await store.records({ kind, workspace_id, limit: 1e4 })).toHaveLength(1);
@@ -205,26 +231,66 @@ export function testTree(check: Check): void {
     await t.run('delete_document', { document_id: nth(1) });
     await move(2, { ordering: 1 });
     expect(await t.children()).toEqual([1, 3, 2, 4]);
+    // One that is to go later is still there and counts; one that has gone does not.
+    const delete_at = new Date(NOW + 1_000).toISOString();
+    await t.run('delete_document', { document_id: nth(3), delete_at });
+    await move(4, { ordering: 1 });
+    expect(await t.children()).toEqual([1, 3, 4, 2]);
+    await t.run(
+      'move_document',
+      { document_id: nth(2), new_parent_id: 'root', position: { ordering: 0 } },
+      { now: NOW + 2_000 },
+    );
+    expect(await t.children()).toEqual([1, 3, 2, 4]);
   });
 
   tree('[KNOW-16] keys that have grown long are made short, and the order stays', async (t) => {
     for (let n = 1; n <= 4; n++) await t.create(n);
-    const moved = await Promise.all(
-      Array.from({ length: 1_000 }, (_, i) =>
-        t.run('move_document', {
-          document_id: nth(1 + (i % 2)),
-          new_parent_id: 'root',
-          position: { before: nth(3) },
-        }),
-      ),
-    );
-    const longest = Math.max(...moved.map(({ result }) => String(result['order']).length));
+    const move = (i: number) =>
+      t.run('move_document', {
+        document_id: nth(1 + (i % 2)),
+        new_parent_id: 'root',
+        position: { before: nth(3) },
+      });
+    const moved = await Promise.all(Array.from({ length: 1_000 }, (_, i) => move(i)));
+    const longest = Math.max(...moved.map(({ result }) => (isIgnored(result) ? 0 : result.order.length)));
     expect(longest).toBeGreaterThan(ORDER_MAX);
     const before = await t.children();
-    await t.run('tidy_order', { parent_id: 'root' });
+    const { reached } = await t.run('tidy_order', { document_id: nth(2) });
+    expect(reached).toHaveLength(1);
     expect(await t.children()).toEqual(before);
     for (const n of before) expect((await t.document(n))?.order.length).toBeLessThan(4);
+    // Of many that ask for it at once the first has done it.
+    expect((await t.run('tidy_order', { document_id: nth(2) })).reached).toBeUndefined();
   });
+
+  tree(
+    '[KNOW-16] [R10] a long key is made short among its neighbours, the other siblings stay',
+    async (t) => {
+      const many = 260;
+      for (let n = 1; n <= many; n++) await t.create(n);
+      await Promise.all(
+        Array.from({ length: 1_000 }, (_, i) =>
+          t.run('move_document', {
+            document_id: nth(130 + (i % 2)),
+            new_parent_id: 'root',
+            position: { before: nth(132) },
+          }),
+        ),
+      );
+      const orders = async (): Promise<(string | undefined)[]> =>
+        Promise.all(Array.from({ length: many }, async (_, i) => (await t.document(i + 1))?.order));
+      const [before, children] = [await orders(), await t.children()];
+      const long = before.findIndex((order = '') => order.length > ORDER_MAX) + 1;
+      await t.run('tidy_order', { document_id: nth(long) });
+      const after = await orders();
+      expect(await t.children()).toEqual(children);
+      expect(after.filter((order, i) => order !== before[i]).length).toBeLessThanOrEqual(201);
+      expect(after.slice(0, 20)).toEqual(before.slice(0, 20));
+      expect(after.slice(-20)).toEqual(before.slice(-20));
+      for (const order of after) expect(order?.length).toBeLessThan(8);
+    },
+  );
 
   tree('[KNOW-9] [C-AUTH-21] the rules let each role do what is its own, and no more', async (t) => {
     const by = (role: 'operator' | 'orchestrator' | 'worker' | 'observer', name: string = role) => ({
@@ -245,6 +311,10 @@ export function testTree(check: Check): void {
     );
     const under = (...agents_create_under: string[]) => ({ ...by('worker'), agents_create_under });
     await t.run('create_document', creating(5, nth(3)), under(nth(1)));
+    // Anywhere but at the top.
+    await t.run('create_document', creating(8, nth(2)), under('*'));
+    await expect(t.run('create_document', creating(9), under('*'))).rejects.toMatchObject(code('FORBIDDEN'));
+    await t.run('create_document', creating(9), under('root'));
     for (const places of [[], [nth(2)], [nth(5)]])
       await expect(t.run('create_document', creating(6, nth(3)), under(...places))).rejects.toMatchObject(
         code('FORBIDDEN'),
@@ -340,9 +410,11 @@ export function testTree(check: Check): void {
       );
       expect(acknowledged.length).toBeGreaterThan(100);
       const query = { kind: 'revision', workspace_id: t.workspace_id, limit: 1e5 } as const;
-      const told = new Set((await store.records(query)).map((one) => `${one.document_id} ${one.revision}`));
-      for (const { id, revision } of acknowledged) expect(told).toContain(`${id} ${revision}`);
-      expect(told.size).toBe(acknowledged.length + 8);
+      const reported = new Set(
+        (await store.records(query)).map((one) => `${one.document_id} ${one.revision}`),
+      );
+      for (const { id, revision } of acknowledged) expect(reported).toContain(`${id} ${revision}`);
+      expect(reported.size).toBe(acknowledged.length + 8);
       const found = await store.records({ kind: 'document', workspace_id: t.workspace_id, limit: 1e5 });
       const parentOf = new Map(found.map((one) => [one.document_id, one.parent_id]));
       const reached = new Set<string>();

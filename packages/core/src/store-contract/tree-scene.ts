@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import type { Caller } from '@parley/protocol';
 
-import type { Command } from '../commands.ts';
+import type { Command, ResultOf } from '../commands.ts';
 import { createTreeFold, TREE_KINDS } from '../knowledge/fold.ts';
 import type { PutRecord } from '../records.ts';
 import type { Committed, Store } from '../store.ts';
@@ -43,8 +43,13 @@ export interface TreeScene {
       agents_create_under?: string[];
       order?: { context_id: string; seq: number };
     },
-  ): Promise<Committed>;
-  create(n: number, parent?: number, body?: string, title?: string): Promise<Committed>;
+  ): Promise<Committed<ResultOf<T>>>;
+  create(
+    n: number,
+    parent?: number,
+    body?: string,
+    title?: string,
+  ): Promise<Committed<ResultOf<'create_document'>>>;
   /** The numbers of the documents under one, in their order, deleted ones too. */
   children(parent?: number): Promise<number[]>;
   document(n: number): ReturnType<typeof one>;
@@ -61,6 +66,7 @@ export function treeScene(store: Store, workspace_id: string): TreeScene {
   const scene: TreeScene = {
     workspace_id,
     editor,
+    // What a type takes as its input stands in the signature; put together here, the compiler no longer sees it.
     run: (type, input, { caller = editor, now = NOW, agents_create_under = ['root'], order } = {}) =>
       store.transact({
         type,
@@ -95,8 +101,8 @@ export function treeScene(store: Store, workspace_id: string): TreeScene {
       const folded = [...fold.records()];
       for (const kind of TREE_KINDS) {
         const live = await store.records({ kind, workspace_id, limit: 1e6 });
-        const told = folded.filter((record) => record.kind === kind).toSorted(byKey);
-        expect(live).toEqual(told.map(({ value }) => value));
+        const reported = folded.filter((record) => record.kind === kind).toSorted(byKey);
+        expect(live).toEqual(reported.map(({ value }) => value));
       }
     },
   };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { Command } from '../commands.ts';
+import type { NoteWake } from '../commands.ts';
 import { journalId } from '../threads/access.ts';
 import { type Check, head, NOW, type Scene } from './scene.ts';
 
@@ -11,7 +11,7 @@ export function waking(
   { alice, workspace_id, t }: Pick<Scene, 'alice' | 'workspace_id' | 't'>,
   number: number,
   { by = 'alice', now = NOW, budget = { pairPerHour: 2, targetPerHour: 3 } } = {},
-): Command {
+): NoteWake {
   const wake = {
     trigger_id: `wk_${String(number).padStart(3, '0')}`,
     workspace_id,
@@ -45,7 +45,7 @@ export function testWakes(check: Check): void {
     'wakes are counted for each pair and each target, and no more than the budget pass',
     async (scene) => {
       const { store } = scene;
-      const state = async (command: Command) => (await store.transact(command)).result['state'];
+      const state = async (command: NoteWake) => (await store.transact(command)).result.state;
       expect(await state(waking(scene, 1))).toBe('open');
       expect(await state(waking(scene, 2))).toBe('open');
       expect(await state(waking(scene, 3))).toBe('skipped');
@@ -79,13 +79,13 @@ export function testWakes(check: Check): void {
 
   check('of wakes that are asked for at once only the budget passes', async (scene) => {
     const asked = Array.from({ length: 20 }, (_, i) => scene.store.transact(waking(scene, i)));
-    const states = (await Promise.all(asked)).map(({ result }) => result['state']);
+    const states = (await Promise.all(asked)).map(({ result }) => result.state);
     expect(states.filter((state) => state === 'open')).toHaveLength(2);
   });
 
   check('an hour gives the budget back, and a clock that jumps back keeps nobody longer', async (scene) => {
     const { store, workspace_id } = scene;
-    const state = async (command: Command) => (await store.transact(command)).result['state'];
+    const state = async (command: NoteWake) => (await store.transact(command)).result.state;
     const later = NOW + 24 * HOUR_MS;
     await store.transact(waking(scene, 1, { now: later }));
     await store.transact(waking(scene, 2, { now: later }));

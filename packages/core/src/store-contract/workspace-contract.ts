@@ -39,9 +39,60 @@ export function testWorkspace(check: Check): void {
       expect(all.next).toBeGreaterThanOrEqual(positions.at(-1) ?? 0);
       expect(bodies(await read({ after: all.rows[2]?.pos ?? 0 }))).toEqual(['2', '3']);
       expect(await read({ after: all.next })).toEqual({ rows: [], next: all.next, has_more: false });
-      expect(await store.position()).toBe(all.next);
+      expect(await store.position(scene.workspace_id)).toBe(all.next);
     },
   );
+
+  check(
+    '[R2] [R4] [R12] each workspace counts its own entries from 1 on, however the hub accepted them',
+    async (scene) => {
+      const { store, alice, carol, t, workspace_id, say } = scene;
+      const other = carol.workspace_id;
+      const before = await store.position(other);
+      await store.transact(creating(`${t}-foreign`, carol));
+      const own: unknown[] = [];
+      const foreign: unknown[] = [];
+      for (let i = 1; i <= 7; i++) {
+        own.push((await store.transact(posting(t, `own ${i}`, alice))).reached?.[0]?.pos);
+        for (let j = 0; j < i % 3; j++)
+          foreign.push(
+            (await store.transact(posting(`${t}-foreign`, `foreign ${i}`, carol))).reached?.[0]?.pos,
+          );
+      }
+      await Promise.all([say('at once'), store.transact(posting(`${t}-foreign`, 'at once', carol))]);
+      expect(own).toEqual([2, 3, 4, 5, 6, 7, 8]);
+      expect(foreign).toEqual([2, 3, 4, 5, 6, 7, 8].slice(0, foreign.length).map((n) => n + before));
+      expect(await store.position(workspace_id)).toBe(9);
+      expect(await store.position(other)).toBe(before + foreign.length + 2);
+      expect(await store.position(`${t} nobody`)).toBe(0);
+      const read = reader(scene);
+      const whole = (await read()).rows;
+      expect(whole.map(({ pos }) => pos)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      for (let after = 0; after <= 10; after++) {
+        const page = await read({ after });
+        expect(page).toEqual({ rows: whole.slice(after), next: Math.max(9, after), has_more: false });
+        expect(await store.placeOf(workspace_id, after)).toBe(after);
+      }
+    },
+  );
+
+  check('[R12] the housekeeping lists every workspace once, with how far it has come', async (scene) => {
+    const { store, carol, t, workspace_id, say } = scene;
+    await store.transact(creating(`${t}-foreign`, carol));
+    await say('1');
+    const heads = [];
+    for (let past = ''; ;) {
+      const [one] = await store.heads({ past, limit: 1 });
+      if (one === undefined) break;
+      heads.push(one);
+      past = one.workspace_id;
+    }
+    expect(heads.map((one) => one.workspace_id)).toEqual(heads.map((one) => one.workspace_id).toSorted());
+    expect(heads).toContainEqual({ workspace_id, pos: 2 });
+    for (const one of heads) expect(await store.position(one.workspace_id)).toBe(one.pos);
+    expect(await store.size()).toBe(heads.reduce((sum, { pos }) => sum + pos, 0));
+    expect(await store.heads({ past: '', limit: 1_000 })).toEqual(heads);
+  });
 
   check('[R4] its pages chain exactly, whatever bounds them', async (scene) => {
     const { store, carol, t, say } = scene;

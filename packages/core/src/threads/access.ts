@@ -83,9 +83,19 @@ export function admit(located: Located, caller: Caller): ThreadState {
 export function admitReader(located: Located, caller: Caller): ThreadState {
   const thread = requireThread(located, caller);
   if (thread.tree === true) return thread;
-  const { main } = located as { main?: ThreadState };
+  const main = 'main' in located ? located.main : undefined;
   if (!takesPart(thread, caller) && (main === undefined || !takesPart(main, caller))) throw notAParticipant();
   return thread;
+}
+
+/** True where the caller may read the thread. */
+export function mayRead(located: Located, caller: Caller): boolean {
+  try {
+    admitReader(located, caller);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function takesPart(thread: ThreadState, caller: Caller): boolean {

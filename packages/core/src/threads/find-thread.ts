@@ -1,17 +1,17 @@
 import type { Caller } from '@parley/protocol';
 
-import type { Deps } from '../operation.ts';
+import type { RecordPorts } from '../ports.ts';
 import { admitReader, checkThreadScope, type Located } from './access.ts';
 import type { ThreadState } from './state.ts';
 
 /** A thread without its entries, if the caller may see it. */
-export async function findThread(deps: Deps, caller: Caller, thread_id: string): Promise<ThreadState> {
+export async function findThread(deps: RecordPorts, caller: Caller, thread_id: string): Promise<ThreadState> {
   return (await locateThread(deps, caller, thread_id)).thread;
 }
 
 /** The same, and with a side channel its main thread. */
 export async function locateThread(
-  { store }: Deps,
+  { store }: RecordPorts,
   caller: Caller,
   thread_id: string,
 ): Promise<Extract<Located, { thread: ThreadState }>> {

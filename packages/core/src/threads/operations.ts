@@ -1,16 +1,20 @@
-import { LIMITS, ParleyError, threadId, ulid } from '@parley/protocol';
+import { type Caller, folderOf, LIMITS, type OutputOf, ParleyError, threadId, ulid } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
+import type { MessagePorts, RecordPorts } from '../ports.ts';
+import type { Reading } from '../store.ts';
 import { admitReader, checkThreadScope, workspaceTag } from './access.ts';
 import { findThread } from './find-thread.ts';
 import { preview } from './preview.ts';
-import { toThread } from './state.ts';
+import { withClosedSides } from './closed-sides.ts';
+import { type ThreadState, toThread } from './state.ts';
 import { mayOverride } from './status.ts';
 import { summarize } from './summary.ts';
+import { unreadFor } from './unread.ts';
 
-export const createThread = operation('create_thread', {
+const createThread = operation('create_thread', {
   authority: 'act',
-  async run(deps, caller, input) {
+  async run(deps: RecordPorts, caller, input) {
     const { idempotency_key, ...content } = input;
     const id = threadId(ulid(deps.clock.now(), deps.chance.bytes(16)), workspaceTag(caller.workspace_id));
     const head = stamp(deps, caller, 'create_thread', idempotency_key);
@@ -20,73 +24,114 @@ export const createThread = operation('create_thread', {
       thread_id: id,
       input: content,
     });
-    return result as never;
+    return result;
   },
 });
 
-export const getThread = operation('get_thread', {
+const getThread = operation('get_thread', {
   authority: 'look',
-  async run(deps, caller, { thread_id }) {
-    return toThread(await findThread(deps, caller, thread_id));
+  async run(deps: RecordPorts, caller, { thread_id }) {
+    const thread = await findThread(deps, caller, thread_id);
+    const reading = await deps.store.reading(thread_id, caller.agent_id, caller.workspace_id);
+    return withClosedSides(deps, withReading(thread, reading));
   },
 });
 
-export const listThreads = operation('list_threads', {
+const listThreads = operation('list_threads', {
   authority: 'look',
-  async run(deps, caller, input) {
-    const { rows, has_more } = await deps.store.threads({
+  async run(deps: RecordPorts, caller, input) {
+    const { unread = false, status, group, text, counts = false } = input;
+    const who = {
       workspace_id: caller.workspace_id,
       participant: mayOverride(caller) ? undefined : caller.agent_id,
       reader: caller.agent_id,
-      status: input.status,
-      unread: input.unread ?? false,
-      limit: Math.min(input.limit, LIMITS.page_max),
+      ...(text === undefined ? {} : { text }),
+      ...(await withAny(deps, caller, input)),
+    };
+    const counting = counts ? deps.store.countThreads(who) : undefined;
+    const query = {
+      ...who,
+      status,
+      unread,
+      ...(group === undefined ? {} : { group }),
       max_bytes: LIMITS.page_bytes,
-      before: input.before === undefined ? undefined : decodeBefore(input.before),
-    });
-    const last = rows.at(-1)?.state;
+    };
+    const limit = Math.min(input.limit, LIMITS.page_max);
+    const threads: OutputOf<'list_threads'>['threads'] = [];
+    let before = input.before === undefined ? undefined : decodeBefore(input.before);
+    // A page of the store may be short where few are wanted of many, and the next is looked at.
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const { rows, next } = await deps.store.threads({ ...query, limit: limit - threads.length, before });
+      threads.push(...rows.map(({ state, ...reading }) => withReading(state, reading)));
+      before = next;
+      if (before === undefined || threads.length >= limit) break;
+    }
     return {
-      threads: rows.map(({ state, last_read_seq }) => ({
-        ...toThread(state),
-        unread: Math.max(0, state.last_seq - last_read_seq),
-      })),
-      next_before: has_more && last !== undefined ? `${last.updated_at}~${last.thread_id}` : null,
+      threads,
+      next_before: before === undefined ? null : `${before.updated_at}~${before.thread_id}`,
+      ...(counting === undefined ? {} : { counts: await counting }),
     };
   },
 });
 
-export const previewThreads = operation('preview_threads', {
+/** How many agents are looked at to find those who work in a folder. */
+const MOST_AGENTS = 5_000;
+
+/** Whose threads are wanted: of one agent, or of those who work in a folder. */
+async function withAny(
+  { store }: RecordPorts,
+  { workspace_id }: Caller,
+  { with_agent, folder }: { with_agent?: string | undefined; folder?: string | undefined },
+): Promise<{ with_any?: string[] }> {
+  if (folder === undefined) return with_agent === undefined ? {} : { with_any: [with_agent] };
+  const agents = await store.records({ kind: 'agent', workspace_id, limit: MOST_AGENTS });
+  const root = folder.replace(/(?<=.)\/+$/, '');
+  const isThere = (place: string | undefined): boolean =>
+    place === root || place?.startsWith(root === '/' ? root : `${root}/`) === true;
+  const names = agents.filter((agent) => isThere(folderOf(agent))).map(({ agent_id }) => agent_id);
+  return { with_any: names.filter((name) => with_agent === undefined || name === with_agent) };
+}
+
+/** How many pages of the store are looked at for one. */
+const MOST_PAGES = 10;
+
+function withReading(state: ThreadState, reading: Reading): OutputOf<'get_thread'> {
+  const { last_read_seq, last_acked_message_id } = reading;
+  return { ...toThread(state), last_read_seq, last_acked_message_id, unread: unreadFor(state, reading) };
+}
+
+const previewThreads = operation('preview_threads', {
   authority: 'look',
-  async run(deps, caller, { thread_ids }) {
+  async run(deps: RecordPorts, caller, { thread_ids }) {
     const found = await Promise.all([...new Set(thread_ids)].map((id) => preview(deps, caller, id)));
     return { previews: found.filter((one) => one !== undefined) };
   },
 });
 
-export const updateThreadStatus = operation('update_thread_status', {
+const updateThreadStatus = operation('update_thread_status', {
   authority: 'act',
-  async run(deps, caller, input) {
+  async run(deps: RecordPorts, caller, input) {
     const { thread_id, idempotency_key, ...content } = input;
     checkThreadScope(thread_id, caller);
     const head = stamp(deps, caller, `update_status:${thread_id}`, idempotency_key);
     const { result } = await deps.log.append({ type: 'update_status', ...head, thread_id, input: content });
-    return result as never;
+    return result;
   },
 });
 
-export const renameThread = operation('rename_thread', {
+const renameThread = operation('rename_thread', {
   authority: 'act',
-  async run(deps, caller, { thread_id, idempotency_key, title }) {
+  async run(deps: RecordPorts, caller, { thread_id, idempotency_key, title }) {
     checkThreadScope(thread_id, caller);
     const head = stamp(deps, caller, `rename:${thread_id}`, idempotency_key);
     const { result } = await deps.log.append({ type: 'rename_thread', ...head, thread_id, input: { title } });
-    return result as never;
+    return result;
   },
 });
 
-export const summarizeThread = operation('summarize_thread', {
+const summarizeThread = operation('summarize_thread', {
   authority: 'look',
-  async run(deps, caller, { thread_id, max_messages }, { signal }) {
+  async run(deps: RecordPorts & MessagePorts, caller, { thread_id, max_messages }, { signal }) {
     checkThreadScope(thread_id, caller);
     const query = {
       workspace_id: caller.workspace_id,
@@ -108,3 +153,14 @@ function decodeBefore(text: string): { updated_at: string; thread_id: string } {
   }
   return { updated_at, thread_id };
 }
+
+/** By name: the table of operations takes them from here. */
+export const threadOperations = {
+  create_thread: createThread,
+  get_thread: getThread,
+  list_threads: listThreads,
+  update_thread_status: updateThreadStatus,
+  summarize_thread: summarizeThread,
+  rename_thread: renameThread,
+  preview_threads: previewThreads,
+};

@@ -1,6 +1,6 @@
 import { type Caller, LIMITS, ParleyError } from '@parley/protocol';
 
-import type { Deps } from '../operation.ts';
+import type { RecordPorts } from '../ports.ts';
 import { admitReader, checkThreadScope } from './access.ts';
 
 /** How far back a last word is looked for: what the hub itself put on record since is passed over. */
@@ -9,7 +9,7 @@ const LOOKED_AT = 8;
 const SHOWN_CHARS = 200;
 
 /** The beginning of the last thing that somebody said; undefined where nobody has lately, or the caller may not read it. */
-export async function preview(deps: Deps, caller: Caller, thread_id: string) {
+export async function preview(deps: RecordPorts, caller: Caller, thread_id: string) {
   const { workspace_id } = caller;
   checkThreadScope(thread_id, caller);
   const query = { workspace_id, thread_id, limit: LOOKED_AT, max_bytes: LIMITS.page_bytes };

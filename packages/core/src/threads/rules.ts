@@ -32,11 +32,11 @@ const updateStatus: Rule<UpdateStatus> = {
   decide({ located }, command) {
     const state = admit(located, command.caller);
     refuseObserver(command.caller.role, 'change');
-    const { status, reason } = command.input;
+    const { status, reason, metadata } = command.input;
     checkMayMove(located, command.caller);
     checkSide(state, status);
     checkTransition(state.status, status, isDisputed(state), command.caller);
-    const entry = statusEntry(state, command, status, reason);
+    const entry = statusEntry(state, command, status, reason, metadata === undefined ? {} : { metadata });
     const thread = evolve(state, entry);
     return {
       changes: [{ entries: [entry], thread }],
@@ -92,7 +92,8 @@ export function statusEntry(
   command: ThreadCommand,
   to: string,
   reason: string,
-  cause?: string,
+  /** The message that brought it about, or what was said with it. */
+  more: { cause?: string; metadata?: Record<string, unknown> } = {},
 ): Entry {
   return draft(state, state.thread_id, command, {
     type: 'thread.status',
@@ -104,7 +105,7 @@ export function statusEntry(
       to,
       reason,
       role: command.caller.role,
-      ...(cause === undefined ? {} : { cause }),
+      ...more,
     },
   });
 }

@@ -1,7 +1,13 @@
 import { type Control, knownEvent, type Thread, type ThreadStatus, type ThreadType } from '@parley/protocol';
 
-import type { Entry } from '../entry.ts';
-import { type Conversation, foldControl, foldSpeech, PLAIN } from '../participation/conversation.ts';
+import { type Entry, factsOf } from '../entry.ts';
+import {
+  type Conversation,
+  foldControl,
+  foldSpeech,
+  leaverOf,
+  PLAIN,
+} from '../participation/conversation.ts';
 import { type Finding, foldFindings } from './findings.ts';
 
 /** A side channel as its main thread lists it while it is open. */
@@ -65,22 +71,27 @@ const FOLDS: Partial<Record<Entry['type'], Fold>> = {
     hear(next, entry);
   },
   result: hear,
-  'thread.status'(next, { metadata }) {
-    next.status = metadata?.['to'] as ThreadStatus;
+  'thread.status'(next, entry) {
+    next.status = factsOf<{ to: ThreadStatus }>(entry).to;
   },
-  'thread.renamed'(next, { metadata }) {
-    next.title = metadata?.['title'] as string;
+  'thread.renamed'(next, entry) {
+    next.title = factsOf<{ title: string }>(entry).title;
   },
   control(next, entry) {
-    const control = entry.metadata?.['control'] as Control;
+    const { control } = factsOf<{ control?: Control }>(entry);
+    if (control === undefined) return;
     next.conversation = foldControl(next.conversation ?? PLAIN, control, entry);
     const newcomer = 'invite' in control ? control.invite.participant_id : undefined;
     if (newcomer !== undefined && !next.participants.includes(newcomer))
       next.participants = [...next.participants, newcomer];
+    const leaver = leaverOf(control, entry);
+    if (leaver !== undefined) next.participants = next.participants.filter((name) => name !== leaver);
   },
-  'side.opened'(next, { metadata, created_at }) {
-    const { side_id, title, purpose, owner } = metadata as Record<string, string>;
-    const side = { thread_id: side_id, title, purpose, owner, opened_at: created_at } as SideChannel;
+  'side.opened'(next, entry) {
+    const { side_id, title, purpose, owner } = factsOf<Omit<SideChannel, 'thread_id'> & { side_id: string }>(
+      entry,
+    );
+    const side = { thread_id: side_id, title, purpose, owner, opened_at: entry.created_at };
     next.side_channels = [...(next.side_channels ?? []), side];
   },
   'side.closed'(next, { metadata }) {
@@ -96,7 +107,7 @@ function hear(next: ThreadState, entry: Entry): void {
 }
 
 function created(entry: Entry): ThreadState {
-  const metadata = entry.metadata as unknown as CreatedMetadata;
+  const metadata = factsOf<CreatedMetadata>(entry);
   const { workspace_id, title, type, participants, side_of, journal_of, tree } = metadata;
   return {
     thread_id: entry.thread_id,

@@ -55,19 +55,19 @@ describe('[HUB-M7] summarize', () => {
       sampleEvent(7, 'alice', 'finding_rejected', { finding_id: 'F2' }),
       sampleEvent(8, 'alice', 're_review_requested', { finding_id: 'F3' }),
     ];
-    const told = await summaryOf(entries);
-    expect(told.summary).toBe(
+    const reported = await summaryOf(entries);
+    expect(reported.summary).toBe(
       '“Review” (workflow) is active; 8 messages read of 8. 3 findings reported (2 high, 1 low), 1 verified, 1 rejected. ' +
         'Commits: abc1234. Files: a.ts, b.ts. ' +
         'Open: finding_reported by bob (bob, #3); re_review_requested by alice (alice, #8). ' +
         '1 finding rejected but not settled with the reporter. ' +
         'Last heard: alice at 2030-01-01T00:00:08.000Z: re_review_requested by alice',
     );
-    expect(told.open_items.map(({ kind, message_id }) => [kind, message_id])).toEqual([
+    expect(reported.open_items.map(({ kind, message_id }) => [kind, message_id])).toEqual([
       ['finding', idAt(3)],
       ['request', idAt(8)],
     ]);
-    expect(await summaryOf(entries)).toEqual(told);
+    expect(await summaryOf(entries)).toEqual(reported);
   });
 
   test.each<[string, Entry, boolean]>([

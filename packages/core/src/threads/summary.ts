@@ -127,12 +127,12 @@ function describe(
   const lines = [
     `“${state.title}” (${state.type}) is ${state.status}; ${count(messages.length, 'message')} read of ${state.last_seq}.`,
   ];
-  const told: string[] = [];
+  const reported: string[] = [];
   if (course.reported > 0)
-    told.push(`${count(course.reported, 'finding')} reported${severities(course.reportedBySeverity)}`);
-  if (course.verified > 0) told.push(`${course.verified} verified`);
-  if (course.rejected > 0) told.push(`${course.rejected} rejected`);
-  if (told.length > 0) lines.push(`${told.join(', ')}.`);
+    reported.push(`${count(course.reported, 'finding')} reported${severities(course.reportedBySeverity)}`);
+  if (course.verified > 0) reported.push(`${course.verified} verified`);
+  if (course.rejected > 0) reported.push(`${course.rejected} rejected`);
+  if (reported.length > 0) lines.push(`${reported.join(', ')}.`);
   if (course.commits.size > 0) lines.push(`Commits: ${shortList([...course.commits])}.`);
   if (course.files.size > 0) lines.push(`Files: ${shortList([...course.files])}.`);
   lines.push(

@@ -1,36 +1,38 @@
-import { hideSecrets, hideSecretsIn, LIMITS, ParleyError } from '@parley/protocol';
+import { hideSecretsIn, ParleyError, asError } from '@parley/protocol';
 
 import type { WakeStep } from '../commands.ts';
-import { summarize } from '../threads/summary.ts';
-import type { ThreadState } from '../threads/state.ts';
-import type { Delivery, Door, Errand, WakeTarget } from './door.ts';
+import { keepTrying } from '../keep-trying.ts';
+import { type AttemptDeps, createDelivery, messageOf } from './deliver.ts';
+import type { Delivery, Door, DoorName, Look, WakeTarget } from './door.ts';
 import type { Flight } from './flight.ts';
-import { findTarget, type Unread, unreadIn } from './gather.ts';
+import { findTarget, unreadIn } from './gather.ts';
 import { LADDERS, type Rung, unfit } from './ladder.ts';
-import { failureOf, HUMAN_INPUT, isPerson, judge, patienceLeft, type Waited } from './policy.ts';
-import type { WakeProfile, WakerDeps } from './ports.ts';
-import { wakePrompt } from './prompt.ts';
+import {
+  failureOf,
+  HUMAN_INPUT,
+  isPerson,
+  judge,
+  patienceLeft,
+  recheckAfter,
+  type Waited,
+} from './policy.ts';
 import { EVERYBODY, quietNow } from './quiet.ts';
 import type { Wake } from './wake.ts';
 
-export interface AttemptDeps extends WakerDeps {
-  note: (wake: Wake, step?: WakeStep) => Promise<unknown>;
-  profileOf: (workspaceId: string, agentId: string) => WakeProfile | undefined;
-  closing: AbortSignal;
-}
-
-/** How often a delivery is begun at most: a hub that was killed in the midst of one tries once more. */
-const MOST_TRIES = 2;
+/** A hub that was killed so often in the midst of a delivery does not go on with it. */
+const MOST_STOPS = 2;
+/** Why a wake waits for the door that the hub stopped at. */
+const IN_DOUBT = 'in_doubt';
 /** The code of a wake that a person kept waiting for too long. */
 const COLLISION = 'HUMAN_INPUT_COLLISION';
 /** Why a wake is deferred while its target is left alone. */
 const QUIET = 'quiet';
-/** How much longer than its own bound a door is waited for. */
-const GRACE_MS = 2_000;
 
 /** Takes one wake down the ladder, waiting where it must, until it is delivered or no door is left. */
 export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) => Promise<void> {
   const { clock, settings, note, closing, doors } = deps;
+  const deliver = createDelivery(deps);
+  const openedAt = clock.monotonic();
   const turnsByTarget = new Map<string, Promise<unknown>>();
 
   /** Two wakes of one target never go through its doors at the same time. */
@@ -45,10 +47,26 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     return turn;
   }
 
-  async function end(wake: Wake, state: 'skipped' | 'failed', step: WakeStep): Promise<void> {
+  /** What has come to pass goes on record however long the store refuses it: done again it would come twice. */
+  async function keep(wake: Wake, step: WakeStep | undefined, flight?: Flight): Promise<void> {
+    await keepTrying(
+      () => note(wake, step),
+      closing,
+      (error) => stumbled(error, flight),
+    );
+  }
+
+  /** Whoever waits hears of it; the wake itself goes on. */
+  function stumbled(error: unknown, flight: Flight | undefined): void {
+    flight?.tell(asError(error));
+    if (!(error instanceof ParleyError)) deps.onFault(error);
+  }
+
+  async function end(wake: Wake, state: 'skipped' | 'failed', step: WakeStep, flight: Flight): Promise<void> {
     wake.state = state;
     wake.settled_at = new Date(clock.now()).toISOString();
-    await note(wake, step);
+    delete wake.prompt;
+    await keep(wake, step, flight);
   }
 
   /** Who is left alone is woken afterwards; that time counts against no patience. */
@@ -64,7 +82,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     if (until === undefined) delete wake.deferred_until;
     else wake.deferred_until = new Date(until).toISOString();
     const facts = { step: 'deferred', reason: QUIET, by: quiet.by, deferred_until: wake.deferred_until };
-    if (isNews) await note(wake, { text: `deferred: ${quiet.by} wants it left alone`, facts });
+    if (isNews) await keep(wake, { text: `deferred: ${quiet.by} wants it left alone`, facts }, flight);
     flight.tell({ ...wake });
     return true;
   }
@@ -73,15 +91,23 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
   async function descend(wake: Wake, flight: Flight): Promise<'wait' | 'over'> {
     if (flight.force !== undefined && wake.force === undefined) {
       wake.force = flight.force;
-      await note(wake, { text: 'an operator insists', facts: { step: 'forced', force: wake.force } });
+      const facts = { step: 'forced', force: wake.force };
+      await keep(wake, { text: 'an operator insists', facts }, flight);
     }
     const { workspace_id, thread_id, target_agent_id } = wake;
     const query = { workspace_id, thread_id, after: 0, limit: 0, max_bytes: 0 };
     const thread = (await deps.store.page(query)).located.thread;
-    const unread = thread && (await unreadIn(deps, thread, target_agent_id));
+    const unread =
+      thread && (await unreadIn(deps, thread, target_agent_id, { seq: wake.through_seq, by: wake.by }));
+    if (wake.doubt !== undefined && unread === undefined) {
+      await arrived(wake, wake.doubt, { came: 'delivered', proof: 'cursor' }, flight);
+      flight.tell(wake);
+      return 'over';
+    }
     if (thread === undefined || unread === undefined) {
       wake.skip = 'nothing_unread';
-      await end(wake, 'skipped', { text: 'not woken: it has read them', facts: { step: 'skipped' } });
+      const step = { text: 'not woken: it has read them', facts: { step: 'skipped' } };
+      await end(wake, 'skipped', step, flight);
       flight.tell(wake);
       return 'over';
     }
@@ -94,63 +120,93 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     }
     delete wake.code;
     wake.passed = [];
-    const rungs = LADDERS[target.family];
+    const waitAt = async (rung: Rung, why: string, fallback: Wake['action']): Promise<'wait'> => {
+      await defer(wake, rung, why, fallback, flight);
+      flight.tell({ ...wake });
+      return 'wait';
+    };
+    // Where it may have come already is asked first.
+    const isDoubted = ({ door }: Rung): boolean => door === wake.doubt;
+    const ladder = LADDERS[target.family];
+    const rungs = [...ladder.filter(isDoubted), ...ladder.filter((rung) => !isDoubted(rung))];
+    let left: { rung: Rung; reason: string } | undefined;
     for (const [i, rung] of rungs.entries()) {
-      const door = doors.get(rung.door);
-      const reason = unfit(rung, target);
-      if (door?.serves(target) !== true || reason !== undefined) {
-        wake.passed.push({ door: rung.door, reason: reason ?? 'not_configured' });
+      const door = served(rung, target);
+      const look = await (door?.look(target) ?? Promise.resolve<Look>({ can: 'no', reason: '' })).catch(
+        (error: unknown): Look => ({ can: 'no', reason: messageOf(error) }),
+      );
+      if (isDoubted(rung) && look.can === 'no') {
+        if (clock.monotonic() - openedAt < settings.returnMs) return waitAt(rung, IN_DOUBT, undefined);
+        if (patienceLeft(IN_DOUBT, waitedOf(wake), settings) > 0) left = { rung, reason: IN_DOUBT };
+      }
+      if (door === undefined) {
+        wake.passed.push({ door: rung.door, reason: unfit(rung, target) ?? 'not_configured' });
         continue;
       }
-      const look = await door.look(target).catch((error: unknown) => ({
-        can: 'no' as const,
-        reason: messageOf(error),
-      }));
       const force = wake.force !== undefined;
       const judgement = judge(look, { force, ...waitedOf(wake) }, settings);
-      const wait = async (why: string): Promise<'wait'> => {
-        await defer(wake, rung, why, nextAction(rungs.slice(i + 1), target, doors));
-        flight.tell({ ...wake });
-        return 'wait';
-      };
+      const wait = (why: string): Promise<'wait'> =>
+        waitAt(rung, why, nextAction(rungs.slice(i + 1), target, doors));
       if (judgement.step === 'defer') return wait(judgement.reason);
-      if (judgement.step === 'skip') {
-        await pass(wake, rung, judgement.reason, 'passed by');
+      if (judgement.step === 'leave') {
+        left ??= { rung, reason: judgement.reason };
+        wake.passed.push({ door: rung.door, reason: judgement.reason });
         continue;
       }
+      if (judgement.step === 'skip') {
+        wake.passed.push({ door: rung.door, reason: judgement.reason });
+        await note(wake, passedBy(rung, judgement.reason));
+        continue;
+      }
+      const isAgain = isDoubted(rung);
       const delivery = await deliver(wake, { rung, door, target, thread, unread });
+      if (delivery.came === 'failed' && delivery.mayHaveCome === true && !isAgain && !closing.aborted) {
+        if (door.endsWithHub !== true) wake.doubt = rung.door;
+        if (wake.doubt !== undefined) return wait(IN_DOUBT);
+      }
+      if (!closing.aborted) delete wake.prompt;
       if (delivery.came === 'deferred' && patienceLeft(delivery.reason, waitedOf(wake), settings) > 0)
         return wait(delivery.reason);
       if (delivery.came === 'failed' || delivery.came === 'deferred') {
         if (closing.aborted) return 'over';
-        await pass(wake, rung, delivery.reason, 'failed');
+        wake.passed.push({ door: rung.door, reason: delivery.reason });
+        await keep(wake, failedAt(rung, delivery.reason), flight);
         continue;
       }
-      await arrived(wake, rung, delivery);
+      await arrived(wake, rung.door, delivery, flight);
       flight.tell({ ...wake });
       return 'over';
     }
-    const served = rungs.some(({ door }) => doors.get(door)?.serves(target) === true);
-    wake.code = failureOf(wake.passed, { ...target, known: target.session !== undefined, served });
+    if (left !== undefined) return waitAt(left.rung, left.reason, undefined);
+    const isServed = rungs.some(({ door }) => doors.get(door)?.serves(target) === true);
+    const known = target.session !== undefined;
+    wake.code = failureOf(wake.passed, { ...target, known, served: isServed });
     const { code, passed } = wake;
     if (code === COLLISION && wake.deferred_ms < settings.expireMs) {
-      await collide(wake);
+      await collide(wake, flight);
       flight.tell(failure(wake));
       flight.tell({ ...wake });
       return 'wait';
     }
-    await end(wake, 'failed', { text: `not woken: ${code}`, facts: { step: 'failed', code, passed } });
+    const step = { text: `not woken: ${code}`, facts: { step: 'failed', code, passed } };
+    await end(wake, 'failed', step, flight);
     flight.tell(failure(wake));
     return 'over';
   }
 
+  /** The door of a rung, where it is set up for the target and fits it. */
+  function served(rung: Rung, target: WakeTarget): Door | undefined {
+    const door = doors.get(rung.door);
+    return door?.serves(target) === true && unfit(rung, target) === undefined ? door : undefined;
+  }
+
   /** Whoever waits hears of the collision; the wake itself stays, and goes in when the prompt is empty and quiet. */
-  async function collide(wake: Wake): Promise<void> {
+  async function collide(wake: Wake, flight: Flight): Promise<void> {
     const { code, passed } = wake;
     const deferred_until = new Date(clock.now() + settings.expireMs - wake.deferred_ms).toISOString();
     Object.assign(wake, { state: 'deferred', defer_reason: HUMAN_INPUT, deferred_until });
     const text = `not woken yet: ${code}; it goes in when the person pauses`;
-    await note(wake, { text, facts: { step: 'collided', code, passed, deferred_until } });
+    await keep(wake, { text, facts: { step: 'collided', code, passed, deferred_until } }, flight);
   }
 
   /** The person who was in the way still is. */
@@ -169,22 +225,12 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     return false;
   }
 
-  async function pass(
-    wake: Wake,
-    { door }: Rung,
-    reason: string,
-    how: 'passed by' | 'failed',
-  ): Promise<void> {
-    wake.passed.push({ door, reason });
-    const step = how === 'failed' ? 'door_failed' : 'door_passed';
-    await note(wake, { text: `${door} ${how}: ${reason}`, facts: { step, door, reason } });
-  }
-
   async function defer(
     wake: Wake,
     { door, action }: Rung,
     reason: string,
     fallback: Wake['action'],
+    flight: Flight,
   ): Promise<void> {
     const isNews = wake.state !== 'deferred' || wake.defer_reason !== reason;
     const left = Math.max(0, patienceLeft(reason, waitedOf(wake), settings));
@@ -194,63 +240,23 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     if (fallback === undefined) delete wake.fallback;
     else wake.fallback = fallback;
     const facts = { step: 'deferred', door, reason, deferred_until };
-    await note(wake, isNews ? { text: `deferred at ${door}: ${reason}`, facts } : undefined);
-  }
-
-  async function deliver(
-    wake: Wake,
-    way: { rung: Rung; door: Door; target: WakeTarget; thread: ThreadState; unread: Unread },
-  ): Promise<Delivery> {
-    const { rung, door, target } = way;
-    const errand = await errandOf(wake, way.thread, way.unread, rung);
-    const command = door.describe?.(target, errand);
-    Object.assign(wake, { state: 'delivering', door: rung.door, action: rung.action, tries: wake.tries + 1 });
-    if (command === undefined) delete wake.command;
-    else wake.command = command;
-    const facts = { step: 'delivering', door: rung.door, ...(command === undefined ? {} : { command }) };
-    await note(wake, { text: `delivering through ${rung.door}`, facts });
-    const late = AbortSignal.timeout(settings.proofMs);
-    const signal = AbortSignal.any([late, closing]);
-    const given = door
-      .deliver(target, errand, signal)
-      .catch((error: unknown): Delivery => ({ came: 'failed', reason: messageOf(error) }));
-    return bounded(given, settings.proofMs + GRACE_MS, closing);
-  }
-
-  async function errandOf(wake: Wake, thread: ThreadState, unread: Unread, rung: Rung): Promise<Errand> {
-    const { trigger_id, thread_id, by, note: said } = wake;
-    const prompt = wakePrompt({
-      trigger_id,
-      thread_id,
-      title: thread.title,
-      agent_id: wake.target_agent_id,
-      first_seq: unread.first,
-      senders: unread.senders,
-      by,
-      note: said,
-      summary: rung.action === 'spawn_session' ? await summaryOf(thread) : undefined,
-      boundary: Buffer.from(deps.chance.bytes(12)).toString('hex'),
-    });
-    wake.first_seq = unread.first;
-    wake.through_seq = unread.through;
-    const { force } = wake;
-    const errand = { trigger_id, thread_id, prompt, attempt: wake.tries + 1, force: force !== undefined };
-    return force === undefined ? errand : { ...errand, operator: force.by, audit: force.audit };
-  }
-
-  async function summaryOf({ workspace_id, thread_id }: ThreadState): Promise<string | undefined> {
-    const query = { workspace_id, thread_id, limit: LIMITS.summary_default, max_bytes: LIMITS.summary_bytes };
-    const { located, entries } = await deps.store.tail(query);
-    if (located.thread === undefined) return undefined;
-    return (await summarize(located.thread, entries, deps.prose, closing)).summary;
+    await keep(wake, isNews ? { text: `deferred at ${door}: ${reason}`, facts } : undefined, flight);
   }
 
   /** The runtime has it, or has it in its queue: on record first, then watched to its end. */
-  async function arrived(wake: Wake, { door }: Rung, delivery: Delivery & { came: 'delivered' | 'queued' }) {
+  async function arrived(
+    wake: Wake,
+    door: DoorName | undefined,
+    delivery: Delivery & { came: 'delivered' | 'queued' },
+    flight?: Flight,
+  ): Promise<void> {
+    delete wake.doubt;
+    delete wake.prompt;
     if (delivery.came === 'queued') {
       wake.state = 'queued';
       wake.settled_at = new Date(clock.now()).toISOString();
-      await note(wake, { text: `queued by the runtime through ${door}`, facts: { step: 'queued', door } });
+      const step = { text: `queued by the runtime through ${door}`, facts: { step: 'queued', door } };
+      await keep(wake, step, flight);
       void delivery.arrives.then((later) => afterwards(wake, later)).catch(deps.onFault);
       return;
     }
@@ -260,17 +266,16 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     wake.settled_at = new Date(clock.now()).toISOString();
     if (session !== undefined) wake.session = session;
     const facts = { step: 'delivered', door, proof, ...(session === undefined ? {} : { session }) };
-    await note(wake, { text: `delivered through ${door}, shown by ${proof}`, facts });
+    await keep(wake, { text: `delivered through ${door}, shown by ${proof}`, facts }, flight);
     void ended?.then((turn) => finished(wake, turn)).catch(deps.onFault);
   }
 
   /** What the runtime had queued is worked on now, or never will be. */
   async function afterwards(wake: Wake, later: Delivery): Promise<void> {
     if (closing.aborted) return;
-    const rung = { door: wake.door } as Rung;
-    if (later.came === 'delivered') return arrived(wake, rung, later);
+    if (later.came === 'delivered') return arrived(wake, wake.door, later);
     const reason = 'reason' in later ? later.reason : 'still queued';
-    await note(wake, { text: `not seen at work yet: ${reason}`, facts: { step: 'unproven', reason } });
+    await keep(wake, { text: `not seen at work yet: ${reason}`, facts: { step: 'unproven', reason } });
   }
 
   async function finished(wake: Wake, turn: { ok: boolean; detail: string }): Promise<void> {
@@ -279,7 +284,7 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     wake.state = 'delivered';
     const { ok, detail } = hideSecretsIn(turn);
     const text = `its turn ${ok ? 'is over' : `failed: ${detail}`}`;
-    await note(wake, { text, facts: { step: 'ended', ok, detail } });
+    await keep(wake, { text, facts: { step: 'ended', ok, detail } });
   }
 
   /** A collision is on record already: from then on only the bound of all waiting holds. */
@@ -290,18 +295,29 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
 
   return async (wake, flight) => {
     if (wake.state === 'queued') return;
-    if ((wake.state === 'delivering' || wake.state === 'running') && wake.tries >= MOST_TRIES) {
+    if (wake.state === 'delivering' || wake.state === 'running') {
+      wake.stops = (wake.stops ?? 0) + 1;
+      const { door } = wake;
+      if (door !== undefined && doors.get(door)?.endsWithHub !== true) wake.doubt = door;
+    }
+    if ((wake.stops ?? 0) >= MOST_STOPS) {
       wake.code = 'WAKE_FAILED';
       const facts = { step: 'failed', code: wake.code, reason: 'hub_stopped_twice' };
-      return end(wake, 'failed', { text: 'not woken: the hub stopped twice in the midst of it', facts });
+      const text =
+        'given up: the hub stopped twice in the midst of it, and what may have come is not repeated';
+      return end(wake, 'failed', { text, facts }, flight);
     }
+    const go = (): Promise<'wait' | 'over'> => inTurn(wake, () => descend(wake, flight));
     while (!closing.aborted) {
-      if ((await inTurn(wake, () => descend(wake, flight))) === 'over') return;
+      if ((await keepTrying(go, closing, (error) => stumbled(error, flight))) === 'over') return;
       const startedAt = clock.monotonic();
       const isQuiet = wake.defer_reason === QUIET;
       const left = isQuiet ? Infinity : timeLeft(wake);
       if (flight.force === undefined || wake.force !== undefined)
-        await flight.sleep(Math.max(0, Math.min(settings.recheckMs, left)), closing);
+        await flight.sleep(
+          Math.max(0, Math.min(recheckAfter(wake.defer_reason, waitedOf(wake), settings), left)),
+          closing,
+        );
       const waited = clock.monotonic() - startedAt;
       if (isQuiet) continue;
       wake.deferred_ms += waited;
@@ -309,6 +325,16 @@ export function createAttempt(deps: AttemptDeps): (wake: Wake, flight: Flight) =
     }
   };
 }
+
+const passedBy = ({ door }: Rung, reason: string): WakeStep => ({
+  text: `${door} passed by: ${reason}`,
+  facts: { step: 'door_passed', door, reason },
+});
+
+const failedAt = ({ door }: Rung, reason: string): WakeStep => ({
+  text: `${door} failed: ${reason}`,
+  facts: { step: 'door_failed', door, reason },
+});
 
 function waitedOf({ deferred_ms, human_ms = 0 }: Pick<Wake, 'deferred_ms' | 'human_ms'>): Waited {
   return { deferredMs: deferred_ms, humanMs: human_ms };
@@ -336,23 +362,4 @@ function nextAction(
   return rungs.find(
     (rung) => doors.get(rung.door)?.serves(target) === true && unfit(rung, target) === undefined,
   )?.action;
-}
-
-/** The delivery, or that it took too long; nobody waits for a door that has forgotten its bound. */
-function bounded(given: Promise<Delivery>, ms: number, signal: AbortSignal): Promise<Delivery> {
-  return new Promise((resolve) => {
-    const end = (delivery: Delivery): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-      resolve(delivery);
-    };
-    const stop = (): void => end({ came: 'failed', reason: 'hub_stops' });
-    const timer = setTimeout(() => end({ came: 'failed', reason: 'no_proof_in_time' }), ms);
-    signal.addEventListener('abort', stop);
-    void given.then(end);
-  });
-}
-
-function messageOf(error: unknown): string {
-  return hideSecrets(error instanceof Error ? error.message : String(error)).slice(0, 500);
 }

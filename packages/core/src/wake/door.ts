@@ -1,4 +1,4 @@
-import type { KeptSession } from '../records.ts';
+import type { StoredSession } from '../sessions/kept-session.ts';
 
 /** Every way to reach an agent, by name; the hub says which of them it has. */
 export const DOORS = [
@@ -23,11 +23,13 @@ export interface WakeTarget {
   agent_id: string;
   family: Family;
   /** The session that was heard of last. */
-  session: KeptSession | undefined;
+  session: StoredSession | undefined;
   /** The runtime's own id of the newest session that can be resumed: a UUID, so that it can never be a flag. */
   native_id: string | undefined;
   /** A supervisor has the session in its hands. */
   managed: boolean;
+  /** The session that commands go to, one and the same from the first look to the last word; undefined while none is connected. */
+  reach: string | undefined;
   /** The commands it takes on the connection it has right now. */
   commands: readonly string[];
 }
@@ -41,16 +43,20 @@ export type Look =
     }
   /** It is there, but must not be disturbed at the moment. */
   | { can: 'later'; reason: string; human_idle_ms?: number }
+  /** It is there and takes nothing now, and nobody knows whether it will: other doors come first. */
+  | { can: 'perhaps'; reason: string }
   | { can: 'no'; reason: string };
 
 /** What is carried through a door. */
-export interface Errand {
+export interface DoorRequest {
   /** Stands in the prompt, so that the runtime's own record can prove that it arrived. */
   trigger_id: string;
   thread_id: string;
   prompt: string;
   /** Counts the deliveries that were begun for this trigger. */
   attempt: number;
+  /** The hub stopped in the midst of this very attempt: it may have come, and must not come twice. */
+  again: boolean;
   /** An operator insists, whoever types. */
   force: boolean;
   /** Who insists, and what for. */
@@ -83,16 +89,23 @@ export type Delivery =
   | { came: 'queued'; arrives: Promise<Delivery & { came: 'delivered' | 'failed' }> }
   /** Somebody began to type in between: nothing was given, and it is to be tried again. */
   | { came: 'deferred'; reason: string }
-  | { came: 'failed'; reason: string };
+  | {
+      came: 'failed';
+      reason: string;
+      /** It was given, and nothing shows whether it has come: the door itself is asked before another is tried. */
+      mayHaveCome?: boolean;
+    };
 
 /** One way to reach sessions. Whatever it throws counts as a failed delivery. */
 export interface Door {
   readonly name: DoorName;
+  /** What it starts is a child of the hub and ends with it: after a restart there is nothing to look up. */
+  readonly endsWithHub?: true;
   /** True where it is set up for this agent at all. */
   serves(target: WakeTarget): boolean;
   look(target: WakeTarget): Promise<Look>;
-  deliver(target: WakeTarget, errand: Errand, signal: AbortSignal): Promise<Delivery>;
+  deliver(target: WakeTarget, doorRequest: DoorRequest, signal: AbortSignal): Promise<Delivery>;
   /** What it would run, for people to read; never executed. */
-  describe?(target: WakeTarget, errand: Errand): string;
+  describe?(target: WakeTarget, doorRequest: DoorRequest): string;
   close?(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { onAbort } from '../on-abort.ts';
 import type { Force, Wake } from './wake.ts';
 
 /** A wake that is under way, and all who wait to hear what becomes of it. */
@@ -6,7 +7,12 @@ export interface Flight {
   outcome(awaitMore?: boolean): Promise<Wake>;
   tell(wake: Wake | Error): void;
   readonly recorded: Promise<void>;
-  onRecord(): void;
+  /** It is on record; told with the wake where it goes on. */
+  onRecord(wake?: Wake): void;
+  /** The hub stops before it was on record: whoever waits for that must come again. */
+  offRecord(error: unknown): void;
+  /** How it stands just now, on record and not yet told. */
+  readonly standing: Wake | undefined;
   /** An operator insists: whoever sleeps is roused. */
   insist(force: Force): void;
   readonly force: Force | undefined;
@@ -20,11 +26,22 @@ export function createFlight(): Flight {
   let deferred: Wake | undefined;
   let force: Force | undefined;
   let rouse = (): void => {};
+  let standing: Wake | undefined;
   let onRecord = (): void => {};
-  const recorded = new Promise<void>((resolve) => (onRecord = resolve));
+  let offRecord = (_error: unknown): void => {};
+  const recorded = new Promise<void>((resolve, reject) => ([onRecord, offRecord] = [resolve, reject]));
+  // Not everybody waits for it.
+  recorded.catch(() => {});
   return {
     recorded,
-    onRecord: () => onRecord(),
+    offRecord: (error) => offRecord(error),
+    onRecord(wake) {
+      standing = wake;
+      onRecord();
+    },
+    get standing() {
+      return standing;
+    },
     outcome(awaitMore = false) {
       if (deferred !== undefined && !awaitMore) return Promise.resolve(deferred);
       return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
@@ -49,13 +66,13 @@ export function createFlight(): Flight {
       return new Promise((resolve) => {
         const done = (): void => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', done);
+          stay();
           rouse = () => {};
           resolve();
         };
         const timer = setTimeout(done, ms);
         rouse = done;
-        signal.addEventListener('abort', done);
+        const stay = onAbort(signal, done);
       });
     },
   };

@@ -1,15 +1,20 @@
-import { type Caller, LIMITS, ParleyError, type Quiet } from '@parley/protocol';
+import { type Caller, inTime, ParleyError, type Quiet } from '@parley/protocol';
 
 import { operation, stamp } from '../operation.ts';
+import type { AgentPorts, RecordPorts, WakePorts } from '../ports.ts';
+import { viewAgents, type ViewPorts } from '../agents/view.ts';
 import { checkUnmuted } from '../participation/speaking.ts';
 import { journalId } from '../threads/access.ts';
 import { locateThread } from '../threads/find-thread.ts';
+import { mayOverride } from '../threads/status.ts';
+import { readPage } from '../record-pages.ts';
 import { checkForce } from './policy.ts';
+import { quietKey } from './quiet.ts';
 import { toAnswer } from './wake.ts';
 
-export const triggerParticipant = operation('trigger_participant', {
+const triggerParticipant = operation('trigger_participant', {
   authority: 'act',
-  async run(deps, caller, input) {
+  async run(deps: RecordPorts & WakePorts, caller, input) {
     const {
       thread_id,
       target_agent_id: target,
@@ -18,6 +23,7 @@ export const triggerParticipant = operation('trigger_participant', {
       force,
       audit,
       idempotency_key,
+      timeout_ms: timeoutMs,
     } = input;
     const located = await locateThread(deps, caller, thread_id);
     checkUnmuted(located, caller);
@@ -37,14 +43,32 @@ export const triggerParticipant = operation('trigger_participant', {
       note: trigger_prompt,
       audit: force === true ? audit : undefined,
       idempotency_key,
+      timeoutMs,
     });
     return toAnswer(await asked.outcome);
   },
 });
 
-export const setQuiet = operation('set_quiet', {
+const checkReach = operation('check_reach', {
+  authority: 'look',
+  async run(deps: ViewPorts & WakePorts, caller, { of_agent }) {
+    if (!mayOverride(caller))
+      throw new ParleyError(
+        'INSUFFICIENT_AUTHORITY',
+        'only an operator or orchestrator may look how an agent is reached',
+      );
+    const [known] = await viewAgents(deps, caller, [of_agent]);
+    if (known === undefined) throw new ParleyError('NOT_FOUND', `no agent ${of_agent} is known here`);
+    const { family, doors } = await deps.waker.look(caller.workspace_id, of_agent);
+    const opens = (how: 'now' | 'later'): boolean => doors.some(({ open }) => open === how);
+    const reachable = opens('now') ? 'now' : opens('later') ? 'later' : 'no';
+    return { agent_id: of_agent, runtime: family, reachable, doors };
+  },
+});
+
+const setQuiet = operation('set_quiet', {
   authority: 'act',
-  async run(deps, caller, { idempotency_key, ...input }) {
+  async run(deps: RecordPorts, caller, { idempotency_key, ...input }) {
     const { of_agent, for_ms, hours } = input;
     mayQuiet(caller, of_agent);
     if (!input.quiet && (for_ms !== undefined || hours !== undefined))
@@ -54,16 +78,17 @@ export const setQuiet = operation('set_quiet', {
     const head = stamp(deps, caller, `set_quiet ${of_agent ?? ''}`, idempotency_key);
     const thread_id = journalId(caller.workspace_id, of_agent ?? caller.agent_id);
     const { result } = await deps.log.append({ type: 'set_quiet', ...head, thread_id, input: { ...input } });
-    return { quiet: result['quiet'] as Quiet | null };
+    return result;
   },
 });
 
-export const listQuiet = operation('list_quiet', {
+const listQuiet = operation('list_quiet', {
   authority: 'look',
-  async run({ store, clock }, { workspace_id }) {
-    const kept = await store.records({ kind: 'quiet', workspace_id, limit: LIMITS.records });
-    const isOver = ({ until }: Quiet): boolean => until !== undefined && Date.parse(until) <= clock.now();
-    return { quiet: kept.filter((quiet) => !isOver(quiet)) };
+  async run({ store, clock }: RecordPorts, { workspace_id }, page) {
+    const stands = ({ until }: Quiet): boolean => until === undefined || Date.parse(until) > clock.now();
+    const query = { kind: 'quiet', workspace_id } as const;
+    const { values, next_after } = await readPage(store, query, page, quietKey, stands);
+    return { quiet: values, next_after };
   },
 });
 
@@ -76,19 +101,30 @@ function mayQuiet({ role, agent_id }: Caller, of_agent: string | undefined): voi
   );
 }
 
-export const waitForWake = operation('wait_for_wake', {
+const waitForWake = operation('wait_for_wake', {
   authority: 'act',
   async run(
-    { wakeDesk },
-    { workspace_id, agent_id },
+    { waitingSessions, arrivals }: AgentPorts & WakePorts,
+    caller,
     { native_session_id, took, seen, timeout_ms },
     { signal },
   ) {
+    const { workspace_id, agent_id } = caller;
     const who = { workspace_id, agent_id, session: native_session_id.toLowerCase() };
-    wakeDesk.saw(who, seen);
-    if (took !== undefined) wakeDesk.took(who, took);
+    waitingSessions.saw(who, seen);
+    if (took !== undefined) waitingSessions.took(who, took);
     if (took !== undefined || timeout_ms === 0) return { wake: null, replaced: false };
-    const wake = await wakeDesk.wait(who, AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]));
+    arrivals.heard({ ...caller, session_id: `waits:${who.session}` });
+    const wake = await inTime(timeout_ms, signal, (limit) => waitingSessions.wait(who, limit));
     return wake === 'replaced' ? { wake: null, replaced: true } : { wake: wake ?? null, replaced: false };
   },
 });
+
+/** By name: the table of operations takes them from here. */
+export const wakeOperations = {
+  trigger_participant: triggerParticipant,
+  check_reach: checkReach,
+  set_quiet: setQuiet,
+  list_quiet: listQuiet,
+  wait_for_wake: waitForWake,
+};

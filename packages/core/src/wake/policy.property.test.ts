@@ -11,6 +11,7 @@ const SETTINGS: WakeSettings = {
   quietMs: 20_000,
   maxDeferMs: 60_000,
   expireMs: 86_400_000,
+  returnMs: 0,
   proofMs: 30_000,
   repeatAfterMs: 600_000,
   pairPerHour: 30,
@@ -20,7 +21,7 @@ const SETTINGS: WakeSettings = {
 const facts = fc.record({
   force: fc.boolean(),
   unreadSeq: fc.nat(5),
-  hush: fc.constantFrom(undefined, 'closed', 'ended', 'muted', 'paused'),
+  restriction: fc.constantFrom(undefined, 'closed', 'ended', 'muted', 'paused'),
   quiet: fc.boolean(),
   last: fc.option(fc.record({ throughSeq: fc.nat(5), agoMs: fc.nat(1_200_000) }), { nil: undefined }),
 });
@@ -30,9 +31,9 @@ test('[C-WAKE-08] [HUB-W4] whatever is known, nobody is woken without cause, and
     fc.property(facts, fc.boolean(), (known, quiet) => {
       const skip = reasonToSkip(known, { ...SETTINGS, quiet });
       if (known.unreadSeq === 0) expect(skip).toBe('nothing_unread');
-      else if (known.hush === 'closed') expect(skip).toBe('closed');
+      else if (known.restriction === 'closed') expect(skip).toBe('closed');
       else if (known.force) expect(skip).toBeUndefined();
-      else if (known.hush !== undefined) expect(skip).toBe(known.hush);
+      else if (known.restriction !== undefined) expect(skip).toBe(known.restriction);
       else if (known.quiet || quiet) expect(skip).toBe('quiet');
       else if (known.last && known.last.throughSeq >= known.unreadSeq && known.last.agoMs < 600_000)
         expect(skip).toBe('already_woken');

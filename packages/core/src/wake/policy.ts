@@ -15,6 +15,8 @@ export interface WakeSettings {
   expireMs: number;
   /** How long a door may take to prove that it delivered. */
   proofMs: number;
+  /** How long after its start the hub expects those back whom it was delivering to when it stopped. */
+  returnMs: number;
   /** How long a wake that was delivered and not yet heeded stands for the same messages. */
   repeatAfterMs: number;
   pairPerHour: number;
@@ -28,7 +30,7 @@ export interface WakeFacts {
   /** The newest message of another that the target has neither acknowledged nor fetched; 0 for none. */
   unreadSeq: number;
   /** Why the thread wants nothing from the target. */
-  hush: 'closed' | 'ended' | 'muted' | 'paused' | undefined;
+  restriction: 'closed' | 'ended' | 'muted' | 'paused' | undefined;
   quiet: boolean;
   /** How far, and how long ago in milliseconds, the target was last woken for this thread. */
   last: { throughSeq: number; agoMs: number } | undefined;
@@ -40,19 +42,20 @@ export const SKIP_REASONS = {
   ended: 'the conversation was declared done, or its time is up',
   muted: 'it is muted in this thread',
   paused: 'the thread is paused: only people speak',
+  no_door: 'nothing is set up that could wake it',
   quiet: 'it is not to be woken now',
   already_woken: 'it was woken for these messages a moment ago',
   budget: 'it was woken too often within the hour',
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;
 
-/** Why nobody is woken, or undefined where the ladder is to be tried; the first that applies. The budget is counted on record. */
+/** Why nobody is woken, or undefined where the ladder is to be tried; the first that applies. Budget and doors are asked elsewhere. */
 export function reasonToSkip(facts: WakeFacts, settings: WakeSettings): SkipReason | undefined {
   const { force, last } = facts;
   if (facts.unreadSeq === 0) return 'nothing_unread';
-  if (facts.hush === 'closed') return 'closed';
+  if (facts.restriction === 'closed') return 'closed';
   if (force) return undefined;
-  if (facts.hush !== undefined) return facts.hush;
+  if (facts.restriction !== undefined) return facts.restriction;
   if (facts.quiet || settings.quiet) return 'quiet';
   if (last !== undefined && last.throughSeq >= facts.unreadSeq && last.agoMs < settings.repeatAfterMs)
     return 'already_woken';
@@ -78,6 +81,8 @@ export function checkForce(
 export type Judgement =
   | { step: 'deliver' }
   | { step: 'defer'; reason: string }
+  /** Pass it by, and come back to it when no other door is left. */
+  | { step: 'leave'; reason: string }
   | { step: 'skip'; reason: string };
 
 /** How long a wake has waited: in all, and because of a person. */
@@ -93,6 +98,8 @@ export function judge(
   settings: Pick<WakeSettings, 'quietMs' | 'maxDeferMs' | 'expireMs'>,
 ): Judgement {
   if (look.can === 'no') return { step: 'skip', reason: look.reason };
+  if (look.can === 'perhaps')
+    return { step: patienceLeft(look.reason, waited, settings) > 0 ? 'leave' : 'skip', reason: look.reason };
   // A person comes first: what they type makes the program look busy too.
   const typing = look.human_idle_ms !== undefined && look.human_idle_ms < settings.quietMs;
   const reason = typing ? HUMAN_INPUT : look.can === 'later' ? look.reason : undefined;
@@ -100,15 +107,36 @@ export function judge(
   return patienceLeft(reason, waited, settings) > 0 ? { step: 'defer', reason } : { step: 'skip', reason };
 }
 
-/** How much longer a wake may wait for this reason: a person's time is short, a program gets it after its turn. */
+/**
+ * How much longer a wake may wait for this reason: a person's time is short, and so is that of a program that takes no
+ * text; one that is at work gets it after its turn.
+ */
 export function patienceLeft(
   reason: string,
   { deferredMs, humanMs }: Waited,
   { maxDeferMs, expireMs }: Pick<WakeSettings, 'maxDeferMs' | 'expireMs'>,
 ): number {
   const left = expireMs - deferredMs;
-  return isPerson(reason) ? Math.min(left, maxDeferMs - humanMs) : left;
+  if (isPerson(reason)) return Math.min(left, maxDeferMs - humanMs);
+  return reason.startsWith(NO_PROMPT) ? Math.min(left, maxDeferMs - deferredMs) : left;
 }
+
+/** Why a wake is deferred while a program takes no text from anybody. */
+export const NO_PROMPT = 'no_prompt';
+
+/**
+ * How soon a deferred wake looks again. A person is looked after at the usual pace; a program may be done at any moment,
+ * so it is looked after quickly at first, and less the longer it takes.
+ */
+export function recheckAfter(
+  reason: string | undefined,
+  { deferredMs }: Waited,
+  { recheckMs }: Pick<WakeSettings, 'recheckMs'>,
+): number {
+  return isPerson(reason) ? recheckMs : Math.min(recheckMs, SOON_MS + deferredMs / 4);
+}
+
+const SOON_MS = 300;
 
 /** Why a wake is deferred while a person types. */
 export const HUMAN_INPUT = 'human_input_busy';

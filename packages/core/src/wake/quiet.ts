@@ -5,6 +5,11 @@ import { hoursUntil } from '../daily-hours.ts';
 /** The name under which the quiet of a whole workspace is kept: no agent may bear it. */
 export const EVERYBODY = '*';
 
+/** The name under which a quiet is kept. */
+export function quietKey({ agent_id }: Quiet): string {
+  return agent_id ?? EVERYBODY;
+}
+
 /** The quiet that keeps an agent from being woken now, and the moment of its end, if it has one. */
 export function quietNow(
   kept: readonly Quiet[],

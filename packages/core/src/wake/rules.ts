@@ -1,7 +1,7 @@
 import { HUB_NAME, type Quiet } from '@parley/protocol';
 
 import { journalEntry } from '../agents/journal.ts';
-import type { NoteFollower, NoteWake, Rule, SetQuiet, WakeStep } from '../commands.ts';
+import type { NoteWake, Rule, SetQuiet, WakeStep } from '../commands.ts';
 import { checkUnmuted } from '../participation/speaking.ts';
 import type { PutRecord } from '../records.ts';
 import { spend } from './budget.ts';
@@ -15,7 +15,9 @@ const noteWake: Rule<NoteWake> = {
     thread: thread_id,
     // What the hub goes on with was asked for before.
     ...(caller.agent_id === HUB_NAME ? {} : { other: wake.thread_id }),
-    ...(budget === undefined ? {} : { records: true as const }),
+    ...(budget === undefined
+      ? {}
+      : { records: true as const, gets: [{ kind: 'tally' as const, key: wake.target_agent_id }] }),
   }),
   decide({ located, other, records: kept }, command) {
     const { budget, now } = command;
@@ -51,16 +53,6 @@ function overBudget(wake: Wake): Wake {
 function overBudgetStep({ facts }: WakeStep): WakeStep {
   return { text: `not woken: ${SKIP_REASONS.budget}`, facts: { ...facts, step: 'skipped', skip: 'budget' } };
 }
-
-/** How far a follower of the whole log has come. */
-const noteFollower: Rule<NoteFollower> = {
-  needs: () => ({}),
-  decide: (_loaded, { caller: { workspace_id }, input: { name, pos } }) => ({
-    changes: [],
-    records: [{ kind: 'follower', workspace_id, key: name, mark: '', owner: name, value: { name, pos } }],
-    result: { ok: true },
-  }),
-};
 
 /** One quiet for each agent, and one for everybody: the last word counts. */
 const setQuiet: Rule<SetQuiet> = {
@@ -102,4 +94,4 @@ const setQuiet: Rule<SetQuiet> = {
   },
 };
 
-export const wakeRules = { note_wake: noteWake, note_follower: noteFollower, set_quiet: setQuiet };
+export const wakeRules = { note_wake: noteWake, set_quiet: setQuiet };

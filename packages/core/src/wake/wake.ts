@@ -48,6 +48,12 @@ export interface Wake {
   human_ms?: number;
   /** How often a delivery was begun. */
   tries: number;
+  /** What was given, as long as nobody knows whether it came: after a restart the same words go under the same name. */
+  prompt?: string;
+  /** How often the hub stopped in the midst of a delivery. */
+  stops?: number;
+  /** The door in which the hub stopped in the midst of a delivery, until that has said whether it came. */
+  doubt?: DoorName;
   passed: Passed[];
   door?: DoorName;
   action?: WakeAction;
@@ -64,6 +70,9 @@ export interface Wake {
 }
 
 type WakeResult = OutputOf<'trigger_participant'>['result'];
+
+/** The reason of a wake that a message asks for. */
+export const CALLED_UPON = 'called_upon';
 
 /** The word for a wake's state that callers read. */
 export function resultOf({ state }: Pick<Wake, 'state'>): WakeResult {

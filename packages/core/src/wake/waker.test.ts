@@ -1,147 +1,23 @@
-import { type Caller, HUB_NAME } from '@parley/protocol';
+import { HUB_NAME } from '@parley/protocol';
 import { expect, test, vi } from 'vitest';
 
-import { createFeed } from '../feed.ts';
-import type { Entry } from '../entry.ts';
-import { openDesk } from '../sample-desk.ts';
-import { openMemoryStore } from '../store-memory.ts';
-import { journalId } from '../threads/access.ts';
-import type { Delivery, Door, DoorName, Errand, Look, WakeTarget } from './door.ts';
-import { createCallFollower } from './follow-calls.ts';
-import type { WakeSettings } from './policy.ts';
-import { createWaker } from './waker.ts';
-import type { Wake } from './wake.ts';
-
-const workspace_id = 'w';
-const caller = (agent_id: string, role: Caller['role'] = 'worker'): Caller => ({
-  agent_id,
-  workspace_id,
-  role,
-  session_id: `${agent_id}-1`,
-});
-const alice = caller('alice');
-const bob = caller('bob');
-const ann = caller('ann', 'operator');
-
-const SETTINGS: WakeSettings = {
-  quiet: false,
-  recheckMs: 10,
-  quietMs: 1_000,
-  maxDeferMs: 60_000,
-  expireMs: 86_400_000,
-  proofMs: 10_000,
-  repeatAfterMs: 600_000,
-  pairPerHour: 3,
-  targetPerHour: 100,
-};
-
-/** A door that the test is the runtime of. */
-function scriptedDoor(name: DoorName, look: () => Look, deliver: (errand: Errand) => Promise<Delivery>) {
-  const errands: Errand[] = [];
-  const targets: WakeTarget[] = [];
-  const door: Door = {
-    name,
-    serves: () => true,
-    look: async () => look(),
-    async deliver(target, errand) {
-      errands.push(errand);
-      targets.push(target);
-      return deliver(errand);
-    },
-  };
-  return { door, errands, targets };
-}
-
-const delivered = async (): Promise<Delivery> => ({ came: 'delivered', proof: 'runtime_status' });
-
-async function openScene(doors: Door[], settings: Partial<WakeSettings> = {}, store = openMemoryStore()) {
-  const time = { now: Date.parse('2030-01-01T00:00:00Z') };
-  const feed = createFeed();
-  const { deps, call } = openDesk(store, time, feed);
-  const clock = { now: () => time.now, monotonic: () => performance.now(), trusted: () => time.now };
-  const open = (some: Door[] = doors) =>
-    createWaker({
-      ...deps,
-      clock,
-      doors: new Map(some.map((door) => [door.name, door])),
-      settings: { ...SETTINGS, ...settings },
-      wakeProfiles: [],
-      onFault: (error) => {
-        throw error;
-      },
-    });
-  let waker = open();
-  deps.waker = { wake: (...args) => waker.wake(...args) };
-  await call(bob, 'heartbeat_session', { runtime: 'codex_cli', management_mode: 'managed' });
-  const { thread_id } = (await call(alice, 'create_thread', {
-    title: 'a thread',
-    participants: ['bob'],
-  })) as {
-    thread_id: string;
-  };
-  const say = (who: Caller, body: string) =>
-    call(who, 'post_message', { thread_id, schema_version: 1, body }) as Promise<{
-      message_id: string;
-      seq: number;
-    }>;
-  const trigger = (who: Caller = alice, more: object = {}) =>
-    call(who, 'trigger_participant', { thread_id, target_agent_id: 'bob', ...more }) as Promise<
-      Record<string, unknown>
-    >;
-  const journal = async (): Promise<Entry[]> => {
-    const id = journalId(workspace_id, 'bob');
-    const query = { workspace_id, thread_id: id, after: 0, limit: 1_000, max_bytes: 1e9 };
-    return (await store.page(query)).entries.filter(({ type }) => type === 'agent.wake');
-  };
-  const steps = async () => (await journal()).map(({ metadata }) => metadata?.['step']);
-  const wakes = (): Promise<Wake[]> => store.records({ kind: 'wake', workspace_id, limit: 100 });
-  const follow = () =>
-    createCallFollower({
-      ...deps,
-      clock,
-      doors: new Map(doors.map((door) => [door.name, door])),
-      settings: SETTINGS,
-      wakeProfiles: [],
-      waker,
-      graceMs: 0,
-      onFault: (error) => {
-        throw error;
-      },
-    });
-  return {
-    call,
-    say,
-    trigger,
-    journal,
-    steps,
-    wakes,
-    thread_id,
-    time,
-    follow,
-    /** The hub stops and starts again on the same record. */
-    async restart(some?: Door[]) {
-      await waker.close();
-      waker = open(some);
-      await waker.start();
-    },
-    close: () => waker.close(),
-  };
-}
+import type { Delivery, Look } from './door.ts';
+import { alice, ann, bob, delivered, openScene, scriptedDoor, SETTINGS } from './sample-wakes.ts';
 
 test('[HUB-M9] [HUB-W1] a managed agent with unread messages is woken through its supervisor, and the log tells it step by step', async () => {
-  const { door, errands, targets } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const { door, doorRequests, targets } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
   const scene = await openScene([door]);
   const { message_id } = await scene.say(alice, 'please look');
-  const told = await scene.trigger();
-  expect(told).toMatchObject({
+  const reported = await scene.trigger();
+  expect(reported).toMatchObject({
     target_agent_id: 'bob',
     action: 'trigger_runtime',
     result: 'delivered',
     door: 'supervisor',
     proof: 'runtime_status',
   });
-  expect(errands).toHaveLength(1);
-  expect(errands[0]?.prompt).toContain(String(told['trigger_id']));
+  expect(doorRequests).toHaveLength(1);
+  expect(doorRequests[0]?.prompt).toContain(String(reported['trigger_id']));
   expect(targets[0]).toMatchObject({ agent_id: 'bob', managed: true, family: 'codex' });
   expect(await scene.steps()).toEqual(['asked', 'delivering', 'delivered']);
   const evidence = await scene.call(alice, 'get_message_evidence', {
@@ -156,7 +32,7 @@ test('[HUB-M9] [HUB-W1] a managed agent with unread messages is woken through it
 });
 
 test('[C-WAKE-08] without unread messages nobody is woken, and what was fetched or acknowledged is read', async () => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
   const scene = await openScene([door]);
   const none = { action: 'none', result: 'skipped', reason: 'nothing_unread' };
   expect(await scene.trigger()).toMatchObject(none);
@@ -168,28 +44,50 @@ test('[C-WAKE-08] without unread messages nobody is woken, and what was fetched 
   const { seq } = await scene.say(alice, 'look again');
   await scene.call(bob, 'ack_read', { thread_id: scene.thread_id, last_read_seq: seq });
   expect(await scene.trigger(ann, { force: true, audit: { why: 'test' } })).toMatchObject(none);
-  expect(errands).toEqual([]);
+  expect(doorRequests).toEqual([]);
 });
 
 test('[C-WAKE-09] fifty triggers at once are one delivery, and all of them hear of it', async () => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
   const scene = await openScene([door]);
   await scene.say(alice, 'look');
-  const told = await Promise.all(Array.from({ length: 50 }, () => scene.trigger()));
-  expect(errands).toHaveLength(1);
-  expect(new Set(told.map(({ trigger_id }) => trigger_id)).size).toBe(1);
-  expect(told.every(({ result }) => result === 'delivered')).toBe(true);
+  const reported = await Promise.all(Array.from({ length: 50 }, () => scene.trigger()));
+  expect(doorRequests).toHaveLength(1);
+  expect(new Set(reported.map(({ trigger_id }) => trigger_id)).size).toBe(1);
+  expect(reported.every(({ result }) => result === 'delivered')).toBe(true);
   // No repeat nags either, until something new is said or a long time has passed.
   expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'already_woken' });
   scene.time.now += SETTINGS.repeatAfterMs;
   expect(await scene.trigger()).toMatchObject({ result: 'delivered' });
   await scene.say(alice, 'more');
   expect(await scene.trigger()).toMatchObject({ result: 'delivered' });
-  expect(errands).toHaveLength(3);
+  expect(doorRequests).toHaveLength(3);
+});
+
+test('[C-WAKE-09] two threads that wake one target at once are two deliveries, each for its own thread', async () => {
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door]);
+  const { thread_id: other } = (await scene.call(alice, 'create_thread', {
+    title: 'another thread',
+    participants: ['bob'],
+  })) as { thread_id: string };
+  await scene.say(alice, 'look here');
+  await scene.call(alice, 'post_message', { thread_id: other, schema_version: 1, body: 'and there' });
+  const reported = await Promise.all([scene.trigger(), scene.trigger(alice, { thread_id: other })]);
+  expect(reported).toMatchObject([{ result: 'delivered' }, { result: 'delivered' }]);
+  expect(new Set(reported.map(({ trigger_id }) => trigger_id)).size).toBe(2);
+  const threads = (await scene.wakes()).map(({ thread_id }) => thread_id);
+  expect(threads.toSorted()).toEqual([scene.thread_id, other].toSorted());
+  expect(doorRequests).toHaveLength(2);
+  // What is told of one is not told of the other.
+  expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'already_woken' });
+  await scene.call(alice, 'post_message', { thread_id: other, schema_version: 1, body: 'more' });
+  expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'already_woken' });
+  expect(await scene.trigger(alice, { thread_id: other })).toMatchObject({ result: 'delivered' });
 });
 
 test('two agents cannot wake each other for ever; a person is not counted', async () => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
   const scene = await openScene([door]);
   const results: unknown[] = [];
   for (let i = 0; i < 6; i++) {
@@ -197,7 +95,7 @@ test('two agents cannot wake each other for ever; a person is not counted', asyn
     results.push((await scene.trigger())['result']);
   }
   expect(results).toEqual(['delivered', 'delivered', 'delivered', 'skipped', 'skipped', 'skipped']);
-  expect(errands).toHaveLength(3);
+  expect(doorRequests).toHaveLength(3);
   await scene.restart();
   expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'budget' });
   expect((await scene.journal()).at(-1)?.metadata).toMatchObject({ step: 'skipped', skip: 'budget' });
@@ -209,7 +107,7 @@ test('two agents cannot wake each other for ever; a person is not counted', asyn
 
 test('[HUB-W3] [HUB-W4] [C-WAKE-06] a wake waits while a person types; an operator who insists does not', async () => {
   let idle = 3;
-  const { door, errands } = scriptedDoor(
+  const { door, doorRequests } = scriptedDoor(
     'supervisor',
     () => ({ can: 'now', human_idle_ms: idle }),
     delivered,
@@ -220,18 +118,18 @@ test('[HUB-W3] [HUB-W4] [C-WAKE-06] a wake waits while a person types; an operat
   expect(first).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy' });
   expect(first['deferred_until']).toMatch(/^2030/);
   expect(await scene.trigger()).toMatchObject({ result: 'deferred', trigger_id: first['trigger_id'] });
-  expect(errands).toEqual([]);
+  expect(doorRequests).toEqual([]);
   const audit = { asked_by: 'ann', why: 'release' };
   const forced = await scene.trigger(ann, { force: true, audit });
   expect(forced).toMatchObject({ result: 'delivered', trigger_id: first['trigger_id'] });
-  expect(errands).toMatchObject([{ force: true }]);
+  expect(doorRequests).toMatchObject([{ force: true }]);
   expect(await scene.steps()).toEqual(['asked', 'deferred', 'forced', 'delivering', 'delivered']);
   expect((await scene.journal())[2]?.metadata).toMatchObject({ force: { audit } });
 
   await scene.say(alice, 'and this');
   expect(await scene.trigger()).toMatchObject({ result: 'deferred' });
   idle = SETTINGS.quietMs;
-  await vi.waitFor(() => expect(errands).toHaveLength(2), 5_000);
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(2), 5_000);
 });
 
 test('[HUB-W3] [C-WAKE-05] [C-WAKE-15] a person who never pauses ends in a collision on record; a process that dies meanwhile in the next door', async () => {
@@ -248,19 +146,19 @@ test('[HUB-W3] [C-WAKE-05] [C-WAKE-15] a person who never pauses ends in a colli
     message_id,
   });
   expect(evidence).toMatchObject({ woken: [{ result: 'deferred', why: 'HUMAN_INPUT_COLLISION' }] });
-  expect(typed.errands).toEqual([]);
+  expect(typed.doorRequests).toEqual([]);
 
   const other = await openScene([typed.door, command.door], { maxDeferMs: 60_000 });
   await other.say(alice, 'look');
   expect(await other.trigger()).toMatchObject({ result: 'deferred', fallback_action: 'trigger_runtime' });
   look.now = { can: 'no', reason: 'process_gone' };
-  await vi.waitFor(() => expect(command.errands).toHaveLength(1), 5_000);
-  expect(typed.errands).toEqual([]);
+  await vi.waitFor(() => expect(command.doorRequests).toHaveLength(1), 5_000);
+  expect(typed.doorRequests).toEqual([]);
 });
 
 test('[HUB-W3] a collision costs no wake: it stays, quietly, and goes in once the prompt is empty and quiet, or is given up in the end', async () => {
   const look: { now: Look } = { now: { can: 'later', reason: 'human_input_busy' } };
-  const { door, errands } = scriptedDoor('supervisor', () => look.now, delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => look.now, delivered);
   const scene = await openScene([door], { maxDeferMs: 20, recheckMs: 5 });
   await scene.say(alice, 'look');
   const { trigger_id } = await scene.trigger();
@@ -271,10 +169,13 @@ test('[HUB-W3] a collision costs no wake: it stays, quietly, and goes in once th
   // Who asks again hears at once that it waits.
   expect(await scene.trigger()).toMatchObject({ result: 'deferred', trigger_id });
   await scene.restart();
-  expect(errands).toEqual([]);
+  expect(doorRequests).toEqual([]);
   look.now = { can: 'now', human_idle_ms: SETTINGS.quietMs };
-  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
-  await vi.waitFor(async () => expect(await scene.steps()).toEqual([...soFar, 'delivering', 'delivered']));
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(1), 5_000);
+  await vi.waitFor(
+    async () => expect(await scene.steps()).toEqual([...soFar, 'delivering', 'delivered']),
+    20_000,
+  );
   const [wake] = await scene.wakes();
   expect([wake?.state, wake?.code]).toEqual(['delivered', undefined]);
 
@@ -294,14 +195,14 @@ test('[HUB-W3] a collision costs no wake: it stays, quietly, and goes in once th
 
 test('[HUB-W3] a program that works longer than a person may type is not given up: it gets the wake after its turn', async () => {
   const look: { now: Look } = { now: { can: 'later', reason: 'working' } };
-  const { door, errands } = scriptedDoor('supervisor', () => look.now, delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => look.now, delivered);
   const scene = await openScene([door], { maxDeferMs: 20, recheckMs: 5 });
   await scene.say(alice, 'look');
   expect(await scene.trigger()).toMatchObject({ result: 'deferred', defer_reason: 'working' });
   await vi.waitFor(async () => expect((await scene.wakes())[0]?.deferred_ms).toBeGreaterThan(60), 5_000);
   expect((await scene.wakes())[0]?.human_ms ?? 0).toBe(0);
   look.now = { can: 'now' };
-  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(1), 5_000);
   expect(await scene.steps()).toEqual(['asked', 'deferred', 'delivering', 'delivered']);
 });
 
@@ -338,7 +239,7 @@ test('[HUB-W2] [C-WAKE-03] an unmanaged agent with no way set up is told as such
 test('[HUB-W7] [C-WAKE-16] what was deferred, or being delivered, when the hub stopped goes on with the same trigger, once more at most', async () => {
   const look: { now: Look } = { now: { can: 'now', human_idle_ms: 0 } };
   const never = new Promise<Delivery>(() => {});
-  const { door, errands } = scriptedDoor('supervisor', () => look.now, delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => look.now, delivered);
   const stuck = scriptedDoor(
     'supervisor',
     () => ({ can: 'now' }),
@@ -351,36 +252,40 @@ test('[HUB-W7] [C-WAKE-16] what was deferred, or being delivered, when the hub s
   const waited = (await scene.wakes())[0]?.deferred_ms ?? 0;
   await scene.restart();
   expect((await scene.wakes())[0]?.deferred_ms).toBeGreaterThanOrEqual(waited);
-  expect(errands).toEqual([]);
+  expect(doorRequests).toEqual([]);
   look.now = { can: 'now' };
-  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
-  expect(errands[0]?.trigger_id).toBe(trigger_id);
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(1), 5_000);
+  expect(doorRequests[0]?.trigger_id).toBe(trigger_id);
 
   await scene.say(alice, 'more');
   await scene.restart([stuck.door]);
   void scene.trigger().catch(() => {});
-  await vi.waitFor(() => expect(stuck.errands).toHaveLength(1), 5_000);
+  await vi.waitFor(() => expect(stuck.doorRequests).toHaveLength(1), 5_000);
   await scene.restart([stuck.door]);
-  await vi.waitFor(() => expect(stuck.errands).toHaveLength(2), 5_000);
-  expect(stuck.errands[1]?.trigger_id).toBe(stuck.errands[0]?.trigger_id);
+  await vi.waitFor(() => expect(stuck.doorRequests).toHaveLength(2), 5_000);
+  expect(stuck.doorRequests[1]?.trigger_id).toBe(stuck.doorRequests[0]?.trigger_id);
   await scene.restart([stuck.door]);
   await vi.waitFor(async () => expect((await scene.wakes()).at(-1)?.state).toBe('failed'), 5_000);
-  expect(stuck.errands).toHaveLength(2);
+  expect(stuck.doorRequests).toHaveLength(2);
 });
 
 test('a wake that was read meanwhile is dropped after the restart', async () => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now', human_idle_ms: 0 }), delivered);
+  const { door, doorRequests } = scriptedDoor(
+    'supervisor',
+    () => ({ can: 'now', human_idle_ms: 0 }),
+    delivered,
+  );
   const scene = await openScene([door]);
   const { seq } = await scene.say(alice, 'look');
   await scene.trigger();
   await scene.call(bob, 'ack_read', { thread_id: scene.thread_id, last_read_seq: seq });
   await scene.restart();
   await vi.waitFor(async () => expect((await scene.wakes())[0]?.state).toBe('skipped'), 5_000);
-  expect(errands).toEqual([]);
+  expect(doorRequests).toEqual([]);
 });
 
 test('the same idempotency key wakes once and hears the same', async () => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
   const scene = await openScene([door]);
   await scene.say(alice, 'look');
   const key = { idempotency_key: 'k' };
@@ -389,7 +294,7 @@ test('the same idempotency key wakes once and hears the same', async () => {
   await expect(scene.trigger(alice, { ...key, reason: 'another' })).rejects.toMatchObject({
     code: 'IDEMPOTENCY_CONFLICT',
   });
-  expect(errands).toHaveLength(1);
+  expect(doorRequests).toHaveLength(1);
 });
 
 test('what the runtime has only queued is not called delivered until it is worked on', async () => {
@@ -410,15 +315,15 @@ test('what the runtime has only queued is not called delivered until it is worke
   expect(await scene.steps()).toEqual(['asked', 'delivering', 'queued', 'delivered']);
 });
 
-test('[BRIDGE-13] whom a message calls upon is woken by the hub itself, from where it stopped', async () => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
-  const scene = await openScene([door]);
+test('[BRIDGE-13] [BRIDGE-16] whom a message calls upon is woken by the hub itself, from where it stopped', async () => {
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([door], {}, undefined, ['bob', 'carol']);
   let follower = scene.follow();
   await follower.start();
   await scene.say(alice, '@bob a mention of an agent calls nobody without discussion');
   await scene.say(ann, 'to everybody');
   await scene.say(ann, '@bob please');
-  await vi.waitFor(() => expect(errands).toHaveLength(1), 5_000);
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(1), 5_000);
   await scene.call(bob, 'read_messages', { thread_id: scene.thread_id });
   await follower.close();
   await scene.call(ann, 'control_thread', {
@@ -428,7 +333,7 @@ test('[BRIDGE-13] whom a message calls upon is woken by the hub itself, from whe
   await scene.say(ann, 'to all who were invited');
   follower = scene.follow();
   await follower.start();
-  await vi.waitFor(() => expect(errands).toHaveLength(2), 5_000);
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(2), 5_000);
   await follower.close();
   const asked = (await scene.journal()).filter(({ metadata }) => metadata?.['step'] === 'asked');
   expect(asked.map(({ sender_agent_id, metadata }) => [sender_agent_id, metadata?.['by']])).toEqual([
@@ -437,21 +342,104 @@ test('[BRIDGE-13] whom a message calls upon is woken by the hub itself, from whe
   ]);
 });
 
+test('[C-WAKE-08] whom nothing can reach is told of once, with the reason, and what was read by itself leaves no trace', async () => {
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([{ ...door, serves: ({ agent_id }) => agent_id === 'alice' }]);
+  await scene.call(alice, 'heartbeat_session', { runtime: 'codex_cli', management_mode: 'managed' });
+  const follower = scene.follow();
+  await follower.start();
+  const { message_id } = await scene.say(alice, 'there are only two of us');
+  await vi.waitFor(async () => expect(await scene.wakes()).toHaveLength(1), 5_000);
+  const reported = async (id = message_id) =>
+    scene.call(alice, 'get_message_evidence', { thread_id: scene.thread_id, message_id: id });
+  expect(await reported()).toMatchObject({
+    called: ['bob'],
+    not_called: [],
+    woken: [{ agent_id: 'bob', by: 'alice', result: 'skipped', why: 'no_door' }],
+    not_woken: [],
+  });
+  const again = await scene.say(alice, 'are you there?');
+  await vi.waitFor(async () => expect((await scene.wakes())[0]?.through_seq).toBe(2), 5_000);
+  expect(await reported(again.message_id)).toMatchObject({ woken: [{ why: 'no_door' }] });
+  expect(await scene.wakes()).toHaveLength(1);
+  expect(await scene.steps()).toEqual(['skipped']);
+
+  await scene.say(bob, 'I am');
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(1), 5_000);
+  await follower.close();
+  await scene.say(alice, 'good');
+  await scene.call(bob, 'read_messages', { thread_id: scene.thread_id });
+  const next = scene.follow();
+  await next.start();
+  await scene.say(bob, 'I have read it');
+  await vi.waitFor(async () => expect((await scene.wakes()).at(-1)?.skip).not.toBe('nothing_unread'), 5_000);
+  await next.close();
+  expect((await scene.wakes()).filter(({ skip }) => skip === 'nothing_unread')).toEqual([]);
+});
+
+test('[HUB-W1] what is said while a wake is on its way is woken for when that has ended', async () => {
+  let arrive = (): void => {};
+  const arrives = new Promise<void>((resolve) => (arrive = resolve));
+  const { door, doorRequests } = scriptedDoor(
+    'supervisor',
+    () => ({ can: 'now' }),
+    () => arrives.then(delivered),
+  );
+  const scene = await openScene([door]);
+  const follower = scene.follow();
+  await follower.start();
+  await scene.say(alice, 'look');
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(1), 20_000);
+  await scene.say(alice, 'and at this');
+  await vi.waitFor(() => expect(scene.asked.count).toBe(2), 20_000);
+  arrive();
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(2), 20_000);
+  await follower.close();
+});
+
+test('[HUB-W1] two agents that answer each other for ever are stopped by the budget, and the journal says so', async () => {
+  let turn = 0;
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const scene = await openScene([
+    {
+      ...door,
+      async deliver(target, doorRequest, signal) {
+        const given = await door.deliver(target, doorRequest, signal);
+        const who = target.agent_id === 'bob' ? bob : alice;
+        await scene.call(who, 'read_messages', { thread_id: scene.thread_id });
+        void scene.say(who, `and you? ${++turn}`);
+        return given;
+      },
+    },
+  ]);
+  await scene.call(alice, 'heartbeat_session', { runtime: 'codex_cli', management_mode: 'managed' });
+  const follower = scene.follow();
+  await follower.start();
+  await scene.say(alice, 'and you?');
+  const over = async () => (await scene.wakes()).filter(({ skip }) => skip === 'budget');
+  await vi.waitFor(async () => expect(await over()).toHaveLength(1), 20_000);
+  await follower.close();
+  // Three for each pair and hour, in either direction.
+  expect(doorRequests).toHaveLength(6);
+  const skipped = (await scene.journal()).filter(({ metadata }) => metadata?.['step'] === 'skipped');
+  expect(skipped.map(({ body }) => body)).toEqual(['not woken: it was woken too often within the hour']);
+});
+
 test.each([
   ['muted', { mute: { targets: ['bob'] } }],
   ['paused', { pause: { on: true } }],
   ['ended', { done: true }],
 ] as const)('who is %s is left alone', async (reason, control) => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
   const scene = await openScene([door]);
   await scene.say(ann, 'look');
   await scene.call(ann, 'control_thread', { thread_id: scene.thread_id, control });
   expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason });
-  expect(errands).toEqual([]);
+  expect(doorRequests).toEqual([]);
 });
 
 test('an agent that reports itself quiet, and a quiet hub, are left alone', async () => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
   const quietHub = await openScene([door], { quiet: true });
   await quietHub.say(alice, 'look');
   expect(await quietHub.trigger()).toMatchObject({ result: 'skipped', reason: 'quiet' });
@@ -459,11 +447,11 @@ test('an agent that reports itself quiet, and a quiet hub, are left alone', asyn
   await scene.say(alice, 'look');
   await scene.call(bob, 'update_agent_status', { status: 'busy', metadata: { quiet: true } });
   expect(await scene.trigger()).toMatchObject({ result: 'skipped', reason: 'quiet' });
-  expect(errands).toEqual([]);
+  expect(doorRequests).toEqual([]);
 });
 
 test('who is left alone for a time is woken afterwards, for what it has not read by then, over a restart too', async () => {
-  const { door, errands } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
+  const { door, doorRequests } = scriptedDoor('supervisor', () => ({ can: 'now' }), delivered);
   const scene = await openScene([door], { maxDeferMs: 0, expireMs: 0 });
   const hour = 3_600_000;
   await expect(scene.call(alice, 'set_quiet', { of_agent: 'bob', for_ms: hour })).rejects.toMatchObject({
@@ -477,11 +465,11 @@ test('who is left alone for a time is woken afterwards, for what it has not read
   await scene.restart();
   expect(await scene.trigger()).toMatchObject(held);
   expect(await scene.steps()).toEqual(['asked', 'deferred']);
-  expect(errands).toEqual([]);
+  expect(doorRequests).toEqual([]);
   scene.time.now += hour;
-  await vi.waitFor(() => expect(errands).toHaveLength(1), 20_000);
+  await vi.waitFor(() => expect(doorRequests).toHaveLength(1), 20_000);
   await vi.waitFor(async () => expect(await scene.steps()).toContain('delivered'), 20_000);
-  expect(await scene.call(ann, 'list_quiet', {})).toEqual({ quiet: [] });
+  expect(await scene.call(ann, 'list_quiet', {})).toMatchObject({ quiet: [] });
 
   await scene.call(ann, 'set_quiet', {});
   await scene.say(alice, 'look again');
@@ -492,7 +480,7 @@ test('who is left alone for a time is woken afterwards, for what it has not read
     async () => expect((await scene.wakes()).map(({ state }) => state)).toContain('skipped'),
     20_000,
   );
-  expect(errands).toHaveLength(1);
+  expect(doorRequests).toHaveLength(1);
 
   await scene.call(ann, 'set_quiet', { of_agent: 'bob' });
   await scene.say(alice, 'it burns');

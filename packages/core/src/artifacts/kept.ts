@@ -1,6 +1,0 @@
-import type { Artifact } from '@parley/protocol';
-
-/** An artifact as it is kept beside the log, which tells of it as well. */
-export interface KeptArtifact extends Artifact {
-  workspace_id: string;
-}

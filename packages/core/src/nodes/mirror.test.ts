@@ -1,0 +1,68 @@
+import { expect, onTestFinished, test } from 'vitest';
+
+import { createMirror } from './mirror.ts';
+import { createSampleBuses } from './sample-buses.ts';
+
+const clock = { monotonic: () => performance.now() };
+const onFault = (error: unknown): void => {
+  throw error;
+};
+
+/** A node that tells of a set of words, and what it knows of the words of others. */
+function nodeOf(buses: ReturnType<typeof createSampleBuses>, name: string) {
+  const mirror = createMirror({ bus: buses.open(name), clock, onFault, beatMs: 20, silentMs: 100 });
+  const own = new Set<string>();
+  const known = new Map<string, Set<string>>();
+  mirror.add('words', {
+    snapshot: () => [...own],
+    apply: (node, word) => void known.set(node, (known.get(node) ?? new Set()).add(word as string)),
+    forget: (node) => void known.delete(node),
+  });
+  onTestFinished(() => mirror.close());
+  return {
+    mirror,
+    own,
+    say(word: string) {
+      own.add(word);
+      mirror.tell('words', word);
+    },
+    of: (node: string) => [...(known.get(node) ?? [])].toSorted(),
+  };
+}
+
+test('what a node tells the others know, also those that come later', async () => {
+  const buses = createSampleBuses();
+  const [a, b] = [nodeOf(buses, 'a'), nodeOf(buses, 'b')];
+  a.say('one');
+  await expect.poll(() => b.of('a')).toEqual(['one']);
+  a.say('two');
+  await expect.poll(() => b.of('a')).toEqual(['one', 'two']);
+  const c = nodeOf(buses, 'c');
+  await expect.poll(() => c.of('a')).toEqual(['one', 'two']);
+});
+
+test('a message that is lost is made up for, the last one too', async () => {
+  const buses = createSampleBuses();
+  const [a, b] = [nodeOf(buses, 'a'), nodeOf(buses, 'b')];
+  a.say('one');
+  await expect.poll(() => b.of('a')).toEqual(['one']);
+  buses.lose(1);
+  a.say('lost');
+  await expect.poll(() => b.of('a')).toEqual(['lost', 'one']);
+});
+
+test('a node that falls silent is forgotten, and known again when it is back', async () => {
+  const buses = createSampleBuses();
+  const [a, b] = [nodeOf(buses, 'a'), nodeOf(buses, 'b')];
+  a.say('one');
+  await expect.poll(() => b.of('a')).toEqual(['one']);
+  const gone: string[] = [];
+  b.mirror.onGone((node) => gone.push(node));
+  buses.cut('a', true);
+  await expect.poll(() => gone).toEqual(['a']);
+  expect(b.of('a')).toEqual([]);
+  expect(b.mirror.nodes()).toEqual([]);
+  a.say('two');
+  buses.cut('a', false);
+  await expect.poll(() => b.of('a')).toEqual(['one', 'two']);
+});
