@@ -2,14 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
+import { errorCode } from '@parley/protocol';
 const NAME = /^(.+)\.(\d+)\.[0-9a-f]{8}\.new$/;
 
 /** What nobody has written to for so long is nobody's, even where its maker's number is now another process's. */
 const ABANDONED_MS = 3_600_000;
 
-/** A name beside a path for what is not whole yet; what killed processes left under such names goes. */
+/** Paths that this process has written to; looking through a large folder at every write would cost more than the write. */
+const known = new Set<string>();
+const MOST_KNOWN = 1_000;
+
+/** A name beside a path for what is not whole yet; what killed processes left under such names goes at our first write there. */
 export function temporaryBeside(path: string): string {
-  removeAbandoned(dirname(path), basename(path));
+  if (!known.has(path)) {
+    removeAbandoned(dirname(path), basename(path));
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.add(path);
+  }
   return `${path}.${process.pid}.${randomBytes(4).toString('hex')}.new`;
 }
 
@@ -31,6 +40,6 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     // A process of another user is one all the same.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }

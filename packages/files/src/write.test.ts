@@ -15,7 +15,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { temporaryBeside, writeNew, writeNewSync, writeWhole, writeWholeSync } from './index.ts';
+import { writeNew, writeNewSync, writeWhole, writeWholeSync } from './index.ts';
 
 let folder: string;
 let path: string;
@@ -72,7 +72,7 @@ test('a new file is never put over another, nor behind a link', async () => {
   expect(readFileSync(path, 'utf8')).toBe('hello');
 });
 
-test('what a killed process left half-written goes with the next write; what others still write stays', () => {
+test('what a killed process left half-written goes with the first write of the next one; what others still write stays', () => {
   const { pid: gone } = spawnSync('true');
   const left = (pid: number, of = 'kept.json'): string => {
     const name = `${of}.${pid}.0123abcd.new`;
@@ -81,7 +81,7 @@ test('what a killed process left half-written goes with the next write; what oth
   };
   left(gone);
   const ours = left(process.pid);
-  const long = temporaryBeside(path);
+  const long = join(folder, `kept.json.${process.pid}.89abcdef.new`);
   mkdirSync(long);
   utimesSync(long, new Date(0), new Date(0));
   const foreign = left(gone, 'other.json');

@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorCode } from '@parley/protocol';
 
 import { type Content, fill, fillSync, type LaterContent } from './fill.ts';
 import { syncFolder, syncFolderSync } from './folders.ts';
@@ -58,6 +58,6 @@ const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
 /** A full disk in words that a caller may see; any other error as it is. */
 export function inWords(error: unknown): unknown {
-  const isFull = FULL.has((error as NodeJS.ErrnoException).code);
+  const isFull = FULL.has(errorCode(error));
   return isFull ? new ParleyError('UNAVAILABLE', 'the disk is full; nothing was written') : error;
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, readSync } from 'node:fs';
 
 import { writeNewSync } from '@parley/files';
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorCode } from '@parley/protocol';
 
 /** Other programs write their process id into a lock file: alone on the first line, or as `pid` of a JSON object. */
 const PID = /^\s*(\d{1,10})[ \t]*(?:[\r\n]|$)|\bpid["']?\s*[:=]\s*(\d{1,10})\b/i;
@@ -64,7 +64,7 @@ function livesSince(pid: number, writtenMs: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    if (errorCode(error) !== 'EPERM') return false;
   }
   const begun = beginningOf(pid);
   return begun === undefined || (begun !== 'over' && begun <= writtenMs + SLACK_MS);

@@ -2,9 +2,13 @@ export { type FileLock, isFileLocked, lockFile } from './lock-file.ts';
 export {
   type DatabaseSync,
   isPassing,
+  oneRow,
+  rowsOf,
   SQLITE_BUSY,
+  SQLITE_CORRUPT,
   SQLITE_FULL,
   SQLITE_IOERR,
+  SQLITE_NOTADB,
   SQLITE_PROTOCOL,
   sqliteCode,
   sqliteModule,

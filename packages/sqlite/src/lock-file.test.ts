@@ -41,6 +41,22 @@ async function processId(how: 'alive' | 'over'): Promise<number> {
   return child.pid ?? 0;
 }
 
+test('a lock is held until it is given back, also when nobody holds on to it', async () => {
+  const module = new URL('lock-file.ts', import.meta.url).href;
+  const source = `const { lockFile } = await import(${JSON.stringify(module)});
+    lockFile(${JSON.stringify(path)}, 0);
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    gc();
+    console.log('locked');
+    setInterval(() => {}, 1000);`;
+  const args = ['--expose-gc', '--import', 'tsx', '--input-type=module', '-e', source];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  await once(createInterface(child.stdout), 'line');
+  expect(isFileLocked(path)).toBe(true);
+});
+
 describe('a lock file that another program wrote', () => {
   test.each([
     ['a number', (pid: number) => `${pid}`],
@@ -57,7 +73,7 @@ describe('a lock file that another program wrote', () => {
     expect(readdirSync(folder)).toEqual(['arch.lock']);
   });
 
-  test('of a process whose number has gone to another counts for nothing', async () => {
+  test('[R9] of a process whose number has gone to another counts for nothing', async () => {
     writeFileSync(path, `${await processId('alive')}`);
     utimesSync(path, new Date(), new Date(Date.now() - 3_600_000));
     lockFile(path, 0).release();
@@ -86,30 +102,34 @@ describe('a lock file that another program wrote', () => {
     lock.release();
   });
 
-  test('of four processes that find it at once exactly one gets the lock', { timeout: 60_000 }, async () => {
-    const gone = await processId('over');
-    const paths = Array.from({ length: 40 }, (_, n) => join(folder, `${n}.lock`));
-    for (const [n, one] of paths.entries()) writeFileSync(one, n % 2 === 0 ? `${gone}` : 'garbage');
-    const script = fileURLToPath(new URL('race-for-locks.mjs', import.meta.url));
-    const start = join(folder, 'go');
-    const racers = Array.from({ length: 4 }, () => {
-      const child = spawn(process.execPath, ['--import', 'tsx', script, start, ...paths], {
-        stdio: ['pipe', 'pipe', 'inherit'],
+  test(
+    '[R9] of four processes that find it at once exactly one gets the lock',
+    { timeout: 60_000 },
+    async () => {
+      const gone = await processId('over');
+      const paths = Array.from({ length: 40 }, (_, n) => join(folder, `${n}.lock`));
+      for (const [n, one] of paths.entries()) writeFileSync(one, n % 2 === 0 ? `${gone}` : 'garbage');
+      const script = fileURLToPath(new URL('race-for-locks.mjs', import.meta.url));
+      const start = join(folder, 'go');
+      const racers = Array.from({ length: 4 }, () => {
+        const child = spawn(process.execPath, ['--import', 'tsx', script, start, ...paths], {
+          stdio: ['pipe', 'pipe', 'inherit'],
+        });
+        children.push(child);
+        return createInterface({ input: child.stdout })[Symbol.asyncIterator]();
       });
-      children.push(child);
-      return createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    });
-    for (const lines of racers) expect((await lines.next()).value).toBe('ready');
-    writeFileSync(start, '');
-    const told = await Promise.all(
-      racers.map(async (lines) => JSON.parse(String((await lines.next()).value)) as string[]),
-    );
-    for (const n of paths.keys())
-      expect(told.map((outcomes) => outcomes[n] ?? '').toSorted()).toEqual([
-        ...Array<string>(3).fill('CONFLICT'),
-        'held',
-      ]);
-  });
+      for (const lines of racers) expect((await lines.next()).value).toBe('ready');
+      writeFileSync(start, '');
+      const reported = await Promise.all(
+        racers.map(async (lines) => JSON.parse(String((await lines.next()).value)) as string[]),
+      );
+      for (const n of paths.keys())
+        expect(reported.map((outcomes) => outcomes[n] ?? '').toSorted()).toEqual([
+          ...Array<string>(3).fill('CONFLICT'),
+          'held',
+        ]);
+    },
+  );
 });
 
 test('what cannot be a lock is refused in plain words, and nothing is made behind a link', () => {

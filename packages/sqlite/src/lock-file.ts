@@ -1,9 +1,9 @@
 import { closeSync, existsSync, lstatSync, openSync } from 'node:fs';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorText } from '@parley/protocol';
 
 import { clearForeignLock, holderOf } from './foreign-lock.ts';
-import { SQLITE_BUSY, SQLITE_NOTADB, sqliteCode, sqliteModule } from './sqlite.ts';
+import { type DatabaseSync, SQLITE_BUSY, SQLITE_NOTADB, sqliteCode, sqliteModule } from './sqlite.ts';
 
 export interface FileLock {
   release(): void;
@@ -28,6 +28,9 @@ export function lockFile(path: string, waitMs: number): FileLock {
   }
 }
 
+/** A lock that nobody holds on to would go with its connection when the memory is cleaned up. */
+const held = new Set<DatabaseSync>();
+
 function tryLock(path: string, waitMs: number): FileLock {
   const db = new (sqliteModule().DatabaseSync)(path, { timeout: waitMs });
   try {
@@ -36,13 +39,18 @@ function tryLock(path: string, waitMs: number): FileLock {
     db.close();
     throw error;
   }
-  return { release: () => db.close() };
+  held.add(db);
+  return {
+    release() {
+      if (held.delete(db)) db.close();
+    },
+  };
 }
 
 function refusal(path: string, error: unknown): ParleyError {
   return sqliteCode(error) === SQLITE_BUSY
     ? new ParleyError('CONFLICT', `${path} is held by another process`)
-    : new ParleyError('UNAVAILABLE', `${path} cannot be locked: ${(error as Error).message}`);
+    : new ParleyError('UNAVAILABLE', `${path} cannot be locked: ${errorText(error)}`);
 }
 
 /** SQLite would make it readable for everybody, and follow a link. A file that is there is not opened: closing it would drop the lock. */

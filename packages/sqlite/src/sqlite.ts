@@ -8,8 +8,38 @@ import type {
   StatementSyncInstance,
 } from '@photostructure/sqlite';
 
-export type DatabaseSync = DatabaseSyncInstance;
-export type StatementSync = StatementSyncInstance;
+/** A statement whose rows have the columns that its text names; `prepare` says which, beside that text. */
+export interface StatementSync<Row = Record<string, unknown>> extends Omit<
+  StatementSyncInstance,
+  'get' | 'all' | 'iterate'
+> {
+  get(...parameters: unknown[]): Row | undefined;
+  all(...parameters: unknown[]): Row[];
+  iterate(...parameters: unknown[]): IterableIterator<Row>;
+}
+
+/** A database whose statements are typed by what they select. */
+export interface DatabaseSync extends Omit<DatabaseSyncInstance, 'prepare'> {
+  prepare<Row = Record<string, unknown>>(
+    ...parameters: Parameters<DatabaseSyncInstance['prepare']>
+  ): StatementSync<Row>;
+}
+
+/** The row of a statement that always has one, such as a count. */
+export function oneRow<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw new Error('a statement that always has a row gave none');
+  return row;
+}
+
+/** The statements of rows that are being read. */
+const statementByRows = new WeakMap<object, object>();
+
+/** The rows of a statement one by one, however long a reader takes: the package drops a statement that only its rows stand for. */
+export function rowsOf<Row>(statement: StatementSync<Row>, ...parameters: unknown[]): IterableIterator<Row> {
+  const rows = statement.iterate(...parameters);
+  statementByRows.set(rows, statement);
+  return rows;
+}
 
 /** The first SQLite whose WAL reset is sound. */
 const OLDEST_SOUND = [3, 51, 3];
@@ -17,14 +47,14 @@ const OLDEST_SOUND = [3, 51, 3];
 const require = createRequire(import.meta.url);
 
 interface SqliteModule {
-  DatabaseSync: typeof DatabaseSyncClass;
+  DatabaseSync: new (...parameters: ConstructorParameters<typeof DatabaseSyncClass>) => DatabaseSync;
 }
 
 let chosen: SqliteModule | undefined;
 
 /** Node's own SQLite where it is new enough, else the package with the same API and its binaries inside. */
 export function sqliteModule(): SqliteModule {
-  chosen ??= builtIn() ?? (require('@photostructure/sqlite') as SqliteModule);
+  chosen ??= builtIn() ?? load('@photostructure/sqlite');
   return chosen;
 }
 
@@ -32,7 +62,7 @@ export function sqliteModule(): SqliteModule {
 export function sqliteVersion(): string {
   const db = new (sqliteModule().DatabaseSync)(':memory:');
   try {
-    const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
+    const { version } = oneRow(db.prepare<{ version: string }>('SELECT sqlite_version() AS version').get());
     return `${version} (${version === process.versions['sqlite'] ? "Node's own" : 'packaged'})`;
   } finally {
     db.close();
@@ -43,10 +73,15 @@ function builtIn(): SqliteModule | undefined {
   const version = process.versions['sqlite']?.split('.').map(Number);
   if (version === undefined || isOlder(version, OLDEST_SOUND)) return undefined;
   try {
-    return require('node:sqlite') as SqliteModule;
+    return load('node:sqlite');
   } catch {
     return undefined;
   }
+}
+
+function load(name: 'node:sqlite' | '@photostructure/sqlite'): SqliteModule {
+  // Both have this API; that a row has the columns of its statement is for whoever writes the statement to say.
+  return require(name) as SqliteModule;
 }
 
 function isOlder(version: readonly number[], than: readonly number[]): boolean {
@@ -59,12 +94,13 @@ function isOlder(version: readonly number[], than: readonly number[]): boolean {
 
 /** The primary SQLite result code of a thrown error; undefined for anything else. */
 export function sqliteCode(error: unknown): number | undefined {
-  const code = error instanceof Error ? (error as Error & { errcode?: unknown }).errcode : undefined;
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
 export const SQLITE_BUSY = 5;
 export const SQLITE_IOERR = 10;
+export const SQLITE_CORRUPT = 11;
 export const SQLITE_FULL = 13;
 export const SQLITE_PROTOCOL = 15;
 export const SQLITE_NOTADB = 26;
