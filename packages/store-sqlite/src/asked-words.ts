@@ -22,20 +22,22 @@ export interface Weighed {
 export class AskedWords {
   readonly #db: DatabaseSync = new (sqliteModule().DatabaseSync)(':memory:');
   readonly #add: StatementSync;
-  readonly #tokens: StatementSync;
-  readonly #counts: StatementSync;
-  readonly #matches: StatementSync;
+  readonly #tokens: StatementSync<{ doc: number; term: string }>;
+  readonly #counts: StatementSync<{ doc: number; count: number }>;
+  readonly #matches: StatementSync<{ doc: number }>;
 
   constructor() {
     this.#db.exec(
       `CREATE VIRTUAL TABLE texts USING fts5 (body, content='', tokenize='unicode61 remove_diacritics 2');
        CREATE VIRTUAL TABLE told USING fts5vocab (texts, instance)`,
     );
-    const prepare = (sql: string): StatementSync => this.#db.prepare(sql);
+    const prepare = <Row>(sql: string): StatementSync<Row> => this.#db.prepare<Row>(sql);
     this.#add = prepare('INSERT INTO texts (rowid, body) VALUES (?, ?)');
-    this.#tokens = prepare('SELECT doc, term FROM told ORDER BY doc, offset');
-    this.#counts = prepare('SELECT doc, count(*) AS count FROM told WHERE term = ? GROUP BY doc');
-    this.#matches = prepare('SELECT rowid AS doc FROM texts WHERE texts MATCH ?');
+    this.#tokens = prepare<{ doc: number; term: string }>('SELECT doc, term FROM told ORDER BY doc, offset');
+    this.#counts = prepare<{ doc: number; count: number }>(
+      'SELECT doc, count(*) AS count FROM told WHERE term = ? GROUP BY doc',
+    );
+    this.#matches = prepare<{ doc: number }>('SELECT rowid AS doc FROM texts WHERE texts MATCH ?');
   }
 
   /** The words and "phrases" of a query; what is written together, as in a-b, is a phrase. */
@@ -43,7 +45,7 @@ export class AskedWords {
     const parts = unmarked(query).match(/"[^"]*"|[^\s"]+/gu) ?? [];
     return this.#with(parts, () => {
       const tokensByPart = new Map<number, string[]>();
-      for (const { doc, term } of this.#tokens.all() as { doc: number; term: string }[]) {
+      for (const { doc, term } of this.#tokens.all()) {
         const tokens = tokensByPart.get(doc);
         if (tokens === undefined) tokensByPart.set(doc, [term]);
         else tokens.push(term);
@@ -66,10 +68,9 @@ export class AskedWords {
     return this.#with(texts, () => {
       const weighed = texts.map((): Weighed => ({ counts: new Map(), hasPhrases: phrases.length === 0 }));
       for (const word of words)
-        for (const { doc, count } of this.#counts.all(word) as { doc: number; count: number }[])
-          weighed[doc]?.counts.set(word, count);
+        for (const { doc, count } of this.#counts.all(word)) weighed[doc]?.counts.set(word, count);
       if (phrases.length === 0) return weighed;
-      for (const { doc } of this.#matches.all(phrases.map(quoted).join(' AND ')) as { doc: number }[]) {
+      for (const { doc } of this.#matches.all(phrases.map(quoted).join(' AND '))) {
         const one = weighed[doc];
         if (one !== undefined) one.hasPhrases = true;
       }

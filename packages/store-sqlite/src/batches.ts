@@ -41,8 +41,12 @@ export class Batches {
     );
   }
 
-  /** All commands of a batch become durable together; a refused one leaves no trace and harms no other. */
-  run(commands: readonly WriterCall[], isAgain = false): Reply[] {
+  /**
+   * The commands of a batch become durable together, the first of them and what else its time allows: the answers are
+   * those of the commands that had their turn. A refused one leaves no trace and harms no other.
+   */
+  run(commands: readonly WriterCall[], forMs = Infinity, isAgain = false): Reply[] {
+    const replies: Reply[] = [];
     if (this.#failure !== undefined) return commands.map(() => failed(this.#failure ?? ''));
     try {
       if (this.#stuck === 'folding') this.#checkpoints.fold();
@@ -50,16 +54,22 @@ export class Batches {
       this.#db.exec('BEGIN IMMEDIATE');
       // Only now is it known when: the lock may have been another's for seconds.
       const at = Date.now();
-      const replies = commands.map((command) => this.#answer(command, at));
+      const end = performance.now() + forMs;
+      for (const command of commands) {
+        replies.push(this.#answer(command, at));
+        if (performance.now() >= end) break;
+      }
       this.#writer.flush();
       if (this.#upkeep.isDue(this.#writer.position)) this.#carry();
       this.#commit();
       return replies;
     } catch (error) {
-      if (!isAgain && this.#setIndexAside(error)) return this.run(commands, true);
+      if (!isAgain && this.#setIndexAside(error)) return this.run(commands, forMs, true);
       const reply = this.#abandon(error);
       this.#stuck ??= 'writing';
-      return commands.map(() => reply);
+      // What had no turn yet was not harmed; where none had, nobody is kept waiting for one.
+      const had = replies.length === 0 ? commands : replies;
+      return had.map(() => reply);
     }
   }
 

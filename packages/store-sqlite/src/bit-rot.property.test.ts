@@ -42,7 +42,8 @@ test('[C-DUR-08] [R11] whichever bit of the database flips, nothing false is ser
         expect(differing.filter((question) => answers[question] !== REFUSED)).toEqual([]);
       if (differing.length > 0) expect(healthy).toBe(false);
     }),
-    { numRuns: 150 },
+    // A letter of an index's name that becomes a capital: SQLite finds it all the same.
+    { numRuns: 150, examples: [[(bytes.indexOf('indexheads_by_recency') + 'index'.length) * 8 + 5]] },
   );
   removeFolder(record.folder);
 }, 120_000);
@@ -92,9 +93,10 @@ function read(folder: string, quoted: string, warnings: string[]): Record<string
     ),
     'own threads': (reader) => reader.threads({ ...list, participant: 'bob' }),
     'all threads': (reader) => reader.threads({ ...list, participant: undefined }),
+    'unread threads': (reader) => reader.threads({ ...list, participant: undefined, unread: true }),
     'the log of all': (reader) => reader.workspace({ ...whole, participant: undefined }),
     'the log of carol': (reader) => reader.workspace({ ...whole, participant: 'carol' }),
-    position: (reader) => reader.position(),
+    position: (reader) => reader.position(workspace_id),
     agents: (reader) => reader.records({ kind: 'agent', workspace_id, limit: 100 }),
     asks: (reader) => reader.records({ kind: 'ask', workspace_id, limit: 100 }),
     'open asks': (reader) =>

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { checkRecord } from './check-record.ts';
 import { listKeptArtifacts } from './list-artifacts.ts';
 import { openSqliteStore } from './open-store.ts';
-import { type RecordColumns, sumOfRecord } from './row-sum.ts';
+import { type RecordColumns, sumOfRecord } from '@parley/store-rows';
 import { openSample } from './sample-record.ts';
 import type { DatabaseSync } from './sqlite.ts';
 

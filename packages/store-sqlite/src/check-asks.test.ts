@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { checkRecord } from './check-record.ts';
-import { type RecordColumns, rowSum, sumOfRecord } from './row-sum.ts';
+import { type RecordColumns, rowSum, sumOfRecord } from '@parley/store-rows';
 import { openSample, removeFolder, writeSampleRecord } from './sample-record.ts';
 import type { DatabaseSync } from './sqlite.ts';
 

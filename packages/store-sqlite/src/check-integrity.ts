@@ -9,7 +9,9 @@ export interface Integrity {
 /** SQLite's own check. */
 export function checkIntegrity(db: DatabaseSync, most: number): Integrity {
   const found = (sql: string): string[] =>
-    (db.prepare(sql).all() as Record<string, unknown>[])
+    db
+      .prepare(sql)
+      .all()
       .map((row) => String(Object.values(row)[0]))
       .filter((text) => text !== 'ok');
   try {
@@ -22,10 +24,10 @@ export function checkIntegrity(db: DatabaseSync, most: number): Integrity {
     // An index of words that cannot even be opened keeps SQLite from checking the rest at once.
     if (!isOfIndex(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    const tables = db.prepare(
+    const tables = db.prepare<{ name: string }>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'search*'",
     );
-    const names = (tables.all() as { name: string }[]).map(({ name }) => name);
+    const names = tables.all().map(({ name }) => name);
     return { damage: names.flatMap((name) => found(`PRAGMA integrity_check('${name}')`)), index: [message] };
   }
 }
@@ -34,7 +36,7 @@ const CORRUPT_INDEX = 267;
 
 /** True for what SQLite says when the index of words is damaged. */
 export function isOfIndex(said: unknown): boolean {
-  if (said instanceof Error && (said as { errcode?: unknown }).errcode === CORRUPT_INDEX) return true;
+  if (said instanceof Error && 'errcode' in said && said.errcode === CORRUPT_INDEX) return true;
   const text = said instanceof Error ? said.message : String(said);
   return /fts5|vtable constructor failed: search|no such table: (?:main\.)?search/i.test(text);
 }

@@ -4,8 +4,17 @@ import { join } from 'node:path';
 import type { ThreadState } from '@parley/core';
 import { canonicalJson } from '@parley/protocol';
 
-import { createDerivedCheck } from './check-derived.ts';
 import { checkIntegrity } from './check-integrity.ts';
+import {
+  createDerivedCheck,
+  DERIVED_AND_TEXTS,
+  emptyReport,
+  type LiveRecord,
+  type RecordName,
+  type Reached,
+  type RecordReport,
+} from '@parley/store-rows';
+
 import { doubtfulThreads, threadsOfLog } from './doubtful-threads.ts';
 import { findDoubts, problemsOf } from './find-doubts.ts';
 import { createThreadReader } from './fold-thread.ts';
@@ -13,42 +22,17 @@ import { number } from './number.ts';
 import { closeReader } from './open-database.ts';
 import { openRecord } from './open-record.ts';
 import { DATABASE_FILE } from './open-store.ts';
+import { createSenderCounts } from './sender-counts.ts';
+import { changedIndexes } from './schema-parts.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
-import type { DatabaseSync } from './sqlite.ts';
+import { type DatabaseSync, oneRow, rowsOf } from './sqlite.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 import { checkWal } from './wal-check.ts';
-
-/** What a full reading of the record found. */
-export interface RecordReport {
-  ok: boolean;
-  integrity: 'ok' | 'damaged';
-  chain: 'ok' | 'broken';
-  index: 'ok' | 'differs';
-  schema_version: number;
-  sqlite_version: string;
-  counts: {
-    threads: number;
-    entries: number;
-    messages: number;
-    cursors: number;
-    sessions: number;
-    agents: number;
-    asks: number;
-    documents: number;
-    artifacts: number;
-    deliveries: number;
-    dead_letters: number;
-    idempotency_keys: number;
-  };
-  problems: string[];
-  /** The first of the problems of each sort. */
-  first: { integrity?: string | undefined; chain?: string | undefined; index?: string | undefined };
-}
 
 const MAX_PROBLEMS = 100;
 
 /** Reads the whole record: SQLite's own check, every hash, every seq, and every state folded anew from the log. */
-export function checkRecord(folder: string): RecordReport {
+export function checkRecord(folder: string, reached?: Reached): RecordReport {
   const path = join(folder, DATABASE_FILE);
   if (!existsSync(path)) return emptyReport();
   const problems: string[] = [];
@@ -64,13 +48,14 @@ export function checkRecord(folder: string): RecordReport {
     const { damage, index: ofIndex } = checkIntegrity(db, 20);
     problems.push(...damage);
     const first: RecordReport['first'] = { integrity: problems[0] };
-    const { chain, index } = checkThreads(db);
     const schema_version = number(db, 'PRAGMA user_version');
+    const { chain, index } = checkThreads(db, schema_version === MIGRATIONS.length, reached);
     // An older form is brought up to date by the next start, which then looks for itself.
     if (schema_version === MIGRATIONS.length) {
       const doubts = findDoubts(db, { all: true });
       chain.push(...doubts.log);
-      index.push(...ofIndex, ...problemsOf(doubts));
+      const changed = changedIndexes(db).map((name) => `${name}: the index is not as it was made`);
+      index.push(...ofIndex, ...changed, ...problemsOf(doubts));
     } else for (const { problem, isLost } of doubtfulThreads(db)) (isLost ? chain : index).push(problem);
     [first.chain] = chain;
     [first.index] = index;
@@ -82,7 +67,7 @@ export function checkRecord(folder: string): RecordReport {
       index: first.index === undefined ? 'ok' : 'differs',
       first,
       schema_version,
-      sqlite_version: (db.prepare('SELECT sqlite_version() AS v').get() as { v: string }).v,
+      sqlite_version: oneRow(db.prepare<{ v: string }>('SELECT sqlite_version() AS v').get()).v,
       counts: count(db),
       problems: problems.slice(0, MAX_PROBLEMS),
     };
@@ -101,26 +86,42 @@ export function checkRecord(folder: string): RecordReport {
   }
 }
 
-function checkThreads(db: DatabaseSync): { chain: string[]; index: string[] } {
+function checkThreads(
+  db: DatabaseSync,
+  isCurrent: boolean,
+  reached?: Reached,
+): { chain: string[]; index: string[] } {
   const chain: string[] = [];
   const index: string[] = [];
-  const read = createThreadReader(db);
-  const derived = createDerivedCheck(db);
-  const live = db.prepare(
+  const every = number(db, 'SELECT count(*) FROM entries');
+  let done = 0;
+  const read = createThreadReader(db, isCurrent ? createSenderCounts(db) : undefined, () =>
+    reached?.(++done, every),
+  );
+  const get = db.prepare<LiveRecord>(
+    'SELECT mark, owner, json FROM records WHERE kind = ? AND workspace_id = ? AND key = ?',
+  );
+  const derived = createDerivedCheck((kind, workspaceId, key) => get.get(kind, workspaceId, key));
+  const live = db.prepare<ThreadRecord>(
     `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.id = ?`,
   );
   for (const id of threadsOfLog(db)) {
-    const row = live.get(id) as ThreadRecord | undefined;
-    const { fold, broken, misfiled } = read(id);
+    const row = live.get(id);
+    const { fold, broken, misfiled, misnumbered } = read(id);
     const name = row?.thread_id ?? fold.state?.thread_id ?? `thread ${id}`;
     if (broken !== undefined) chain.push(`${name}: ${broken}`);
     for (const { seq } of misfiled) index.push(`${name}: seq ${seq} is indexed as a reply to another`);
+    for (const seq of misnumbered)
+      index.push(`${name}: seq ${seq} is not counted as it is among those of its sender`);
     index.push(...derived.compare(fold.records(), broken !== undefined));
     const state = row === undefined ? undefined : soundState(row);
     if (state !== undefined && broken === undefined && canonicalJson(fold.state) !== canonicalJson(state))
       index.push(`${name}: the state folded from the log differs from the live one`);
   }
-  index.push(...derived.untold());
+  const kinds = DERIVED_AND_TEXTS.map((kind) => `'${kind}'`).join();
+  const kept = db.prepare(`SELECT kind, workspace_id, key FROM records WHERE kind IN (${kinds})`);
+  // The statement names the columns.
+  index.push(...derived.untold(rowsOf(kept) as Iterable<RecordName>));
   const [last, all] = [
     number(db, 'SELECT max(pos) FROM entries'),
     number(db, 'SELECT count(*) FROM entries'),
@@ -151,32 +152,5 @@ function count(db: DatabaseSync): RecordReport['counts'] {
     deliveries: number(db, "SELECT count(*) FROM records WHERE kind = 'delivery'"),
     dead_letters: number(db, "SELECT count(*) FROM records WHERE kind = 'delivery' AND mark = 'dead'"),
     idempotency_keys: number(db, 'SELECT count(*) FROM idempotency'),
-  };
-}
-
-function emptyReport(): RecordReport {
-  return {
-    ok: true,
-    integrity: 'ok',
-    chain: 'ok',
-    index: 'ok',
-    schema_version: 0,
-    sqlite_version: '',
-    counts: {
-      threads: 0,
-      entries: 0,
-      messages: 0,
-      cursors: 0,
-      sessions: 0,
-      agents: 0,
-      asks: 0,
-      documents: 0,
-      artifacts: 0,
-      deliveries: 0,
-      dead_letters: 0,
-      idempotency_keys: 0,
-    },
-    problems: [],
-    first: {},
   };
 }

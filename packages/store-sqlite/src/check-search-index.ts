@@ -1,4 +1,4 @@
-import { CHAIN_START, type Entry, link } from '@parley/core';
+import { CHAIN_START, link, readEntry } from '@parley/core';
 
 import { AskedWords, quoted } from './asked-words.ts';
 import { number } from './number.ts';
@@ -54,7 +54,7 @@ function missedProblem(db: DatabaseSync, all: boolean): string | undefined {
       if (!isSound(sample)) continue;
       const { id, space, pos } = sample;
       if (space === null) return 'does not know a workspace';
-      const { body } = JSON.parse(sample.json) as Entry;
+      const { body } = readEntry(sample.json);
       // Nothing is found by no words.
       if (body === '') continue;
       const asked = words?.takeApart(beginningOf(body)).words ?? [];
@@ -76,7 +76,7 @@ function beginningOf(body: string): string {
 
 /** Messages from all over the part of the log that is indexed. */
 function* samples(db: DatabaseSync, place: number, count: number): Generator<Sample> {
-  const select = db.prepare(
+  const select = db.prepare<Sample>(
     `SELECT ${THREAD_COLUMNS}, e.pos, e.hash AS entry_hash, e.json, w.id AS space,
      (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before
      FROM entries e JOIN threads t ON t.id = e.thread LEFT JOIN heads h ON h.thread = t.id
@@ -86,7 +86,7 @@ function* samples(db: DatabaseSync, place: number, count: number): Generator<Sam
   const step = Math.max(1, place / count);
   for (let at = place; at > 0; at -= step) {
     const from = Math.ceil(at);
-    const sample = select.get(from, Math.min(place, from + 100)) as Sample | undefined;
+    const sample = select.get(from, Math.min(place, from + 100));
     if (sample !== undefined) yield sample;
   }
 }

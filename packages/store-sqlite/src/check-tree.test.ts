@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { checkRecord } from './check-record.ts';
 import { DATABASE_FILE, openSqliteStore } from './open-store.ts';
-import { sumOfRecord } from './row-sum.ts';
+import { sumOfRecord } from '@parley/store-rows';
 import { sqliteModule } from './sqlite.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-tree-'));

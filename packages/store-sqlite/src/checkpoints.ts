@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-import type { DatabaseSync, StatementSync } from './sqlite.ts';
+import { type DatabaseSync, type StatementSync, oneRow } from './sqlite.ts';
 
 /** From so many pages on the write-ahead log is folded into the database. */
 const LONG_PAGES = 2_000;
@@ -18,16 +18,16 @@ interface WalSize {
 
 /** Folds the write-ahead log into the database. SQLite's own automatic checkpoint keeps its failures to itself. */
 export class Checkpoints {
-  readonly #size: StatementSync;
-  readonly #fold: StatementSync;
+  readonly #size: StatementSync<WalSize>;
+  readonly #fold: StatementSync<WalSize>;
   readonly #onTooLong: (pages: number) => void;
   #lookedAt = -Infinity;
   #wasTold = false;
 
   constructor(db: DatabaseSync, onTooLong: (pages: number) => void) {
     db.exec('PRAGMA wal_autocheckpoint = 0');
-    this.#size = db.prepare('PRAGMA wal_checkpoint(NOOP)');
-    this.#fold = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    this.#size = db.prepare<WalSize>('PRAGMA wal_checkpoint(NOOP)');
+    this.#fold = db.prepare<WalSize>('PRAGMA wal_checkpoint(PASSIVE)');
     this.#onTooLong = onTooLong;
   }
 
@@ -36,13 +36,13 @@ export class Checkpoints {
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = now;
-    const { log, checkpointed } = this.#size.get() as unknown as WalSize;
+    const { log, checkpointed } = oneRow(this.#size.get());
     if (log >= LONG_PAGES && checkpointed < log) this.fold();
   }
 
   /** Folds what no reader still needs. */
   fold(): void {
-    const { log, checkpointed } = this.#fold.get() as unknown as WalSize;
+    const { log, checkpointed } = oneRow(this.#fold.get());
     const isTooLong = log - checkpointed >= TOO_LONG_PAGES;
     if (isTooLong && !this.#wasTold) this.#onTooLong(log);
     this.#wasTold = isTooLong;

@@ -40,7 +40,7 @@ const step = fc.record({
   ),
 });
 
-test('[R1] [R2] [R3] whatever is asked and wherever it is killed, SQLite holds what memory holds', async () => {
+test('[R1] [R2] [R3] [R5] whatever is asked and wherever it is killed, SQLite holds what memory holds', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
       const simulation = new Simulation();
@@ -138,7 +138,7 @@ class Simulation {
     const { memory } = this;
     return this.#view({
       page: (thread_id) => memory.page({ ...EVERYTHING, thread_id }),
-      cursors: (thread_id) => memory.cursors(thread_id),
+      cursors: (thread_id) => memory.cursors(thread_id, 'w'),
       threads: () => memory.threads(LIST),
       records: (kind) => memory.records({ kind, workspace_id: 'w', limit: 100 }),
       workspace: () => memory.workspace({ ...EVERYTHING, participant: 'bob' }),

@@ -1,7 +1,7 @@
 import { DERIVED_KINDS } from '@parley/core';
 
-import { type CursorColumns, type RecordColumns, rowSum, sumOfCursor, sumOfRecord } from './row-sum.ts';
-import type { DatabaseSync } from './sqlite.ts';
+import { type CursorColumns, type RecordColumns, rowSum, sumOfCursor, sumOfRecord } from '@parley/store-rows';
+import { type DatabaseSync, oneRow, rowsOf } from './sqlite.ts';
 import { Tallies, type Tally, tallyOf } from './tallies.ts';
 
 /** What is wrong with rows beside the log, and whether they can be made anew from it. */
@@ -62,7 +62,7 @@ function compare(
 }
 
 function kindsOf(db: DatabaseSync, tallies: Tallies): Set<string> {
-  const rows = db.prepare('SELECT DISTINCT kind FROM records').all() as { kind: string }[];
+  const rows = db.prepare<{ kind: string }>('SELECT DISTINCT kind FROM records').all();
   const counted = tallies.names().flatMap((name) => (name.startsWith('record ') ? [name.slice(7)] : []));
   return new Set([...rows.map(({ kind }) => kind), ...counted]);
 }
@@ -70,8 +70,8 @@ function kindsOf(db: DatabaseSync, tallies: Tallies): Set<string> {
 function readRecords(db: DatabaseSync, kind: string): There {
   const damaged: string[] = [];
   const sums: string[] = [];
-  const select = db.prepare('SELECT * FROM records WHERE kind = ?');
-  for (const row of select.iterate(kind) as unknown as Iterable<RecordColumns & { sum: string }>) {
+  const select = db.prepare<RecordColumns & { sum: string }>('SELECT * FROM records WHERE kind = ?');
+  for (const row of rowsOf(select, kind)) {
     if (sumOfRecord(row) !== row.sum) damaged.push(`${row.kind} ${row.key} is not as it was written`);
     sums.push(row.sum);
   }
@@ -88,8 +88,8 @@ function countRecords(db: DatabaseSync, kind: string): { rows: number } {
 function readCursors(db: DatabaseSync): There {
   const damaged: string[] = [];
   const sums: string[] = [];
-  const select = db.prepare('SELECT * FROM cursors');
-  for (const row of select.iterate() as unknown as Iterable<CursorColumns & { sum: string }>) {
+  const select = db.prepare<CursorColumns & { sum: string }>('SELECT * FROM cursors');
+  for (const row of rowsOf(select)) {
     if (sumOfCursor(row) !== row.sum)
       damaged.push(`the cursor of ${row.agent_id} in thread ${row.thread} is not as it was written`);
     sums.push(row.sum);
@@ -99,7 +99,7 @@ function readCursors(db: DatabaseSync): There {
 
 function* damagedKeys(db: DatabaseSync): Generator<string> {
   type Row = Record<'name' | 'fingerprint' | 'result' | 'sum', string> & { at: number };
-  const rows = db.prepare('SELECT * FROM idempotency').iterate() as unknown as Iterable<Row>;
+  const rows = rowsOf(db.prepare<Row>('SELECT * FROM idempotency'));
   for (const { name, fingerprint, at, result, sum } of rows) {
     if (rowSum(name, fingerprint, at, result) !== sum)
       yield `the idempotency key ${name} is not as it was written`;
@@ -107,7 +107,7 @@ function* damagedKeys(db: DatabaseSync): Generator<string> {
 }
 
 function countRows(db: DatabaseSync, sql: string): { rows: number } {
-  return db.prepare(sql).get() as { rows: number };
+  return oneRow(db.prepare<{ rows: number }>(sql).get());
 }
 
 /** True where something is not counted: in a record of an older form, or after the counts were lost. */
@@ -135,5 +135,5 @@ export function tallyOfRecords(db: DatabaseSync, kind: string): Tally {
 }
 
 function* sumsOf(db: DatabaseSync, sql: string, ...values: string[]): Generator<string> {
-  for (const { sum } of db.prepare(sql).iterate(...values) as unknown as Iterable<{ sum: string }>) yield sum;
+  for (const { sum } of rowsOf(db.prepare<{ sum: string }>(sql), ...values)) yield sum;
 }

@@ -1,6 +1,7 @@
-import { CHAIN_START, link, type ThreadState } from '@parley/core';
+import { CHAIN_START, JOURNAL_PREFIX, link, type ThreadState } from '@parley/core';
 
-import type { DatabaseSync } from './sqlite.ts';
+import { senderIn, type SenderCounts } from './sender-counts.ts';
+import { type DatabaseSync, oneRow, rowsOf } from './sqlite.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 
 /** A thread whose rows do not fit the end of its log. */
@@ -18,23 +19,34 @@ interface LastEntry {
   before: string | null;
 }
 
+/** How the entries of a thread are numbered, where they are: with `all` every one is looked at, else the last. */
+export interface Numbered {
+  counts: SenderCounts;
+  all: boolean;
+}
+
 /** Holds the rows of every thread against their sums, against each other and against the last entry of its log. */
-export function* doubtfulThreads(db: DatabaseSync): Generator<ThreadDoubt> {
-  const last = db.prepare(
+export function* doubtfulThreads(db: DatabaseSync, numbered?: Numbered): Generator<ThreadDoubt> {
+  const last = db.prepare<LastEntry>(
     `SELECT e.seq, e.hash, e.json,
      (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before
      FROM entries e WHERE e.thread = ? ORDER BY e.seq DESC LIMIT 1`,
   );
   const members = membersByThread(db);
   const known = new Set<number>();
-  const all = db.prepare(`SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id`);
-  for (const row of all.iterate() as unknown as Iterable<ThreadRecord>) {
+  const all = db.prepare<ThreadRecord>(
+    `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id`,
+  );
+  for (const row of rowsOf(all)) {
     const { id } = row;
     known.add(id);
-    const doubt = doubtOf(row, last.get(id) as LastEntry | undefined, members.get(id) ?? new Set());
+    const end = last.get(id);
+    const doubt =
+      doubtOf(row, end, members.get(id) ?? new Set()) ??
+      (numbered === undefined || end === undefined ? undefined : misnumbered(id, end, numbered));
     if (doubt !== undefined) yield { id, ...doubt, problem: `${row.thread_id}: ${doubt.problem}` };
   }
-  const others = db.prepare('SELECT thread FROM heads').all() as { thread: number }[];
+  const others = db.prepare<{ thread: number }>('SELECT thread FROM heads').all();
   for (const id of new Set([...threadsOfLog(db), ...members.keys(), ...others.map(({ thread }) => thread)]))
     if (!known.has(id)) yield { id, problem: `thread ${id} of the log is not listed`, isLost: false };
 }
@@ -59,6 +71,33 @@ function doubtOf(
     : { problem: 'its participants are not the ones that are listed', isLost: false };
 }
 
+function misnumbered(
+  id: number,
+  { seq, json }: LastEntry,
+  { counts, all }: Numbered,
+): { problem: string; isLost: boolean } | undefined {
+  const sender = senderIn(json);
+  // A damaged entry is for those who read it.
+  if (sender === undefined) return undefined;
+  const isWhole = counts.has(id, sender, seq) && (!all || counts.isWhole(id, seq + 1));
+  return isWhole ? undefined : { problem: 'its entries are not counted by sender', isLost: false };
+}
+
+/** Threads that stand in another list than their own, or in none. */
+export function misplacedThreads(db: DatabaseSync): ThreadDoubt[] {
+  const rows = db
+    .prepare<{ id: number; thread_id: string }>(
+      `SELECT t.id, t.thread_id FROM threads t JOIN heads h ON h.thread = t.id
+       WHERE h.listed_in IS NOT iif(t.thread_id GLOB '${JOURNAL_PREFIX}*', NULL, t.workspace_id)`,
+    )
+    .all();
+  return rows.map(({ id, thread_id }) => ({
+    id,
+    problem: `${thread_id}: it is not in the list of its workspace`,
+    isLost: false,
+  }));
+}
+
 function soundThread(row: ThreadRecord): { state: ThreadState; head: string } | undefined {
   try {
     return readThread(row);
@@ -69,17 +108,21 @@ function soundThread(row: ThreadRecord): { state: ThreadState; head: string } | 
 
 function membersByThread(db: DatabaseSync): Map<number, Set<string>> {
   const members = new Map<number, Set<string>>();
-  const rows = db.prepare('SELECT thread, agent_id FROM participants').iterate();
-  for (const { thread, agent_id } of rows as unknown as Iterable<{ thread: number; agent_id: string }>)
+  const rows = rowsOf(
+    db.prepare<{ thread: number; agent_id: string }>('SELECT thread, agent_id FROM participants'),
+  );
+  for (const { thread, agent_id } of rows)
     members.set(thread, (members.get(thread) ?? new Set()).add(agent_id));
   return members;
 }
 
 /** Every thread that has an entry, found in one step each: the log itself may be long. */
 export function* threadsOfLog(db: DatabaseSync): Generator<number> {
-  const next = db.prepare('SELECT min(thread) AS thread FROM entries WHERE thread > ?');
+  const next = db.prepare<{ thread: number | null }>(
+    'SELECT min(thread) AS thread FROM entries WHERE thread > ?',
+  );
   for (let thread: number | null = -1; ;) {
-    ({ thread } = next.get(thread) as { thread: number | null });
+    ({ thread } = oneRow(next.get(thread)));
     if (thread === null) return;
     yield thread;
   }

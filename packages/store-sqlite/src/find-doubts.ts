@@ -1,6 +1,8 @@
 import { checkSearchIndex } from './check-search-index.ts';
+import { checkRuns } from './count-runs.ts';
 import { doubtfulRows } from './doubtful-rows.ts';
-import { doubtfulThreads } from './doubtful-threads.ts';
+import { doubtfulThreads, misplacedThreads } from './doubtful-threads.ts';
+import { createSenderCounts } from './sender-counts.ts';
 import type { DatabaseSync } from './sqlite.ts';
 
 /** What stands beside the log and is not as it should be. */
@@ -9,6 +11,8 @@ export interface Doubts {
   threads: Map<number, string>;
   /** What is wrong with records that can be made anew from the log. */
   records: string[];
+  /** What is wrong with the positions of the workspaces. */
+  runs: string | undefined;
   /** What is wrong with the index of words. */
   index: string | undefined;
   /** What is gone or damaged and follows from nothing else. */
@@ -23,8 +27,10 @@ export interface Doubts {
  */
 export function findDoubts(db: DatabaseSync, { all }: { all: boolean }): Doubts {
   const index = checkSearchIndex(db, all);
-  const doubts: Doubts = { threads: new Map(), records: [], index, lost: [], log: [] };
-  for (const { id, problem, isLost } of doubtfulThreads(db)) {
+  const runs = checkRuns(db, all);
+  const doubts: Doubts = { threads: new Map(), records: [], runs, index, lost: [], log: [] };
+  const numbered = { counts: createSenderCounts(db), all };
+  for (const { id, problem, isLost } of [...misplacedThreads(db), ...doubtfulThreads(db, numbered)]) {
     if (isLost) doubts.log.push(problem);
     else doubts.threads.set(id, problem);
   }
@@ -34,6 +40,6 @@ export function findDoubts(db: DatabaseSync, { all }: { all: boolean }): Doubts 
 }
 
 /** All that is wrong beside the log, in words. */
-export function problemsOf({ threads, records, index, lost }: Doubts): string[] {
-  return [...threads.values(), ...records, ...(index === undefined ? [] : [index]), ...lost];
+export function problemsOf({ threads, records, runs, index, lost }: Doubts): string[] {
+  return [...threads.values(), ...records, ...[runs, index].filter((one) => one !== undefined), ...lost];
 }

@@ -1,6 +1,7 @@
-import { CHAIN_START, createThreadFold, type Entry, link, type ThreadFold } from '@parley/core';
+import { CHAIN_START, createThreadFold, type Entry, link, type ThreadFold, readEntry } from '@parley/core';
 import { seqOfMessageId } from '@parley/protocol';
 
+import type { SenderCounts } from './sender-counts.ts';
 import type { DatabaseSync } from './sqlite.ts';
 
 /** A thread as its log tells it. */
@@ -14,6 +15,8 @@ export interface FoldedThread {
   broken: string | undefined;
   /** Entries that are indexed as replies to another than they are. */
   misfiled: { pos: number; seq: number; replyTo: number | null }[];
+  /** Entries that are not numbered as they are among those of their sender. */
+  misnumbered: number[];
 }
 
 interface Row {
@@ -24,9 +27,13 @@ interface Row {
   json: string;
 }
 
-/** Reads threads from the log alone, each as far as its hash chain holds. */
-export function createThreadReader(db: DatabaseSync): (thread: number) => FoldedThread {
-  const entries = db.prepare(
+/** Reads threads from the log alone, each as far as its hash chain holds; with `counts` the numbers are held against it. */
+export function createThreadReader(
+  db: DatabaseSync,
+  counts?: SenderCounts,
+  seen?: () => void,
+): (thread: number) => FoldedThread {
+  const entries = db.prepare<Row>(
     'SELECT pos, seq, reply_to, hash, json FROM entries WHERE thread = ? ORDER BY seq',
   );
   return (thread) => {
@@ -36,18 +43,25 @@ export function createThreadReader(db: DatabaseSync): (thread: number) => Folded
       length: 0,
       broken: undefined,
       misfiled: [],
+      misnumbered: [],
     };
-    for (const { pos, seq, reply_to, hash, json } of entries.iterate(thread) as unknown as Iterable<Row>) {
+    const nthBySender = new Map<string, number>();
+    for (const { pos, seq, reply_to, hash, json } of entries.iterate(thread)) {
       if (seq !== read.length || link(read.head, json) !== hash) {
         read.broken = `the chain breaks at seq ${read.length}${seq === read.length ? '' : ` (found ${seq})`}`;
         break;
       }
-      const entry = JSON.parse(json) as Entry;
+      const entry = readEntry(json);
       const replyTo = replyOf(entry);
       if (reply_to !== replyTo) read.misfiled.push({ pos, seq, replyTo });
+      const { sender_agent_id: sender } = entry;
+      const nth = (nthBySender.get(sender) ?? 0) + 1;
+      nthBySender.set(sender, nth);
+      if (counts?.has(thread, sender, seq, nth) === false) read.misnumbered.push(seq);
       read.fold.see(entry);
       read.head = hash;
       read.length++;
+      seen?.();
     }
     return read;
   };

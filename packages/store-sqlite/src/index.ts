@@ -1,7 +1,11 @@
 export type { OpeningNews } from './news.ts';
 export { repairRecord } from './repair-record.ts';
-export { checkRecord, type RecordReport } from './check-record.ts';
+export { checkRecord } from './check-record.ts';
+export type { RecordReport } from '@parley/store-rows';
 export { exportRecord } from './export-record.ts';
+export { openFolderSource } from './record-source.ts';
+export { openFolderTarget } from './record-target.ts';
+export { readMove } from './moving.ts';
 export { backupRecord } from './backup-record.ts';
 export { type FileLock, lockFile } from '@parley/sqlite';
 export { isFolderLocked, lockFolder } from './lock-folder.ts';

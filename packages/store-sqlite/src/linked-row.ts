@@ -1,6 +1,6 @@
-import { CHAIN_START, type Entry, link } from '@parley/core';
+import { CHAIN_START, type Entry, link, readEntry } from '@parley/core';
 
-import { damagedEntry } from './row-sum.ts';
+import { damagedEntry } from '@parley/store-rows';
 
 /** An entry with the hash before it, which is all it takes to check it alone. */
 export interface LinkedRow {
@@ -25,5 +25,5 @@ export const OPEN_TO = `(:participant IS NULL
 /** The entry of a row, if it is what its hash chain says. */
 export function checkedEntry({ thread_id, seq, before, hash, json }: LinkedRow): Entry {
   if (link(before ?? CHAIN_START, json) !== hash) throw damagedEntry(thread_id, seq);
-  return JSON.parse(json) as Entry;
+  return readEntry(json);
 }

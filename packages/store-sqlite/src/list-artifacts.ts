@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { KeptArtifact } from '@parley/core';
+import type { ArtifactRecord } from '@parley/core';
 
 import { listRecords } from './list-records.ts';
 import { closeReader } from './open-database.ts';
@@ -9,7 +9,7 @@ import { openRecord } from './open-record.ts';
 import { DATABASE_FILE } from './open-store.ts';
 
 /** Every artifact that a record tells of, for what looks at their bytes from outside. */
-export function listKeptArtifacts(folder: string): KeptArtifact[] {
+export function listKeptArtifacts(folder: string): ArtifactRecord[] {
   if (!existsSync(join(folder, DATABASE_FILE))) return [];
   const db = openRecord(folder);
   try {

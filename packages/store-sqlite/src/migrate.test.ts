@@ -9,6 +9,7 @@ import { DATABASE_FILE } from './open-store.ts';
 import { derivedRows } from './sample-damage.ts';
 import { removeFolder, sampleFolder, writeSampleRecord } from './sample-record.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
+import { type RecordColumns, sumOfRecord } from '@parley/store-rows';
 import { sqliteModule } from './sqlite.ts';
 import { WordSearch } from './word-search.ts';
 import { Batches } from './batches.ts';
@@ -34,7 +35,10 @@ function inFirstForm(source: string): string {
   db.exec(`${MIGRATIONS[0] ?? ''}; PRAGMA user_version = 1; PRAGMA application_id = 1346458188`);
   db.prepare('ATTACH ? AS source').run(join(source, DATABASE_FILE));
   db.exec('PRAGMA foreign_keys = OFF; BEGIN');
-  for (const table of TABLES) db.exec(`INSERT INTO ${table} SELECT * FROM source.${table}`);
+  for (const table of TABLES) {
+    const columns = db.prepare('SELECT name FROM pragma_table_info(?)').all(table) as { name: string }[];
+    db.exec(`INSERT INTO ${table} SELECT ${columns.map(({ name }) => name).join()} FROM source.${table}`);
+  }
   db.exec(
     "INSERT INTO search (rowid, body) SELECT pos, json_extract(json, '$.body') FROM entries WHERE seq > 0",
   );
@@ -62,3 +66,39 @@ test('a record of the first form is brought up to date: nothing is lost, all is 
   expect(derivedRows(folder)).toEqual(derivedRows(sample.folder));
   expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [], schema_version: MIGRATIONS.length });
 });
+
+test('what older records call a leave and a letter keeps its content under the new names; a damaged one stays as it is', () => {
+  const sample = writeSampleRecord(300);
+  folders.push(sample.folder);
+  sample.db.close();
+  const folder = inFirstForm(sample.folder);
+  const path = join(folder, DATABASE_FILE);
+  const older = new (sqliteModule().DatabaseSync)(path);
+  const put = older.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const rows: [RecordColumns, isSound: boolean][] = [
+    [recordOf('leave', 'rule-1', '{"leave_id":"rule-1","command":"npm test*"}'), true],
+    [recordOf('leave', 'rule-2', '{"leave_id":"rule-2","command":"rm *"}'), false],
+    [recordOf('letter', 'dl_1', '{"delivery_id":"dl_1","args":{"a":1}}'), true],
+  ];
+  for (const [row, isSound] of rows) {
+    const { kind, workspace_id, key, mark, owner, json } = row;
+    put.run(kind, workspace_id, key, mark, owner, json, isSound ? sumOfRecord(row) : 'damaged');
+  }
+  older.close();
+  const db = openWriter(path, () => {});
+  const kept = db
+    .prepare("SELECT kind, key, json FROM records WHERE key IN ('rule-1', 'rule-2', 'dl_1') ORDER BY key")
+    .all();
+  expect(kept.map((row) => ({ ...row }))).toEqual([
+    { kind: 'delivery_body', key: 'dl_1', json: '{"delivery_id":"dl_1","args":{"a":1}}' },
+    { kind: 'approval_rule', key: 'rule-1', json: '{"command":"npm test*","approval_rule_id":"rule-1"}' },
+    { kind: 'leave', key: 'rule-2', json: '{"leave_id":"rule-2","command":"rm *"}' },
+  ]);
+  db.close();
+  const { problems } = checkRecord(folder);
+  expect(problems).toEqual([expect.stringContaining('leave rule-2')]);
+});
+
+function recordOf(kind: string, key: string, json: string): RecordColumns {
+  return { kind, workspace_id: 'w', key, mark: '', owner: 'bob', json };
+}

@@ -13,10 +13,10 @@ const EVERY_MS = 2_000;
 
 /** Says how far something has come, but not too often. */
 export function createProgress(hear: Hear, what: string): (done: number, all: number) => void {
-  let told = performance.now();
+  let reported = performance.now();
   return (done, all) => {
-    if (performance.now() - told < EVERY_MS) return;
-    told = performance.now();
+    if (performance.now() - reported < EVERY_MS) return;
+    reported = performance.now();
     hear({ kind: 'progress', text: `${what}: ${done} of ${all}` });
   };
 }

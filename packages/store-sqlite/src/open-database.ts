@@ -7,7 +7,9 @@ import { findDoubts } from './find-doubts.ts';
 import type { Hear } from './news.ts';
 import { number } from './number.ts';
 import { rebuild } from './rebuild.ts';
+import { rowSum } from '@parley/store-rows';
 import { makeMissingParts } from './schema-parts.ts';
+import { numberOldEntries } from './number-old-entries.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
 import { type DatabaseSync, sqliteCode, SQLITE_FULL, sqliteModule } from './sqlite.ts';
 import { checkWal } from './wal-check.ts';
@@ -41,6 +43,7 @@ export function openWriter(path: string, hear: Hear): DatabaseSync {
   migrate(db);
   for (const name of makeMissingParts(db))
     hear({ kind: 'fault', text: `${name} was gone from the database` });
+  numberOldEntries(db, hear);
   const doubts = findDoubts(db, { all });
   doubts.index ??= index;
   rebuild(db, doubts, hear);
@@ -97,6 +100,7 @@ function requireIntegrity(db: DatabaseSync): string | undefined {
 
 /** Each migration is one transaction with its version number: after a crash it has run wholly or not at all. */
 function migrate(db: DatabaseSync): void {
+  db.function('row_sum', { varargs: true, deterministic: true }, (...values: string[]) => rowSum(...values));
   for (let version = number(db, 'PRAGMA user_version'); version < MIGRATIONS.length; version++) {
     db.exec(
       `BEGIN IMMEDIATE; ${MIGRATIONS[version] ?? ''}; PRAGMA user_version = ${version + 1}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`,

@@ -56,7 +56,7 @@ describe('[R11] damage is reported and never served', { timeout: PATIENCE_MS }, 
       for (let i = 1; i <= 6; i++) await store.transact(posting(thread, `message ${i}`, alice));
     }
   }, PATIENCE_MS);
-  afterAll(() => store?.close());
+  afterAll(() => store?.close(), PATIENCE_MS);
 
   const read = async (thread_id: string, after: number, limit: number): Promise<string[]> => {
     const page = await store?.page({ workspace_id: 'w1', thread_id, after, limit, max_bytes: 1e9 });
@@ -185,7 +185,7 @@ describe('searches have a thread of their own', { timeout: PATIENCE_MS }, () => 
     for (let i = 0; i < 300; i++) await store.transact(posting('t1', 'a '.repeat(500), alice));
     await vi.waitFor(async () => expect((await find('a')).lacks).not.toContain('changes'), PATIENCE_MS);
   }, PATIENCE_MS);
-  afterAll(() => store.close());
+  afterAll(() => store.close(), PATIENCE_MS);
 
   const find = (text: string) =>
     store.search({ workspace_id: 'w1', participant: 'alice', thread_id: undefined, text, limit: 20 });
@@ -198,7 +198,7 @@ describe('searches have a thread of their own', { timeout: PATIENCE_MS }, () => 
         () => answered++,
         () => {},
       );
-    await store.position();
+    await store.position('w');
     expect(answered).toBeLessThan(5);
     const outcomes = await Promise.allSettled(searches);
     const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
@@ -227,16 +227,20 @@ describe('searches have a thread of their own', { timeout: PATIENCE_MS }, () => 
     await vi.waitFor(async () => expect((await find('a')).hits).toHaveLength(20), PATIENCE_MS);
   });
 
-  test('an index that is found damaged is made anew while the store goes on', async () => {
-    tamper(folder, 'DELETE FROM search_data WHERE id > 10');
+  const lost: [string, string, string][] = [
+    ['has lost its text', 'DELETE FROM search_data WHERE id > 10', 'once'],
+    ['FTS5 takes for empty', 'UPDATE search_data SET block = zeroblob(length(block))', 'twice'],
+  ];
+  test.each(lost)('an index that %s is no answer, and is made anew', async (_name, spoil, word) => {
+    tamper(folder, spoil);
     await expect(find('a')).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       details: { reason: 'index_damaged' },
     });
     expect(store.health()).toMatchObject({ writable: true, rebuilt: ['index'] });
-    await store.transact(posting('t1', 'once more', alice));
+    await store.transact(posting('t1', `${word} more`, alice));
     await vi.waitFor(
-      async () => expect(await find('once')).toMatchObject({ hits: [{}], lacks: [] }),
+      async () => expect(await find(word)).toMatchObject({ hits: [{}], lacks: [] }),
       PATIENCE_MS,
     );
   });

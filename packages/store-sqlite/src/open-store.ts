@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchResult, Store, StoreHealth } from '@parley/core';
 
 import type { DerivedPart, OpeningNews } from './news.ts';
-import { isIndexDamage } from './row-sum.ts';
+import { isIndexDamage } from '@parley/store-rows';
 import { ThreadPort } from './thread-port.ts';
 import { ADVANCE_INDEX, REMAKE_INDEX, type Severity } from './thread-protocol.ts';
 import type { WordSearch } from './word-search.ts';
@@ -14,6 +14,9 @@ export const DATABASE_FILE = 'parley.db';
 /** How much a question waits for the index: so many slices of upkeep, and so long. */
 const FRESH_SLICES = 4;
 const FRESH_MS = 1_000;
+
+/** So long the commands of one commit may take: then they are made durable, and whoever came meanwhile has a turn. */
+const BATCH_MS = 25;
 
 export interface SqliteOptions {
   folder: string;
@@ -33,17 +36,17 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = join(folder, DATABASE_FILE);
   let health: StoreHealth = { writable: true };
   let isOver = false;
-  let told: string | undefined;
+  let reported: string | undefined;
   const onFault = (message: string, severity?: Severity): void => {
     isOver ||= severity === 'fatal';
     if (severity !== undefined) health = { writable: false, reason: message };
-    if (told !== message) options.onFault(message);
-    told = message;
+    if (reported !== message) options.onFault(message);
+    reported = message;
   };
   const onRecovery = (): void => {
     if (isOver) return;
     health = { writable: true };
-    told = undefined;
+    reported = undefined;
     options.onRecovery?.();
   };
   const rebuilt = new Set<DerivedPart>();
@@ -53,9 +56,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     options.onNews?.(news);
   };
   const limits = { maxQueue, maxPiece: maxBatch, onRecovery };
-  const writer = await ThreadPort.open({ role: 'writer', path, maxBatch }, { ...limits, onFault, onNews });
+  const writer = await ThreadPort.open(
+    { role: 'writer', path, maxBatch, batchMs: BATCH_MS },
+    { ...limits, onFault, onNews },
+  );
   const reader = await ThreadPort.open(
-    { role: 'reader', path, maxBatch },
+    { role: 'reader', path, maxBatch, batchMs: BATCH_MS },
     { ...limits, onFault: (message) => onFault(message) },
   );
   const remakeIndex = async (): Promise<void> => {
@@ -82,11 +88,17 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     page: (query) => reader.call(['page', query]),
     tail: (query) => reader.call(['tail', query]),
     cursors: (threadId) => reader.call(['cursors', threadId]),
+    reading: (threadId, of) => reader.call(['reading', threadId, of]),
     references: (threadId, messageId) => reader.call(['references', threadId, messageId]),
     threads: (query) => reader.call(['threads', query]),
+    countThreads: (query) => reader.call(['countThreads', query]),
+    agents: (query) => reader.call(['agents', query]),
     records: (query) => reader.call(['records', query]),
     workspace: (query) => reader.call(['workspace', query]),
-    position: () => reader.call(['position']),
+    position: (workspaceId) => reader.call(['position', workspaceId]),
+    heads: (query) => reader.call(['heads', query]),
+    size: () => reader.call(['size']),
+    placeOf: (workspaceId, cursor) => reader.call(['placeOf', workspaceId, cursor]),
     async search(query) {
       try {
         return await searcher.call<SearchResult>(['search', query, await bringUp()]);
@@ -96,7 +108,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       }
     },
     readable: (query) => searcher.call(['readable', query]),
-    searchLag: () => reader.call(['searchLag']),
+    searchLag: (workspaceId) =>
+      reader.call(workspaceId === undefined ? ['searchLag'] : ['searchLag', workspaceId]),
     forgetKeys: (before) => writer.say({ forget_before: before }),
     health: () => ({ ...health, waiting: writer.waiting, rebuilt: [...rebuilt] }),
     async close() {
@@ -118,7 +131,7 @@ function openSearcher(path: string, onFault: (message: string) => void) {
   const opened = (): Promise<ThreadPort> => {
     if (port?.isGone === true) port = opening = undefined;
     opening ??= ThreadPort.open(
-      { role: 'searcher', path, maxBatch: 1 },
+      { role: 'searcher', path, maxBatch: 1, batchMs: BATCH_MS },
       {
         maxQueue: MAX_SEARCHES,
         maxPiece: 1,

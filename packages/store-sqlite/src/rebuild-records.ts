@@ -4,7 +4,7 @@ import { recordTally, tallyOfRecords } from './doubtful-rows.ts';
 import { createThreadReader } from './fold-thread.ts';
 import { createProgress, type Hear } from './news.ts';
 import { number } from './number.ts';
-import { sumOfRecord } from './row-sum.ts';
+import { sumOfRecord, type RecordColumns } from '@parley/store-rows';
 import type { DatabaseSync } from './sqlite.ts';
 import { Tallies } from './tallies.ts';
 
@@ -49,44 +49,45 @@ export function rebuildRecords(db: DatabaseSync, problems: readonly string[], he
 function tellingThreads(db: DatabaseSync, hear: Hear): number[] {
   const progress = createProgress(hear, 'looking through the log');
   const telling = TELLING.map((text) => `instr(json, '${text}') > 0`).join(' OR ');
-  const select = db.prepare(
+  const select = db.prepare<{ thread: number }>(
     `SELECT DISTINCT thread FROM entries WHERE pos > ? AND pos <= ? AND (${telling})`,
   );
   const last = number(db, 'SELECT max(pos) FROM entries');
   const threads = new Set<number>();
   for (let pos = 0; pos < last; pos += STRETCH) {
-    for (const { thread } of select.all(pos, pos + STRETCH) as { thread: number }[]) threads.add(thread);
+    for (const { thread } of select.all(pos, pos + STRETCH)) threads.add(thread);
     progress(pos, last);
   }
   return [...threads];
 }
 
 function createRecordWriter(db: DatabaseSync) {
-  const getRecord = db.prepare('SELECT * FROM records WHERE kind = ? AND workspace_id = ? AND key = ?');
+  const getRecord = db.prepare<RecordColumns & { sum: string }>(
+    'SELECT * FROM records WHERE kind = ? AND workspace_id = ? AND key = ?',
+  );
   const putRecord = db.prepare(
     'INSERT OR REPLACE INTO records (kind, workspace_id, key, mark, owner, json, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const dropRecord = db.prepare('DELETE FROM records WHERE kind = ? AND workspace_id = ? AND key = ?');
-  const all = db.prepare(`SELECT kind, workspace_id, key FROM records WHERE kind IN (${KINDS})`);
-  const told = new Set<string>();
+  const all = db.prepare<Record<'kind' | 'workspace_id' | 'key', string>>(
+    `SELECT kind, workspace_id, key FROM records WHERE kind IN (${KINDS})`,
+  );
+  const reported = new Set<string>();
   let changed = 0;
   return {
     put({ kind, workspace_id, key, mark, owner, value }: PutRecord): void {
-      told.add(`${kind} ${workspace_id} ${key}`);
+      reported.add(`${kind} ${workspace_id} ${key}`);
       const json = JSON.stringify(value);
       const row = { kind, workspace_id, key, mark, owner, json };
       const sum = sumOfRecord(row);
-      const live = getRecord.get(kind, workspace_id, key) as (typeof row & { sum: string }) | undefined;
+      const live = getRecord.get(kind, workspace_id, key);
       if (live?.sum === sum && sumOfRecord(live) === sum) return;
       putRecord.run(kind, workspace_id, key, mark, owner, json, sum);
       changed++;
     },
     dropUntold(): void {
-      for (const { kind, workspace_id, key } of all.all() as Record<
-        'kind' | 'workspace_id' | 'key',
-        string
-      >[]) {
-        if (told.has(`${kind} ${workspace_id} ${key}`)) continue;
+      for (const { kind, workspace_id, key } of all.all()) {
+        if (reported.has(`${kind} ${workspace_id} ${key}`)) continue;
         dropRecord.run(kind, workspace_id, key);
         changed++;
       }

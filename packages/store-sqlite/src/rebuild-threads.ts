@@ -1,9 +1,11 @@
-import type { Entry } from '@parley/core';
+import { readEntry } from '@parley/core';
 
 import { createThreadReader, type FoldedThread } from './fold-thread.ts';
 import { createProgress, type Hear } from './news.ts';
-import { sumOfHead, sumOfThread } from './row-sum.ts';
-import type { DatabaseSync } from './sqlite.ts';
+import { createNumbering } from './sender-counts.ts';
+import { sumOfHead, sumOfThread } from '@parley/store-rows';
+import { type DatabaseSync, oneRow } from './sqlite.ts';
+import { listedIn } from './thread-record.ts';
 
 /** How many threads share a transaction. */
 const AT_ONCE = 200;
@@ -41,12 +43,15 @@ function createThreadWriter(db: DatabaseSync): (id: number, thread: FoldedThread
     'INSERT OR REPLACE INTO threads (id, thread_id, workspace_id, status, state, sum) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const putHead = db.prepare(
-    'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum) VALUES (?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum, listed_in) VALUES (?, ?, ?, ?, ?, ?)',
   );
+  const renumber = createNumbering(db);
   const dropHead = db.prepare('DELETE FROM heads WHERE thread = ?');
   const dropMembers = db.prepare('DELETE FROM participants WHERE thread = ?');
   const addMember = db.prepare('INSERT INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)');
-  const lastEntry = db.prepare('SELECT json FROM entries WHERE thread = ? ORDER BY seq DESC LIMIT 1');
+  const lastEntry = db.prepare<{ json: string }>(
+    'SELECT json FROM entries WHERE thread = ? ORDER BY seq DESC LIMIT 1',
+  );
 
   /** A name without a state: whoever asks for the thread is told that it is damaged, and not that there is none. */
   function putName(id: number, name: string): void {
@@ -58,10 +63,11 @@ function createThreadWriter(db: DatabaseSync): (id: number, thread: FoldedThread
     if (length === 0 && broken === undefined) {
       dropHead.run(id);
       dropMembers.run(id);
+      renumber(id);
       return;
     }
     if (state === undefined || broken !== undefined) {
-      const name = state?.thread_id ?? nameIn((lastEntry.get(id) as { json: string }).json);
+      const name = state?.thread_id ?? nameIn(oneRow(lastEntry.get(id)).json);
       if (name !== undefined) putName(id, name);
       return;
     }
@@ -69,7 +75,8 @@ function createThreadWriter(db: DatabaseSync): (id: number, thread: FoldedThread
     const text = JSON.stringify(state);
     putThread.run(id, thread_id, workspace_id, status, text, sumOfThread({ ...state, state: text }));
     const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head });
-    putHead.run(id, last_seq, updated_at, head, sum);
+    putHead.run(id, last_seq, updated_at, head, sum, listedIn(state));
+    renumber(id);
     dropMembers.run(id);
     for (const agent of state.participants) addMember.run(workspace_id, agent, id);
   };
@@ -77,7 +84,7 @@ function createThreadWriter(db: DatabaseSync): (id: number, thread: FoldedThread
 
 function nameIn(json: string): string | undefined {
   try {
-    return (JSON.parse(json) as Entry).thread_id;
+    return readEntry(json).thread_id;
   } catch {
     return undefined;
   }

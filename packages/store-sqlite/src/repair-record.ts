@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { canonicalJson } from '@parley/protocol';
 
 import { checkIntegrity } from './check-integrity.ts';
+import { countRuns } from './count-runs.ts';
 import { countAnew } from './doubtful-rows.ts';
 import { threadsOfLog } from './doubtful-threads.ts';
 import { findDoubts } from './find-doubts.ts';
 import { createThreadReader } from './fold-thread.ts';
+import { createSenderCounts } from './sender-counts.ts';
 import { createProgress, type Hear } from './news.ts';
 import { number } from './number.ts';
 import { openWriter } from './open-database.ts';
@@ -15,7 +17,7 @@ import { rebuildRecords } from './rebuild-records.ts';
 import { rebuildThreads } from './rebuild-threads.ts';
 import { makePart } from './schema-parts.ts';
 import { emptyIndex, SearchIndex } from './search-index.ts';
-import { type DatabaseSync, sqliteModule } from './sqlite.ts';
+import { type DatabaseSync, sqliteModule, oneRow } from './sqlite.ts';
 import { Tallies } from './tallies.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 
@@ -30,7 +32,8 @@ export function repairRecord(folder: string, hear: Hear): void {
   try {
     rebuildThreads(db, differingThreads(db, hear), hear);
     rebuildRecords(db, ['they were not what the log tells'], hear);
-    const { index, lost } = findDoubts(db, { all: true });
+    const { runs, index, lost } = findDoubts(db, { all: true });
+    if (runs !== undefined) countRuns(db, runs, hear);
     if (index !== undefined) emptyIndex(db);
     fillIndex(db, hear);
     if (lost.length > 0) countAnew(db, 'all');
@@ -55,8 +58,8 @@ function rebuildTableIndexes(path: string, hear: Hear): void {
 
 /** Reads the whole log: the threads whose state is not what their entries make of it. */
 function differingThreads(db: DatabaseSync, hear: Hear): Map<number, string> {
-  const read = createThreadReader(db);
-  const live = db.prepare(
+  const read = createThreadReader(db, createSenderCounts(db));
+  const live = db.prepare<ThreadRecord>(
     `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.id = ?`,
   );
   const progress = createProgress(hear, 'reading the log');
@@ -70,9 +73,10 @@ function differingThreads(db: DatabaseSync, hear: Hear): Map<number, string> {
     progress(done, all);
     misfiled.push(...thread.misfiled);
     if (thread.broken !== undefined) continue;
-    const row = live.get(id) as ThreadRecord;
+    const row = oneRow(live.get(id));
     const { state, head } = readThread(row);
-    if (head !== thread.head || canonicalJson(state) !== canonicalJson(thread.fold.state))
+    const isSame = head === thread.head && canonicalJson(state) === canonicalJson(thread.fold.state);
+    if (!isSame || thread.misnumbered.length > 0)
       differing.set(id, `${row.thread_id}: its state is not what its log makes of it`);
   }
   if (misfiled.length > 0) fileReplies(db, misfiled, hear);

@@ -8,8 +8,8 @@ import { type DatabaseSync, sqliteModule } from './sqlite.ts';
 const KINDS = DERIVED_KINDS.map((kind) => `'${kind}'`).join();
 
 /** Takes away all that follows from the log. */
-export const WIPE = `DELETE FROM heads; DELETE FROM participants; DELETE FROM threads;
-  DELETE FROM records WHERE kind IN (${KINDS}); INSERT INTO search (search) VALUES ('delete-all')`;
+export const WIPE = `DELETE FROM heads; DELETE FROM participants; DELETE FROM threads; DELETE FROM entries_by_sender;
+  DELETE FROM records WHERE kind IN (${KINDS}); DELETE FROM runs; INSERT INTO search (search) VALUES ('delete-all')`;
 
 /** Changes a record through a connection of its own, as a careless tool would. */
 export function tamper(folder: string, change: string | ((db: DatabaseSync) => void)): void {
@@ -29,8 +29,10 @@ export function derivedRows(folder: string): Record<string, unknown[]> {
     return {
       threads: all('SELECT * FROM threads ORDER BY id').map(withoutHead),
       heads: all('SELECT * FROM heads ORDER BY thread'),
+      numbers: all('SELECT * FROM entries_by_sender ORDER BY thread, sender, seq'),
       participants: all('SELECT * FROM participants ORDER BY workspace_id, agent_id, thread'),
       records: all(`SELECT * FROM records WHERE kind IN (${KINDS}) ORDER BY kind, workspace_id, key`),
+      runs: all('SELECT * FROM runs ORDER BY pos'),
       tallies: all("SELECT * FROM tallies WHERE rows > 0 AND name <> 'search' ORDER BY name"),
     };
   } finally {

@@ -15,8 +15,9 @@ const PARTS: ReadonlyMap<string, string> = new Map(
 
 /** Makes the tables, indexes and triggers that have gone, and names them; without the log itself there is nothing to make. */
 export function makeMissingParts(db: DatabaseSync): string[] {
-  const rows = db.prepare('SELECT name FROM sqlite_schema').all() as { name: string }[];
-  const there = new Set(rows.map(({ name }) => name));
+  const rows = db.prepare<{ name: string }>('SELECT name FROM sqlite_schema').all();
+  // To SQLite a name is the same in capitals.
+  const there = new Set(rows.map(({ name }) => name.toLowerCase()));
   const missing = [...PARTS.keys()].filter((name) => !there.has(name));
   if (missing.includes('entries'))
     throw new ParleyError('UNAVAILABLE', 'the log is gone from the database; restore a backup');
@@ -27,4 +28,19 @@ export function makeMissingParts(db: DatabaseSync): string[] {
 /** Makes one part of the schema. */
 export function makePart(db: DatabaseSync, name: string): void {
   db.exec(PARTS.get(name) ?? '');
+}
+
+/** The indexes that are there and not as they are made: what asks by them is refused. */
+export function changedIndexes(db: DatabaseSync): string[] {
+  const rows = db
+    .prepare<{ name: string; sql: string }>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+    )
+    .all();
+  return rows
+    .filter(({ name, sql }) => {
+      const made = PARTS.get(name);
+      return made !== undefined && made.slice(made.indexOf('CREATE')).trim() !== sql;
+    })
+    .map(({ name }) => name);
 }

@@ -1,9 +1,9 @@
-import { CHAIN_START, type Entry, link } from '@parley/core';
+import { CHAIN_START, type Entry, link, readEntry } from '@parley/core';
 
-import { rowSum } from './row-sum.ts';
+import { rowSum } from '@parley/store-rows';
 import { makePart } from './schema-parts.ts';
 import { BLOCK, mark, rowsOf, unmarked } from './search-marks.ts';
-import type { DatabaseSync, StatementSync } from './sqlite.ts';
+import { type DatabaseSync, type StatementSync, oneRow } from './sqlite.ts';
 import { Tallies } from './tallies.ts';
 import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 
@@ -157,16 +157,17 @@ export class SearchIndex {
       isLevel = true;
       const next = this.#fresh[0]?.pos ?? Infinity;
       if (next > this.#position + 1) {
-        for (const row of this.#sql.next.iterate(this.#position) as unknown as Iterable<Row>) {
+        for (const row of this.#sql.next.iterate(this.#position)) {
           const { pos, thread, seq, before, hash, json } = row;
           if (pos >= next) break;
           const isSound = link(before ?? CHAIN_START, json) === hash;
           if (!isSound) damaged.push(pos);
-          yield { pos, thread, body: isSound && seq > 0 ? (JSON.parse(json) as Entry).body : '' };
+          yield { pos, thread, body: isSound && seq > 0 ? readEntry(json).body : '' };
         }
       }
       while (this.#fresh[0]?.pos === this.#position + 1) {
         isLevel = false;
+        // The loop has seen it stand there.
         const fresh = this.#fresh.shift() as Fresh;
         this.#held -= fresh.body.length + SPARE_CHARS;
         yield fresh;
@@ -237,7 +238,7 @@ export class SearchIndex {
   #tune(): void {
     if (this.#isTuned) return;
     const row = this.#db.prepare("SELECT v FROM search_config WHERE k = 'automerge'").get();
-    if ((row as { v: unknown } | undefined)?.v !== 0)
+    if (row?.['v'] !== 0)
       this.#db.exec(`INSERT INTO search (search, rank) VALUES ('automerge', 0), ('crisismerge', ${CRISIS})`);
     this.#isTuned = true;
   }
@@ -252,14 +253,14 @@ export class SearchIndex {
   }
 
   #findPlace(thread: number): Place | undefined {
-    const row = this.#sql.thread.get(thread) as ThreadRecord | undefined;
+    const row = this.#sql.thread.get(thread);
     if (row === undefined) return undefined;
     try {
       const { side_of, workspace_id } = readThread(row).state;
       const workspace = this.#workspace(workspace_id);
       const marks = [mark.workspace(workspace), mark.thread(thread), mark.audience(thread)];
       const main = side_of === undefined ? undefined : this.#sql.threadId.get(side_of);
-      if (main !== undefined) marks.push(mark.audience((main as { id: number }).id));
+      if (main !== undefined) marks.push(mark.audience(main.id));
       return { workspace, marks: marks.join(' ') };
     } catch {
       return undefined;
@@ -268,11 +269,11 @@ export class SearchIndex {
 
   #workspace(workspaceId: string): number {
     this.#sql.addWorkspace.run(workspaceId);
-    return (this.#sql.workspace.get(workspaceId) as { id: number }).id;
+    return oneRow(this.#sql.workspace.get(workspaceId)).id;
   }
 
   #block(workspace: number, pos: number): Block {
-    const newest = this.#blocks.get(workspace) ?? (this.#sql.newestBlock.get(workspace) as Block | undefined);
+    const newest = this.#blocks.get(workspace) ?? this.#sql.newestBlock.get(workspace);
     const block = newest === undefined || newest.messages >= BLOCK ? this.#newBlock(workspace, pos) : newest;
     if (this.#blocks.size >= CACHED_THREADS) this.#blocks.clear();
     this.#blocks.set(workspace, block);
@@ -314,9 +315,9 @@ function dropIndex(db: DatabaseSync): void {
 
 /** How far the index has come; undefined where its row is not as it was written. */
 export function followerPosition(db: DatabaseSync): number | undefined {
-  const row = db.prepare("SELECT pos, sum FROM followers WHERE name = 'search'").get() as
-    | { pos: number; sum: string }
-    | undefined;
+  const row = db
+    .prepare<{ pos: number; sum: string }>("SELECT pos, sum FROM followers WHERE name = 'search'")
+    .get();
   if (row === undefined) return 0;
   return sumOfFollower(row.pos) === row.sum ? row.pos : undefined;
 }
@@ -326,9 +327,9 @@ function sumOfFollower(pos: number): string {
 }
 
 function prepareStatements(db: DatabaseSync) {
-  const prepare = (sql: string): StatementSync => db.prepare(sql);
+  const prepare = <R>(sql: string): StatementSync<R> => db.prepare<R>(sql);
   return {
-    next: prepare(
+    next: prepare<Row>(
       `SELECT e.pos, e.thread, e.seq, e.hash, e.json,
        (SELECT b.hash FROM entries b WHERE b.thread = e.thread AND b.seq = e.seq - 1) AS before
        FROM entries e WHERE e.pos > ? ORDER BY e.pos`,
@@ -336,13 +337,13 @@ function prepareStatements(db: DatabaseSync) {
     merge: prepare("INSERT INTO search (search, rank) VALUES ('merge', ?)"),
     add: prepare('INSERT INTO search (rowid, body) VALUES (?, ?)'),
     move: prepare("INSERT OR REPLACE INTO followers (name, pos, sum) VALUES ('search', ?, ?)"),
-    thread: prepare(
+    thread: prepare<ThreadRecord>(
       `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.id = ?`,
     ),
-    threadId: prepare('SELECT id FROM threads WHERE thread_id = ?'),
-    workspace: prepare('SELECT id FROM searched_workspaces WHERE workspace_id = ?'),
+    threadId: prepare<{ id: number }>('SELECT id FROM threads WHERE thread_id = ?'),
+    workspace: prepare<{ id: number }>('SELECT id FROM searched_workspaces WHERE workspace_id = ?'),
     addWorkspace: prepare('INSERT OR IGNORE INTO searched_workspaces (workspace_id) VALUES (?)'),
-    newestBlock: prepare(
+    newestBlock: prepare<Block>(
       'SELECT id, messages FROM searched_blocks WHERE workspace = ? ORDER BY first DESC LIMIT 1',
     ),
     addBlock: prepare('INSERT INTO searched_blocks (workspace, first, messages) VALUES (?, ?, 0)'),

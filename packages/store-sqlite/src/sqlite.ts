@@ -1,5 +1,7 @@
 export {
   type DatabaseSync,
+  oneRow,
+  rowsOf,
   SQLITE_BUSY,
   SQLITE_FULL,
   SQLITE_IOERR,

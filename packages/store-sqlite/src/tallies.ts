@@ -1,4 +1,4 @@
-import { rowSum } from './row-sum.ts';
+import { rowSum } from '@parley/store-rows';
 import type { DatabaseSync, StatementSync } from './sqlite.ts';
 
 /** How many rows there are of something, and their sums put together. */
@@ -13,27 +13,27 @@ export interface Tally {
  */
 export class Tallies {
   readonly #put: StatementSync;
-  readonly #get: StatementSync;
-  readonly #names: StatementSync;
+  readonly #get: StatementSync<Tally & { sum: string }>;
+  readonly #names: StatementSync<{ name: string }>;
   readonly #known = new Map<string, Tally>();
   readonly #changed = new Set<string>();
 
   constructor(db: DatabaseSync) {
     this.#put = db.prepare('INSERT OR REPLACE INTO tallies (name, rows, sums, sum) VALUES (?, ?, ?, ?)');
-    this.#get = db.prepare('SELECT rows, sums, sum FROM tallies WHERE name = ?');
-    this.#names = db.prepare('SELECT name FROM tallies');
+    this.#get = db.prepare<Tally & { sum: string }>('SELECT rows, sums, sum FROM tallies WHERE name = ?');
+    this.#names = db.prepare<{ name: string }>('SELECT name FROM tallies');
   }
 
   /** What was counted; undefined where it was not, or is not as it was written. */
   read(name: string): Tally | undefined {
-    const row = this.#get.get(name) as (Tally & { sum: string }) | undefined;
+    const row = this.#get.get(name);
     if (row === undefined || sumOfTally(name, row) !== row.sum) return undefined;
     return { rows: row.rows, sums: row.sums };
   }
 
   /** Of what there is a count, be it sound or not. */
   names(): string[] {
-    return (this.#names.all() as { name: string }[]).map(({ name }) => name);
+    return this.#names.all().map(({ name }) => name);
   }
 
   /** One row was written, or written over, or has gone: by its sum before and after. */

@@ -1,14 +1,9 @@
 import { Worker } from 'node:worker_threads';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, PendingCalls } from '@parley/protocol';
 
 import type { Hear } from './news.ts';
-import type { Forgetting, Notice, Opening, Reply, Severity, ThreadStart } from './thread-protocol.ts';
-
-interface Waiting {
-  resolve: (value: never) => void;
-  reject: (error: Error) => void;
-}
+import type { Forgetting, Notice, Numbered, Opening, Severity, ThreadStart } from './thread-protocol.ts';
 
 export interface PortOptions {
   /** How many calls may wait for an answer; beyond it callers are told to come back. */
@@ -31,13 +26,13 @@ const PIECES = 16;
 
 /**
  * The way to a store thread: what is asked within one turn of the event loop crosses in a few pieces, and the thread
- * answers in the same order. A lone call leaves at the end of its own turn.
+ * answers each call by its number. A lone call leaves at the end of its own turn.
  */
 export class ThreadPort {
   readonly #worker: Worker;
   readonly #options: PortOptions;
   #piece: string[] = [];
-  #waiting: Waiting[] = [];
+  readonly #pending = new PendingCalls();
   #scheduled = false;
   #gone: string | undefined;
   #closed: (() => void) | undefined;
@@ -62,6 +57,7 @@ export class ThreadPort {
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
       worker.on('message', (message: string) => {
+        // The thread that was started above wrote it.
         const opening = JSON.parse(message) as Opening;
         if ('news' in opening) return options.onNews?.(opening.news);
         if (opening.ready) return resolve();
@@ -82,13 +78,13 @@ export class ThreadPort {
 
   /** Calls that have not been answered yet. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#pending.size;
   }
 
   /** Sends one call; resolves with its answer or rejects with the rules' error. */
   call<T>(payload: unknown): Promise<T> {
     if (this.#gone !== undefined) return Promise.reject(unavailable(this.#gone));
-    if (this.#waiting.length >= this.#options.maxQueue) {
+    if (this.waiting >= this.#options.maxQueue) {
       return Promise.reject(
         new ParleyError('UNAVAILABLE', this.#options.overload ?? 'the hub is overloaded; retry', {
           retry_after_ms: 250,
@@ -96,9 +92,9 @@ export class ThreadPort {
       );
     }
     const text = JSON.stringify(payload);
-    return new Promise<T>((resolve, reject) => {
-      const waiting = this.#waiting.push({ resolve, reject });
-      const enough = Math.min(this.#options.maxPiece, Math.max(LEAST_PIECE, waiting / PIECES));
+    // The thread counts what arrives as the calls are counted here.
+    return this.#pending.open<T>(() => {
+      const enough = Math.min(this.#options.maxPiece, Math.max(LEAST_PIECE, this.waiting / PIECES));
       if (this.#piece.push(text) >= enough) this.#send();
       else if (!this.#scheduled) {
         this.#scheduled = true;
@@ -117,7 +113,7 @@ export class ThreadPort {
 
   /** Lets what is queued finish, then ends the thread. */
   async close(): Promise<void> {
-    while (this.#gone === undefined && this.#waiting.length > 0) {
+    while (this.#gone === undefined && this.waiting > 0) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     if (this.#gone !== undefined) return;
@@ -141,25 +137,24 @@ export class ThreadPort {
       this.#closed?.();
       return;
     }
-    const said = JSON.parse(message) as Reply[] | Notice;
+    // The hub's own thread wrote it.
+    const said = JSON.parse(message) as Numbered[] | Notice;
     if (!Array.isArray(said)) {
       if ('recovered' in said) this.#options.onRecovery();
       else this.#options.onFault(said.fault, said.severity);
       return;
     }
-    const waiting = this.#waiting.splice(0, said.length);
-    for (const [i, { ok, error, fault, severity }] of said.entries()) {
+    for (const [call, { ok, error, fault, severity }] of said) {
       if (fault !== undefined) this.#options.onFault(fault, severity);
-      if (error === undefined) waiting[i]?.resolve(ok as never);
-      else waiting[i]?.reject(new ParleyError(error.code, error.message, error.details));
+      if (error === undefined) this.#pending.resolve(call, ok);
+      else this.#pending.reject(call, new ParleyError(error.code, error.message, error.details));
     }
   }
 
   #end(reason: string): void {
     if (this.#gone !== undefined) return;
     this.#gone = reason;
-    for (const { reject } of this.#waiting) reject(unavailable(reason));
-    this.#waiting = [];
+    this.#pending.end(() => unavailable(reason));
     this.#options.onFault(reason, 'fatal');
   }
 }

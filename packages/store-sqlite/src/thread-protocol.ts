@@ -9,6 +9,8 @@ export interface ThreadStart {
   path: string;
   /** How many commands may share one commit. */
   maxBatch: number;
+  /** How long the commands of one commit may take before those of others have their turn. */
+  batchMs: number;
 }
 
 /** The first words of a store thread: what it meets on the way, then that it has opened its database, or why it could not. */
@@ -16,6 +18,9 @@ export type Opening =
   | { news: OpeningNews }
   | { ready: true }
   | { ready: false; message: string; /** The message was written for people. */ ours: boolean };
+
+/** An answer and the number of its call, counted from the first that ever crossed: one workspace may overtake another. */
+export type Numbered = [call: number, reply: Reply];
 
 /** The answer to one call of a batch; batches cross as one JSON text each way. */
 export interface Reply {

@@ -1,6 +1,6 @@
-import type { ThreadState } from '@parley/core';
+import { JOURNAL_PREFIX, type ThreadState } from '@parley/core';
 
-import { damaged, sumOfHead, sumOfThread, type ThreadColumns } from './row-sum.ts';
+import { damaged, sumOfHead, sumOfThread, type ThreadColumns } from '@parley/store-rows';
 
 /** A thread as it stands in its two rows; what the head's row holds is null where that row is missing. */
 export interface ThreadRecord extends ThreadColumns {
@@ -26,7 +26,16 @@ export function readThread(row: ThreadRecord): { state: ThreadState; head: strin
     sumOfHead({ thread: id, last_seq, updated_at, hash }) !== row.head_sum
   )
     throw damaged(`the state of ${thread_id}`, { thread_id });
+  // Its sum shows that it is as it was written.
   return { state: { ...(JSON.parse(row.state) as ThreadState), last_seq, updated_at }, head: hash };
+}
+
+/** The workspace in whose list of threads one stands; null for the logs of agents and of documents. */
+export function listedIn({
+  thread_id,
+  workspace_id,
+}: Pick<ThreadState, 'thread_id' | 'workspace_id'>): string | null {
+  return thread_id.startsWith(JOURNAL_PREFIX) ? null : workspace_id;
 }
 
 /** What an entry may change beside the head. */

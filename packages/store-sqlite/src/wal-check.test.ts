@@ -57,7 +57,7 @@ describe('a write-ahead log', () => {
 
   const frameAt = (frame: number): number => HEADER + (frame - 1) * FRAME;
 
-  test('[C-DUR-09] [R2] cut at every frame boundary and inside frames, it opens to a prefix without a hole', () => {
+  test('[C-DUR-09] [R2] [HUB-E3] cut at every frame boundary and inside frames, it opens to a prefix without a hole', () => {
     const lengths = new Set<number>();
     for (let frame = 0; frame <= frames; frame++) {
       const inside = [5, 24, 1_000, FRAME - 1][frame % 4] ?? 0;

@@ -1,4 +1,4 @@
-import type { Entry, SearchQuery, SearchResult } from '@parley/core';
+import { type SearchQuery, type SearchResult, readEntry } from '@parley/core';
 import { LIMITS, ParleyError } from '@parley/protocol';
 
 import { type Asked, AskedWords, quoted } from './asked-words.ts';
@@ -6,11 +6,11 @@ import { checkedEntry, LINKED, type LinkedRow, OPEN_TO } from './linked-row.ts';
 import { number } from './number.ts';
 import { isOfIndex } from './check-integrity.ts';
 import { type Candidate, rank } from './rank-messages.ts';
-import { damagedIndex } from './row-sum.ts';
+import { damagedIndex } from '@parley/store-rows';
 import { followerPosition } from './search-index.ts';
 import { mark, rowsOf } from './search-marks.ts';
-import { snippet } from './snippet.ts';
-import type { DatabaseSync, StatementSync } from './sqlite.ts';
+import { snippet } from '@parley/store-rows';
+import { type DatabaseSync, type StatementSync, oneRow } from './sqlite.ts';
 
 /** How many messages that have all the words are compared: the newest. */
 const CANDIDATES = 128;
@@ -88,16 +88,17 @@ export class WordSearch {
   }
 
   readable({ workspace_id, participant }: { workspace_id: string; participant: string }): string[] {
-    const rows = this.#sql.readable.all({ workspace: workspace_id, participant }) as { thread_id: string }[];
+    const rows = this.#sql.readable.all({ workspace: workspace_id, participant });
     return rows.map(({ thread_id }) => thread_id);
   }
 
   #search(query: SearchQuery, head: number): SearchResult {
+    if (!this.#isCounted()) throw damagedIndex();
     const asked = this.#words.takeApart(query.text);
     const lacks: SearchResult['lacks'] = [];
     if (!this.isIndexed(head)) lacks.push('changes');
     if (asked.cut) lacks.push('words');
-    const space = this.#sql.workspace.get(query.workspace_id) as { id: number } | undefined;
+    const space = this.#sql.workspace.get(query.workspace_id);
     if (asked.words.length === 0 || space === undefined) return { hits: [], lacks };
     const common = Math.max(LEAST_COUNTED, Math.floor(COUNTED / asked.words.length));
     const search: Search = {
@@ -118,6 +119,12 @@ export class WordSearch {
     return { hits, lacks: search.cut ? [...lacks, 'older_matches'] : lacks };
   }
 
+  /** False where FTS5 knows another number of messages than were put into it: it takes a lost index for an empty one. */
+  #isCounted(): boolean {
+    const { totals, rows } = oneRow(this.#sql.totals.get());
+    return firstVarint(totals ?? new Uint8Array()) === (rows ?? 0);
+  }
+
   #find(search: Search, counted: readonly Counted[]): void {
     const { asked, workspace, common } = search;
     const words = asked.words.map(quoted);
@@ -132,7 +139,7 @@ export class WordSearch {
 
   /** From the newest blocks on, as many at once as the rarest term needs for its share, until there is enough. */
   #findInBlocks(search: Search, terms: readonly string[], counted: readonly Counted[]): void {
-    const rows = this.#sql.blocks.all(search.workspace, MOST_BLOCKS) as { id: number; first: number }[];
+    const rows = this.#sql.blocks.all(search.workspace, MOST_BLOCKS);
     const oldest = Math.min(...counted.map((one) => one.oldest ?? 0));
     const atOnce = Math.min(BLOCKS, rows.filter(({ first }) => first > oldest).length + 1);
     const until = performance.now() + PATIENCE_MS;
@@ -148,14 +155,14 @@ export class WordSearch {
   #take(search: Search, terms: readonly string[], limit: number): void {
     const { query, asked, workspace } = search;
     const asking = { base: rowsOf(workspace).first, match: terms.join(' AND '), limit };
-    const positions = (this.#sql.match.all(asking) as { pos: number }[]).map(({ pos }) => pos);
+    const positions = this.#sql.match.all(asking).map(({ pos }) => pos);
     if (positions.length === limit) search.cut = true;
     const rows = this.#sql.rows.iterate({
       positions: JSON.stringify(positions),
       workspace: query.workspace_id,
       participant: query.participant ?? null,
       thread: query.thread_id ?? null,
-    }) as unknown as Iterable<LinkedRow>;
+    });
     const taken: { row: LinkedRow; body: string | undefined }[] = [];
     for (const row of rows) {
       // What can no longer be weighed is taken as it comes, as far as the answer has room for it.
@@ -199,20 +206,30 @@ export class WordSearch {
   /** The newest rows of an expression within the workspace, as many as make it common. */
   #count({ workspace, common }: Search, match: string): Counted {
     const { first: base, past } = rowsOf(workspace);
-    return this.#sql.count.get({ base, past, match, most: common }) as Counted;
+    return oneRow(this.#sql.count.get({ base, past, match, most: common }));
   }
 
   /** The expression for the threads to look through; undefined for all, or for more than the index is asked for. */
   #threads({ workspace_id, participant, thread_id }: SearchQuery): string | undefined {
     if (thread_id !== undefined) {
-      const { id } = (this.#sql.thread.get(thread_id) ?? { id: 0 }) as { id: number };
+      const { id } = this.#sql.thread.get(thread_id) ?? { id: 0 };
       return quoted(mark.thread(id));
     }
     if (participant === undefined) return undefined;
-    const rows = this.#sql.threads.all(workspace_id, participant, THREADS + 1) as { thread: number }[];
+    const rows = this.#sql.threads.all(workspace_id, participant, THREADS + 1);
     if (rows.length === 0) return quoted(mark.audience(0));
     return rows.length > THREADS ? undefined : anyOf(rows.map(({ thread }) => quoted(mark.audience(thread))));
   }
+}
+
+/** The first number of a record of FTS5, which begins with the number of rows. */
+function firstVarint(bytes: Uint8Array): number {
+  let value = 0;
+  for (const byte of bytes.subarray(0, 8)) {
+    value = value * 128 + (byte & 0x7f);
+    if (byte < 0x80) break;
+  }
+  return value;
 }
 
 function anyOf(terms: readonly string[]): string {
@@ -232,32 +249,43 @@ function rarityOf({ rows, oldest }: Counted, common: number, head: number): numb
 
 function bodyOf({ json }: LinkedRow): string | undefined {
   try {
-    return (JSON.parse(json) as Entry).body;
+    return readEntry(json).body;
   } catch {
     return undefined;
   }
 }
 
 function prepareStatements(db: DatabaseSync) {
-  const prepare = (sql: string): StatementSync => db.prepare(sql);
+  const prepare = <Row>(sql: string): StatementSync<Row> => db.prepare<Row>(sql);
   return {
-    workspace: prepare('SELECT id FROM searched_workspaces WHERE workspace_id = ?'),
-    thread: prepare('SELECT id FROM threads WHERE thread_id = ?'),
-    threads: prepare('SELECT thread FROM participants WHERE workspace_id = ? AND agent_id = ? LIMIT ?'),
-    blocks: prepare('SELECT id, first FROM searched_blocks WHERE workspace = ? ORDER BY first DESC LIMIT ?'),
-    count: prepare(
+    // Both numbers from one moment.
+    totals: prepare<{ totals: Uint8Array | null; rows: number | null }>(
+      `SELECT (SELECT block FROM search_data WHERE id = 1) AS totals,
+       (SELECT rows FROM tallies WHERE name = 'search') AS rows`,
+    ),
+    workspace: prepare<{ id: number }>('SELECT id FROM searched_workspaces WHERE workspace_id = ?'),
+    thread: prepare<{ id: number }>('SELECT id FROM threads WHERE thread_id = ?'),
+    threads: prepare<{ thread: number }>(
+      'SELECT thread FROM participants WHERE workspace_id = ? AND agent_id = ? LIMIT ?',
+    ),
+    blocks: prepare<{ id: number; first: number }>(
+      'SELECT id, first FROM searched_blocks WHERE workspace = ? ORDER BY first DESC LIMIT ?',
+    ),
+    count: prepare<Counted>(
       `SELECT count(*) AS rows, min(pos) AS oldest FROM (SELECT rowid - :base AS pos FROM search
        WHERE search MATCH :match AND rowid >= :base AND rowid < :past ORDER BY rowid DESC LIMIT :most)`,
     ),
-    match: prepare(
+    match: prepare<{ pos: number }>(
       'SELECT rowid - :base AS pos FROM search WHERE search MATCH :match ORDER BY rowid DESC LIMIT :limit',
     ),
     // The order of the positions is kept: nothing is sorted, and what is not read costs nothing.
-    rows: prepare(
+    rows: prepare<LinkedRow>(
       `SELECT ${LINKED} FROM json_each(:positions) j CROSS JOIN entries e ON e.pos = j.value
        CROSS JOIN threads t ON t.id = e.thread
        WHERE t.workspace_id = :workspace AND (:thread IS NULL OR t.thread_id = :thread) AND ${OPEN_TO}`,
     ),
-    readable: prepare(`SELECT t.thread_id FROM threads t WHERE t.workspace_id = :workspace AND ${OPEN_TO}`),
+    readable: prepare<{ thread_id: string }>(
+      `SELECT t.thread_id FROM threads t WHERE t.workspace_id = :workspace AND ${OPEN_TO}`,
+    ),
   };
 }

@@ -10,10 +10,13 @@ import {
   link,
   type Loaded,
   type Located,
+  OWN_WORKSPACE,
   type Reached,
   type RecordReader,
   seal,
   type ThreadState,
+  readEntry,
+  loadedRecord,
 } from '@parley/core';
 import { decide, fingerprint, type IdempotencyRecord, needs, replay, takeTurn } from '@parley/core/rules';
 import { type Cursor, ParleyError } from '@parley/protocol';
@@ -23,7 +26,6 @@ import { replyOf } from './fold-thread.ts';
 import { listRecords } from './list-records.ts';
 import { number } from './number.ts';
 import {
-  type CursorColumns,
   damaged,
   damagedEntry,
   readRecord,
@@ -32,11 +34,13 @@ import {
   sumOfHead,
   sumOfRecord,
   sumOfThread,
-} from './row-sum.ts';
-import { packAnswer, unpackAnswer } from './stored-answer.ts';
+} from '@parley/store-rows';
+import { Runs, sumOfRun } from './runs.ts';
+import { createSenderCounts, type SenderCounts } from './sender-counts.ts';
+import { packAnswer, unpackAnswer } from '@parley/store-rows';
 import type { DatabaseSync } from './sqlite.ts';
 import type { Tallies } from './tallies.ts';
-import { readThread, sameButForHead, type ThreadRecord } from './thread-record.ts';
+import { listedIn, readThread, sameButForHead } from './thread-record.ts';
 import type { Reply } from './thread-protocol.ts';
 import { prepareWriterStatements, type WriterStatements } from './writer-statements.ts';
 
@@ -48,6 +52,8 @@ interface CachedThread {
   dirty: boolean;
   /** The state as the table has it. */
   stored: ThreadState | undefined;
+  /** How many entries each sender has, of those who wrote lately. */
+  nthBySender: Map<string, number>;
 }
 
 const CACHED_THREADS = 2_000;
@@ -57,11 +63,18 @@ export class Writer {
   readonly #db: DatabaseSync;
   readonly #sql: WriterStatements;
   readonly #tallies: Tallies;
+  readonly #counts: SenderCounts;
   readonly #onEntry: (pos: number, thread: number, entry: Entry) => void;
   readonly #threads = new Map<string, CachedThread>();
   readonly #touched = new Set<CachedThread>();
   readonly #workspaces = new Set<string>();
   readonly #tagsByScope = new Map<string, string>();
+  readonly #runs: Runs;
+  /** How many entries the workspaces have that were written to lately. */
+  readonly #headsByWorkspace = new Map<string, number>();
+  /** The workspace of the newest entry; undefined where that is not known. */
+  #current: string | undefined;
+  /** The newest row of the log: those of all workspaces stand in one order, of which nobody is told. */
   #position: number;
   /** How far the log on disk has come. */
   #durable: number;
@@ -76,6 +89,8 @@ export class Writer {
     this.#onEntry = onEntry;
     this.#sql = prepareWriterStatements(db);
     this.#tallies = tallies;
+    this.#runs = new Runs(db);
+    this.#counts = createSenderCounts(db);
     this.#position = this.#durable = number(db, 'SELECT max(pos) FROM entries');
   }
 
@@ -110,6 +125,8 @@ export class Writer {
   drop(): void {
     this.#threads.clear();
     this.#touched.clear();
+    this.#headsByWorkspace.clear();
+    this.#current = undefined;
     this.#position = this.#durable;
   }
 
@@ -121,6 +138,7 @@ export class Writer {
     const result = replay(this.#record(name), idempotency, print);
     if (result !== undefined) return { result, replayed: true };
     const committed = this.#commit(command);
+    if (idempotency.peek === true) return committed;
     const text = packAnswer(committed.result);
     this.#sql.putKey.get(name, print, now, text, rowSum(name, print, now, text));
     return committed;
@@ -134,9 +152,7 @@ export class Writer {
   }
 
   #record(name: string): IdempotencyRecord | undefined {
-    const row = this.#sql.getKey.get(name) as
-      | { fingerprint: string; at: number; result: string; sum: string }
-      | undefined;
+    const row = this.#sql.getKey.get(name);
     if (row === undefined) return undefined;
     const { at, result, sum } = row;
     if (rowSum(name, row.fingerprint, at, result) !== sum) throw damaged(`the idempotency key ${name}`);
@@ -155,7 +171,7 @@ export class Writer {
   }
 
   #load(command: Command): Loaded {
-    const { thread, other, entry_seq, cursor, record, records } = needs(command);
+    const { thread, other, entry_seq, cursor, record, records, lease } = needs(command);
     const { workspace_id, agent_id } = command.caller;
     const cached = thread === undefined ? undefined : this.#thread(thread);
     const loaded: Loaded = {
@@ -169,9 +185,13 @@ export class Writer {
     }
     if (record !== undefined) {
       const row = this.#sql.getRecord.get(record.kind, workspace_id, record.key);
-      if (row !== undefined) loaded.record = readRecord(row as never) as NonNullable<Loaded['record']>;
+      if (row !== undefined) loaded.record = loadedRecord(record.kind, readRecord(row));
     }
     if (records === true) loaded.records = this.#readerFor(workspace_id);
+    if (lease !== undefined) {
+      const held = this.#readerFor(OWN_WORKSPACE).get('lease', lease);
+      if (held !== undefined) loaded.lease = held;
+    }
     return loaded;
   }
 
@@ -179,7 +199,7 @@ export class Writer {
     return {
       get: (kind, key) => {
         const row = this.#sql.getRecord.get(kind, workspace_id, key);
-        return row === undefined ? undefined : (readRecord(row as never) as never);
+        return row === undefined ? undefined : readRecord(row);
       },
       list: ({ limit = -1, ...query }) => listRecords(this.#db, { ...query, workspace_id, limit }),
     };
@@ -188,10 +208,10 @@ export class Writer {
   #thread(threadId: string): CachedThread | undefined {
     const cached = this.#threads.get(threadId);
     if (cached !== undefined) return cached;
-    const row = this.#sql.getThread.get(threadId) as ThreadRecord | undefined;
+    const row = this.#sql.getThread.get(threadId);
     if (row === undefined) return undefined;
     const { state, head } = readThread(row);
-    return this.#remember({ id: row.id, state, head, dirty: false, stored: state });
+    return this.#remember({ id: row.id, state, head, dirty: false, stored: state, nthBySender: new Map() });
   }
 
   /** With a side channel its main thread: what holds there may hold here. */
@@ -223,15 +243,15 @@ export class Writer {
   }
 
   #entry({ id, state: { thread_id } }: CachedThread, seq: number): Entry | undefined {
-    const row = this.#sql.getEntry.get(id, seq) as { hash: string; json: string } | undefined;
+    const row = this.#sql.getEntry.get(id, seq);
     if (row === undefined) return undefined;
-    const before = this.#sql.getEntry.get(id, seq - 1) as { hash: string } | undefined;
+    const before = this.#sql.getEntry.get(id, seq - 1);
     if (link(before?.hash ?? CHAIN_START, row.json) !== row.hash) throw damagedEntry(thread_id, seq);
-    return JSON.parse(row.json) as Entry;
+    return readEntry(row.json);
   }
 
   #cursor(thread: CachedThread, agentId: string): Cursor | undefined {
-    const row = this.#sql.getCursor.get(thread.id, agentId) as (CursorColumns & { sum: string }) | undefined;
+    const row = this.#sql.getCursor.get(thread.id, agentId);
     if (row === undefined) return undefined;
     const { thread_id } = thread.state;
     if (sumOfCursor(row) !== row.sum)
@@ -268,19 +288,45 @@ export class Writer {
   }
 
   #append(state: ThreadState, entries: readonly Entry[]): Reached {
-    const thread = this.#threads.get(state.thread_id) ?? this.#addThread(state);
+    const { thread_id, last_seq, workspace_id } = state;
+    // First, since it may find damage: a refused command leaves no trace.
+    const pos = this.#grow(workspace_id, entries.length);
+    const thread = this.#threads.get(thread_id) ?? this.#addThread(state);
     for (const entry of entries) {
       const sealed = seal(thread.head, entry);
       const replyTo = replyOf(entry);
       this.#sql.addEntry.get(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
+      this.#number(thread, entry);
       this.#onEntry(this.#position, thread.id, entry);
       thread.head = sealed.hash;
     }
     thread.state = state;
     thread.dirty = true;
     this.#touched.add(thread);
-    const { thread_id, last_seq, workspace_id } = state;
-    return { thread_id, last_seq, workspace_id, pos: this.#position };
+    return { thread_id, last_seq, workspace_id, after: pos - entries.length, pos };
+  }
+
+  /** Counts entries that are about to be written; where the newest one is of another workspace, a run begins. */
+  #grow(workspace_id: string, entries: number): number {
+    const head = this.#headsByWorkspace.get(workspace_id) ?? this.#runs.head(workspace_id);
+    if (entries === 0) return head;
+    this.#current ??= this.#sql.lastRun.get()?.workspace_id;
+    if (this.#current !== workspace_id) {
+      const run = { pos: this.#position + 1, workspace_id, place: head + 1 };
+      const sum = sumOfRun(run);
+      this.#sql.addRun.get(run.pos, workspace_id, run.place, sum);
+      this.#tallies.replace('runs', undefined, sum);
+      this.#current = workspace_id;
+    }
+    if (this.#headsByWorkspace.size >= CACHED_THREADS) this.#headsByWorkspace.clear();
+    this.#headsByWorkspace.set(workspace_id, head + entries);
+    return head + entries;
+  }
+
+  #number({ id, nthBySender }: CachedThread, { sender_agent_id: sender, seq }: Entry): void {
+    const nth = (nthBySender.get(sender) ?? this.#counts.through(id, sender, seq)) + 1;
+    nthBySender.set(sender, nth);
+    this.#counts.put(id, sender, seq, nth);
   }
 
   #addThread(state: ThreadState): CachedThread {
@@ -291,6 +337,7 @@ export class Writer {
       head: CHAIN_START,
       dirty: true,
       stored: undefined,
+      nthBySender: new Map(),
     });
   }
 
@@ -300,7 +347,7 @@ export class Writer {
       const { id, state, stored, head } = thread;
       const { last_seq, updated_at } = state;
       const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head });
-      this.#sql.putHead.get(id, last_seq, updated_at, head, sum);
+      this.#sql.putHead.get(id, last_seq, updated_at, head, sum, listedIn(state));
       if (stored === undefined || !sameButForHead(state, stored)) {
         const text = JSON.stringify(state);
         this.#sql.putThread.run(state.status, text, sumOfThread({ ...state, state: text }), id);
@@ -322,6 +369,6 @@ export class Writer {
   }
 }
 
-function sumIn(row: unknown): string | undefined {
-  return (row as { sum: string } | undefined)?.sum;
+function sumIn(row: { sum: string } | undefined): string | undefined {
+  return row?.sum;
 }

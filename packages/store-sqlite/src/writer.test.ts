@@ -1,0 +1,119 @@
+import fs, { copyFileSync, cpSync, fstatSync, statSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+
+import type { Committed } from '@parley/core';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { Batches } from './batches.ts';
+import { checkRecord } from './check-record.ts';
+import { number } from './number.ts';
+import { DATABASE_FILE } from './open-store.ts';
+import { SampleCommands } from './sample-commands.ts';
+import { tamper } from './sample-damage.ts';
+import { openSample, removeFolder, sampleFolder } from './sample-record.ts';
+import { sqliteModule } from './sqlite.ts';
+import type { Reply } from './thread-protocol.ts';
+
+/** More than the writer keeps in mind. */
+const THREADS = 2_000;
+
+function open() {
+  const folder = sampleFolder();
+  const db = openSample(folder);
+  onTestFinished(() => {
+    if (db.isOpen) db.close();
+    removeFolder(folder);
+  });
+  return { folder, db, batches: new Batches(db), sample: new SampleCommands() };
+}
+
+const committed = (replies: readonly Reply[]): Record<string, unknown>[] =>
+  replies.map((reply) => {
+    if (reply.ok === undefined) throw new Error(JSON.stringify(reply));
+    return (reply.ok as Committed).result;
+  });
+
+test('[R2] a thread with entries that are not on disk yet stays in mind, however many others come', () => {
+  const { folder, db, batches, sample } = open();
+  const all = Array.from({ length: THREADS }, (_, thread) => sample.create(thread, ['alice']));
+  committed(batches.run(all));
+  const first = (body: string) => sample.post('alice', 0, body);
+  const others = Array.from({ length: 20 }, (_, i) => sample.create(THREADS + i, ['alice']));
+  const replies = committed(batches.run([first('one'), ...others, first('two'), first('three')]));
+  const seqs = [0, -2, -1].map((at) => replies.at(at)?.['seq']);
+  expect(seqs).toEqual([1, 2, 3]);
+  expect(committed(batches.run([first('four')]))[0]).toMatchObject({ seq: 4 });
+  db.close();
+  expect(checkRecord(folder)).toMatchObject({ ok: true });
+});
+
+const WITHOUT_GUARD = 'DROP TRIGGER entries_never_change';
+
+test('[R11] nothing is decided on an entry that is not as it was written', () => {
+  const { folder, batches, sample } = open();
+  const [, posted] = committed(
+    batches.run([sample.create(0, ['alice']), sample.post('alice', 0, 'original')]),
+  );
+  tamper(
+    folder,
+    `${WITHOUT_GUARD}; UPDATE entries SET json = replace(json, 'original', 'changed') WHERE seq = 1`,
+  );
+  const replyTo = String(posted?.['message_id']);
+  const replies = batches.run([
+    sample.post('alice', 0, 'a reply', { replyTo }),
+    sample.ack('alice', 0, 1),
+    sample.post('alice', 0, 'no reply'),
+  ]);
+  const refused = {
+    error: { code: 'INTERNAL', message: expect.stringContaining('is damaged at seq 1') as string },
+  };
+  expect(replies).toMatchObject([refused, refused, { ok: {} }]);
+});
+
+test('[R5] [R11] a cursor that is not as it was written moves no further', () => {
+  const { folder, db, batches, sample } = open();
+  const post = () => sample.post('alice', 0, 'text');
+  committed(batches.run([sample.create(0, ['alice']), post(), post(), post(), sample.ack('alice', 0, 3)]));
+  tamper(folder, 'UPDATE cursors SET last_read_seq = 1');
+  const message = expect.stringContaining('the record is damaged: the cursor of alice') as string;
+  expect(batches.run([sample.ack('alice', 0, 2)])).toMatchObject([{ error: { code: 'INTERNAL', message } }]);
+  expect(number(db, 'SELECT last_read_seq FROM cursors')).toBe(1);
+});
+
+test('[R1] what a crash left in the write-ahead log alone is in the database before anybody is told of it', () => {
+  const { folder, batches, sample } = open();
+  committed(batches.run([sample.create(0, ['alice']), sample.post('alice', 0, 'text')]));
+  const crashed = sampleFolder();
+  const alone = sampleFolder();
+  onTestFinished(() => [crashed, alone].forEach(removeFolder));
+  for (const name of [DATABASE_FILE, `${DATABASE_FILE}-wal`]) cpSync(join(folder, name), join(crashed, name));
+  const entriesWithoutWal = (from: string): number => {
+    const path = join(alone, DATABASE_FILE);
+    copyFileSync(join(from, DATABASE_FILE), path);
+    const db = new (sqliteModule().DatabaseSync)(path, { readOnly: true });
+    try {
+      const isMade = number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'entries'") === 1;
+      return isMade ? number(db, 'SELECT count(*) FROM entries') : 0;
+    } finally {
+      db.close();
+    }
+  };
+  expect(entriesWithoutWal(crashed)).toBe(0);
+  const synced: number[] = [];
+  const { fsyncSync } = fs;
+  const sync = (how: typeof fsyncSync): void => {
+    fs.fsyncSync = how;
+    syncBuiltinESMExports();
+  };
+  onTestFinished(() => sync(fsyncSync));
+  sync((fd) => {
+    synced.push(fstatSync(fd).ino);
+    fsyncSync(fd);
+  });
+  const wal = statSync(join(crashed, `${DATABASE_FILE}-wal`)).ino;
+  const revived = openSample(crashed);
+  expect(synced).toContain(wal);
+  expect(entriesWithoutWal(crashed)).toBe(2);
+  revived.close();
+});
