@@ -11,6 +11,16 @@ test('[KNOW-17] Vietnamese is kept with its marks, in pairs, and without its mar
   });
 });
 
+test('[KNOW-17] marks of other languages make no text longer than the words that have them', () => {
+  const german = 'Für Müller wäre das schöne Köln übrigens auch früher größer';
+  expect(analyse(german)).toMatchObject({
+    pairs: [],
+    bare: ['fur', 'muller', 'ware', 'schone', 'koln', 'ubrigens', 'fruher', 'großer'],
+  });
+  for (const text of ['La población creció más rápido aquí', 'Țara și orașul său', 'Çok güzel bir şehir'])
+    expect(analyse(text)).toMatchObject({ pairs: [] });
+});
+
 test('[KNOW-17] letters that are composed differently are the same', () => {
   expect(analyse('phố'.normalize('NFD')).words).toEqual(analyse('phố'.normalize('NFC')).words);
 });

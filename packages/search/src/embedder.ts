@@ -1,11 +1,16 @@
-import type { ModelName } from './index-words.ts';
-import type { AskedVector } from './model.ts';
-import { BUILT_IN } from './model-files.ts';
-import { ModelPort } from './model-port.ts';
+import { availableParallelism } from 'node:os';
+
+import type { AskedVector, ModelName } from './index-words.ts';
+import { BUILT_IN, type ModelChoice } from './model-files.ts';
+import { ModelRunner } from './model-runner.ts';
+import { ModelMissing } from './model-port.ts';
+import { createPassageWorkers } from './passage-workers.ts';
 
 /** Makes vectors of texts. */
 export interface Embedder {
   readonly model: ModelName;
+  /** The model whose tokens measure the passages; left out where they are not known. */
+  readonly measure?: ModelChoice;
   /** A vector for each text. Null: the model does not know the language; undefined: there are none now. */
   embed(texts: readonly string[]): Promise<(Float32Array | null)[] | undefined>;
   /** A question goes before the passages that wait. */
@@ -15,70 +20,101 @@ export interface Embedder {
   close(): Promise<void>;
 }
 
-interface Job {
-  name: 'embed' | 'ask';
+interface Question {
   text: string;
-  resolve: (made: never) => void;
+  tries: number;
+  resolve: (made: AskedVector | null | undefined) => void;
 }
 
-/** The model that comes with the hub, in a process of its own: it starts with the first text and ends after a time without any. */
-export function createBuiltInEmbedder(idleMs: number, onFault: (error: unknown) => void): Embedder {
-  const questions: Job[] = [];
-  const passages: Job[] = [];
-  let port: ModelPort | undefined;
-  let fault: string | undefined;
-  let idle: NodeJS.Timeout | undefined;
-  let working: Promise<void> | undefined;
+/** So many questions go to the process at once. */
+const QUESTIONS_AT_ONCE = 32;
+/** Processes that make the vectors of passages; each has 100 to 160 MB while it is there. */
+const MOST_MAKERS = 2;
+/** They go as soon as nothing is left to do. */
+const REST_MS = 5_000;
 
-  async function work(): Promise<void> {
-    clearTimeout(idle);
-    for (let job = questions.shift() ?? passages.shift(); job; job = questions.shift() ?? passages.shift()) {
-      try {
-        port ??= new ModelPort();
-        job.resolve(await port.call<never>(job.name, job.text));
-      } catch (error) {
-        fault = error instanceof Error ? error.message : String(error);
-        onFault(new Error(`texts are found by their words alone until the hub starts anew: ${fault}`));
-        job.resolve(undefined as never);
-        for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined as never);
+/**
+ * A model in processes of its own. Questions have one for themselves; the vectors of passages are made in others, which
+ * step back behind whatever else wants the processor. What ends is started anew; only a model that is not there is given up.
+ */
+export function createModelEmbedder(
+  idleMs: number,
+  onFault: (error: unknown) => void,
+  choice: ModelChoice = BUILT_IN,
+): Embedder {
+  let fault: string | undefined;
+  const questions: Question[] = [];
+  const onEnded = ({ message }: Error): void =>
+    onFault(new Error(`texts are found by their words alone until the search model is back: ${message}`));
+  const asker = new ModelRunner({ choice, niceness: 0, idleMs, onEnded });
+  const makers = createPassageWorkers({
+    runners: Array.from(
+      { length: Math.min(MOST_MAKERS, availableParallelism()) },
+      () => new ModelRunner({ choice, niceness: 15, idleMs: Math.min(idleMs, REST_MS), onEnded }),
+    ),
+    giveUp,
+  });
+  let asking: Promise<void> | undefined;
+
+  /** Without the model or its runtime nothing can be made, now or later. */
+  function giveUp(error: ModelMissing): void {
+    if (fault !== undefined) return;
+    fault = error.message;
+    onFault(new Error(`texts are found by their words alone until the hub starts anew: ${fault}`));
+    endAll();
+  }
+
+  function endAll(): void {
+    for (const { resolve } of questions.splice(0)) resolve(undefined);
+    makers.end();
+  }
+
+  async function askAll(): Promise<void> {
+    while (questions.length > 0) {
+      const some = questions.splice(0, QUESTIONS_AT_ONCE);
+      // Nobody waits for a model that may be long in coming back.
+      const asked = asker.waitMs > 0 ? undefined : await askSome(some);
+      for (const [i, one] of some.entries()) {
+        const made = asked?.[i];
+        if (made !== undefined) one.resolve(made);
+        else if (fault === undefined && one.tries++ === 0 && asker.waitMs === 0) questions.push(one);
+        else one.resolve(undefined);
       }
     }
-    working = undefined;
-    idle = setTimeout(() => void rest(), idleMs).unref();
+    asking = undefined;
   }
 
-  function enqueue<T>(queue: Job[], name: Job['name'], text: string): Promise<T | undefined> {
-    if (fault !== undefined) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      queue.push({ name, text, resolve });
-      working ??= work();
-    });
-  }
-
-  async function rest(): Promise<void> {
-    clearTimeout(idle);
-    const old = port;
-    port = undefined;
-    await old?.close();
+  async function askSome(some: readonly Question[]): Promise<(AskedVector | null)[] | undefined> {
+    try {
+      return await asker.call<AskedVector | null>(
+        'ask',
+        some.map(({ text }) => text),
+      );
+    } catch (error) {
+      if (error instanceof ModelMissing) giveUp(error);
+      return undefined;
+    }
   }
 
   return {
-    model: BUILT_IN,
+    model: choice.name,
+    measure: choice,
     get fault() {
       return fault;
     },
-    async embed(texts) {
-      const made = await Promise.all(
-        texts.map((text) => enqueue<Float32Array | null>(passages, 'embed', text)),
-      );
-      return made.every((one) => one !== undefined) ? made : undefined;
+    embed: (texts) => (fault === undefined ? makers.embed(texts) : Promise.resolve(undefined)),
+    ask(text) {
+      if (fault !== undefined) return Promise.resolve(undefined);
+      return new Promise((resolve) => {
+        questions.push({ text, tries: 0, resolve });
+        // Those that come at the same time go together.
+        asking ??= Promise.resolve().then(askAll);
+      });
     },
-    ask: (text) => enqueue(questions, 'ask', text),
     async close() {
       fault ??= 'the search is closed';
-      for (const left of [...questions.splice(0), ...passages.splice(0)]) left.resolve(undefined as never);
-      await working;
-      await rest();
+      endAll();
+      await Promise.all([asker.close(), makers.close()]);
     },
   };
 }

@@ -107,7 +107,10 @@ test('[KNOW-17] while it fails the words answer and say so; another model has al
   const query = { workspace_id: 'w1', text: 'about the harbour', tags: [], limit: 5 };
   let search = open('m');
   answer = () => undefined;
-  await search.apply([page('d', 'Ships come and go.'), page('e', 'A hill.')], [], 1);
+  await search.apply([page('d', 'Ships come and go.'), page('e', 'A hill.')], [], {
+    workspace_id: 'w1',
+    pos: 1,
+  });
   await search.settled();
   const failing = await search.find({ ...query, text: 'hill' }, 20_000);
   expect(failing.lacks).toEqual(['meaning']);

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { inTime } from '@parley/protocol';
+
 import type { Embedder } from './embedder.ts';
 import { mayBeModelLanguage } from './model-language.ts';
 
@@ -18,7 +20,7 @@ export interface EmbeddingEndpoint {
   onFault: (error: unknown) => void;
 }
 
-interface Answer {
+interface EmbeddingsReply {
   data?: { index?: unknown; embedding?: unknown }[];
 }
 
@@ -31,18 +33,21 @@ export function createEndpointEmbedder(options: EmbeddingEndpoint): Embedder {
   let isFailing = false;
 
   async function vectors(input: readonly string[]): Promise<(Float32Array | null)[]> {
-    const response = await fetch(`${base}/embeddings`, {
-      method: 'POST',
-      redirect: 'error',
-      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(options.timeoutMs)]),
-      headers: {
-        'content-type': 'application/json',
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      },
-      body: JSON.stringify({ model, input, encoding_format: 'float' }),
+    const { data = [] } = await inTime(options.timeoutMs, closing.signal, async (signal) => {
+      const response = await fetch(`${base}/embeddings`, {
+        method: 'POST',
+        redirect: 'error',
+        signal,
+        headers: {
+          'content-type': 'application/json',
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        },
+        body: JSON.stringify({ model, input, encoding_format: 'float' }),
+      });
+      if (!response.ok) throw new Error(`the endpoint answered ${response.status}`);
+      // Each vector is checked below.
+      return (await response.json()) as EmbeddingsReply;
     });
-    if (!response.ok) throw new Error(`the endpoint answered ${response.status}`);
-    const { data = [] } = (await response.json()) as Answer;
     const made = new Map(data.map(({ index, embedding }) => [index, embedding]));
     return input.map((_, i) => toVector(made.get(i), dimensions));
   }
@@ -95,7 +100,7 @@ function toVector(embedding: unknown, dimensions: number): Float32Array | null {
     throw new Error(
       `the endpoint gives vectors of ${embedding.length} numbers, but search.embeddings.dimensions is ${dimensions}`,
     );
-  const vector = Float32Array.from(embedding as number[]);
+  const vector = Float32Array.from(embedding);
   const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
   return length === 0 ? null : vector.map((x) => x / length);
 }

@@ -33,10 +33,10 @@ export class SentenceFinder {
         const { words, pairs, bare } = analyse(passages[of]?.slice(start, end) ?? '');
         insert.run(i + 1, words.join(' '), pairs.join(' '), bare.join(' '));
       }
-      const select = this.#db.prepare(
+      const select = this.#db.prepare<{ id: number; score: number }>(
         'SELECT rowid AS id, rank AS score FROM temp.sentences WHERE sentences MATCH ?',
       );
-      const rows = select.all(query) as { id: number; score: number }[];
+      const rows = select.all(query);
       return rows
         .map(({ id, score }) => ({
           sentence: sentences[id - 1],

@@ -1,4 +1,4 @@
-import type { AskedVector } from './model.ts';
+import type { AskedVector } from './index-words.ts';
 import type { Near } from './vectors.ts';
 
 /**

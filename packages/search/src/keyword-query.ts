@@ -1,4 +1,5 @@
 import { analyse, isMarked, pairsOf, type Words } from './analyse.ts';
+import { isForeign, SMALL_WORDS } from './model-language.ts';
 
 /** Beyond this many words a question says nothing new; nor do more terms than these, of which each costs the same. */
 const MOST_WORDS = 64;
@@ -6,6 +7,14 @@ const MOST_TERMS = 64;
 
 /** English words that stand in every text: they tell nothing and cost the most. */
 const FILLING = new Set('the of and is are was were a an in to by on at for it that with as be'.split(' '));
+/** The same in scripts of their own, in the form in which words are looked for. */
+const OTHER_FILLING = new Set(
+  analyse(
+    'في من على إلى عن مع هو هي ما هذا هذه التي الذي كان كانت أن هل ' +
+      'के का की में है हैं को से और था थे थी ने पर एक यह कि लिए किया क्या ' +
+      'и в на с по из к о что как был была были не для от это',
+  ).words,
+);
 
 /** What of a question is looked for, and in which of the columns. */
 export interface AskedTerms {
@@ -16,11 +25,12 @@ export interface AskedTerms {
 /** The words of a question that tell something; undefined: it has none. */
 export function askedTerms(text: string): AskedTerms | undefined {
   const asked = analyse(text);
-  const telling = asked.words.filter((word) => !FILLING.has(word));
+  const filling = isForeign(asked.words) ? SMALL_WORDS : FILLING;
+  const telling = asked.words.filter((word) => !filling.has(word) && !OTHER_FILLING.has(word));
   const words = (telling.length > 0 ? telling : asked.words).slice(0, MOST_WORDS);
   if (words.length === 0) return undefined;
-  const terms = [...new Set([...words, ...pairsOf(words)])].slice(0, MOST_TERMS);
-  return { columns: isMarked({ words }) ? ['words', 'pairs'] : ['words', 'bare'], terms };
+  const terms = [...new Set([...words, ...pairsOf(asked.words.slice(0, MOST_WORDS))])].slice(0, MOST_TERMS);
+  return { columns: isMarked(asked) ? ['words', 'pairs'] : ['words', 'bare'], terms };
 }
 
 /** The FTS5 expression for a question: any of its words counts, rare ones the most. Undefined: it has no words. */

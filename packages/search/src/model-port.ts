@@ -1,41 +1,53 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import type { Call, Reply } from './thread-port.ts';
+import { PendingCalls } from '@parley/protocol';
 
-/** The way to the model's process; whoever waits when it ends is told so. It ends with us, however we end. */
+import type { ModelChoice } from './model-files.ts';
+import type { ThreadCall, Reply } from './thread-port.ts';
+
+/** The process ended while something was asked of it; a new one may do better. */
+export class ModelEnded extends Error {}
+
+/** There is no model, or no runtime for it: another process would fare no better. */
+export class ModelMissing extends Error {}
+
+/** The way to a process of the model; whoever waits when it ends is told so. It ends with us, however we end. */
 export class ModelPort {
   readonly #child: ChildProcess;
-  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
-  #next = 1;
+  readonly #pending = new PendingCalls();
   #gone: string | undefined;
 
-  constructor() {
+  constructor(choice: ModelChoice, niceness: number) {
     const file = import.meta.url.endsWith('.ts') ? './model-process-source.mjs' : './model-process.js';
-    this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+    const start = JSON.stringify({ choice, niceness });
+    this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), [start], {
       serialization: 'advanced',
       execArgv: [],
       // Nothing of the hub's surroundings is its business.
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    this.#child.on('message', ({ id, ok, error }: Reply) => {
-      const one = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (error === undefined) one?.resolve(ok as never);
-      else one?.reject(new Error(error));
+    this.#child.on('message', ({ id, ok, error, isUnavailable }: Reply) => {
+      if (error === undefined) this.#pending.resolve(id, ok);
+      else this.#pending.reject(id, isUnavailable === true ? new ModelMissing(error) : new Error(error));
     });
     this.#child.on('error', (error) => this.#end(error.message));
-    this.#child.on('exit', () => this.#end('the search model has ended'));
+    this.#child.on('exit', (code, signal) =>
+      this.#end(`the search model has ended (${signal ?? `code ${code}`})`),
+    );
   }
 
-  call<T>(name: 'embed' | 'ask', text: string): Promise<T> {
-    if (this.#gone !== undefined) return Promise.reject(new Error(this.#gone));
-    const id = this.#next++;
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#child.send({ id, name, args: [text] } satisfies Call);
-    });
+  get isGone(): boolean {
+    return this.#gone !== undefined;
+  }
+
+  call<T>(name: 'embed' | 'ask', texts: readonly string[]): Promise<T[]> {
+    if (this.#gone !== undefined) return Promise.reject(new ModelEnded(this.#gone));
+    // What cannot be sent is told of when the process is gone.
+    return this.#pending.open<T[]>((id) =>
+      this.#child.send({ id, name, args: [texts] } satisfies ThreadCall, () => {}),
+    );
   }
 
   async close(): Promise<void> {
@@ -47,7 +59,6 @@ export class ModelPort {
 
   #end(reason: string): void {
     this.#gone ??= reason;
-    for (const { reject } of this.#waiting.values()) reject(new Error(this.#gone));
-    this.#waiting.clear();
+    this.#pending.end(() => new ModelEnded(this.#gone));
   }
 }

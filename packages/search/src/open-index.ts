@@ -1,12 +1,20 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 
-import { type DatabaseSync, isPassing, sqliteModule } from '@parley/sqlite';
+import {
+  type DatabaseSync,
+  isPassing,
+  SQLITE_CORRUPT,
+  SQLITE_NOTADB,
+  sqliteCode,
+  sqliteModule,
+  oneRow,
+} from '@parley/sqlite';
 
 import { indexProblem } from './index-tally.ts';
 import { keywordTable } from './keyword-table.ts';
 
 /** Raised when what is kept, or how words are taken apart, changes: the index is then made anew from the documents. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 /** The numbers of passages are never used twice: a vector that is still being made for an old text must find no new one. */
 const TABLES = `
@@ -18,7 +26,6 @@ const TABLES = `
     UNIQUE (workspace, document)
   ) STRICT;
   CREATE INDEX documents_of ON documents (workspace, belongs);
-  CREATE INDEX documents_by_age ON documents (revision);
   CREATE TABLE tags (tag TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (tag, document)) STRICT, WITHOUT ROWID;
   CREATE INDEX tags_of ON tags (document);
   CREATE TABLE passages (
@@ -32,6 +39,12 @@ const TABLES = `
   CREATE TABLE vectors (passage INTEGER PRIMARY KEY, workspace INTEGER NOT NULL, vector BLOB NOT NULL) STRICT;
   CREATE INDEX vectors_of ON vectors (workspace);
   CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+/** What changed without a new version: the index of before is of use as it is. */
+const LATER = `
+  DROP INDEX IF EXISTS documents_by_age;
+  CREATE INDEX IF NOT EXISTS documents_by_place ON documents (workspace, revision);
 `;
 
 /**
@@ -54,6 +67,20 @@ export function dropIndex(path: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
 }
 
+/** The index lost something while it was open. */
+export class IndexDamaged extends Error {}
+
+/** A table that is gone, or has lost what FTS5 keeps beside it; SQLite has no code of its own for either. */
+const LOST_TABLE = /no such table|vtable constructor failed/;
+
+/** True for what speaks against the index itself: nothing that it says may be believed. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof IndexDamaged) return true;
+  const code = sqliteCode(error);
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return true;
+  return error instanceof Error && LOST_TABLE.test(error.message);
+}
+
 /** What is wrong with an index that nobody has to have; undefined where it is sound, or not there. */
 export function checkIndex(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
@@ -61,7 +88,9 @@ export function checkIndex(path: string): string | undefined {
   try {
     db = new (sqliteModule().DatabaseSync)(path, { readOnly: true, timeout: 5_000 });
     db.exec('BEGIN');
-    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    const { user_version: version } = oneRow(
+      db.prepare<{ user_version: number }>('PRAGMA user_version').get(),
+    );
     return version === VERSION ? indexProblem(db) : undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -78,10 +107,13 @@ function prepare(path: string): DatabaseSync {
     db.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON; PRAGMA cache_size = -8192; PRAGMA journal_size_limit = 16777216',
     );
-    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    const { user_version: version } = oneRow(
+      db.prepare<{ user_version: number }>('PRAGMA user_version').get(),
+    );
     if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES}; PRAGMA user_version = ${VERSION}; COMMIT`);
     else if (version !== VERSION) throw new Error(`the index has version ${version}`);
-    const [check] = db.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
+    db.exec(LATER);
+    const [check] = db.prepare<{ quick_check: string }>('PRAGMA quick_check(1)').all();
     if (check?.quick_check !== 'ok') throw new Error('the index is damaged');
     const problem = indexProblem(db);
     if (problem !== undefined) throw new Error(problem);
@@ -103,11 +135,9 @@ function createPrivate(path: string): void {
 const COLUMNS = 'words, pairs, bare';
 const TOKENS = `tokenize = "porter unicode61 remove_diacritics 0 tokenchars '_'"`;
 
-/** Makes what one workspace needs. */
+/** Makes what one workspace needs. It keeps its words: without them FTS5 goes on counting passages that have gone. */
 export function createKeywordTable(db: DatabaseSync, workspace: number): void {
-  db.exec(
-    `CREATE VIRTUAL TABLE IF NOT EXISTS ${keywordTable(workspace)} USING fts5(${COLUMNS}, content = '', contentless_delete = 1, ${TOKENS})`,
-  );
+  db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS ${keywordTable(workspace)} USING fts5(${COLUMNS}, ${TOKENS})`);
 }
 
 /** A table of one connection for the sentences among which an answer is looked for. */

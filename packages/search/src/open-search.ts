@@ -8,12 +8,15 @@ import { ParleyError } from '@parley/protocol';
 import type { Embedder } from './embedder.ts';
 import type {
   Dropped,
+  EmbeddedPassage,
   FindQuery,
   Found,
   IndexedDocument,
   KnownDocument,
-  PassageKey,
+  Place,
+  Renumbered,
   Sentence,
+  WaitingPassage,
 } from './index-words.ts';
 import type { QdrantPlace } from './qdrant.ts';
 import { ThreadPort, type ThreadStart } from './thread-port.ts';
@@ -42,11 +45,12 @@ interface Finding extends Found {
 /** Texts found by their words and their meaning. Threads start with the first need. */
 export interface Search {
   readonly backend: 'embedded' | 'qdrant';
-  place(): Promise<number | undefined>;
+  place(workspace_id: string): Promise<number | undefined>;
   workspaces(): Promise<string[]>;
   known(workspace_id: string): Promise<KnownDocument[]>;
-  apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place?: number): Promise<void>;
-  dropBefore(revision: number): Promise<void>;
+  renumber(documents: readonly Renumbered[]): Promise<string[]>;
+  apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place?: Place): Promise<void>;
+  dropBefore(workspace_id: string, revision: number): Promise<void>;
   forget(workspace_id: string): Promise<void>;
   /** Answers within the time it is given, if need be without the vectors. */
   find(query: FindQuery, withinMs: number, meaningWithinMs?: number): Promise<Finding>;
@@ -59,7 +63,8 @@ export interface Search {
 
 /** The files of the embedded index. */
 export const INDEX_FILES = { documents: 'search.db', messages: 'search-messages.db' } as const;
-const AT_ONCE = 16;
+/** So many passages get their vectors at once. */
+const AT_ONCE = 64;
 /** How many searches may be under way: they are answered one after the other. */
 const MOST_AT_ONCE = 32;
 /** How long after vectors could not be made they are tried again. */
@@ -82,18 +87,22 @@ export function openSearch({ folder, kind, embedder, qdrant, onFault, onNews }: 
   };
 
   function threadStart(): ThreadStart {
-    const start = { path: join(folder, INDEX_FILES[kind]), model: embedder.model };
+    const start = { path: join(folder, INDEX_FILES[kind]), model: embedder.model, measure: embedder.measure };
     return qdrant === undefined ? start : { ...start, qdrant: { ...qdrant, kind, owner: ownerOf(folder) } };
   }
 
   async function embedWaiting(): Promise<void> {
     while (!closing.signal.aborted && embedder.fault === undefined) {
-      const waiting = await index().call<{ passage: PassageKey; text: string }[]>('waiting', AT_ONCE);
+      const waiting = await index().call<WaitingPassage[]>('waiting', AT_ONCE);
       if (waiting.length === 0) return;
-      const made = await embedder.embed(waiting.map(({ text }) => text));
+      const made = await embedder.embed(waiting.flatMap(({ texts }) => texts));
       if (made === undefined) return tryLater();
-      const vectors = waiting.map(({ passage }, i) => ({ passage, vector: made[i] ?? null }));
-      await index().call('embed', vectors);
+      let at = 0;
+      const embedded = waiting.map(({ passage, texts }): EmbeddedPassage => {
+        const parts = made.slice(at, (at += texts.length));
+        return { passage, vectors: parts.filter((one) => one !== null) };
+      });
+      await index().call('embed', embedded);
     }
   }
 
@@ -127,14 +136,20 @@ export function openSearch({ folder, kind, embedder, qdrant, onFault, onNews }: 
 
   return {
     backend: qdrant === undefined ? 'embedded' : 'qdrant',
-    place: () => index().call('place'),
+    async place(workspace_id) {
+      const place = await index().call<number | undefined>('place', workspace_id);
+      // What waited for its vectors when the hub ended waits no longer.
+      startEmbedding();
+      return place;
+    },
     workspaces: () => index().call('workspaces'),
     known: (workspace_id) => index().call('known', workspace_id),
+    renumber: (documents) => index().call('renumber', documents),
     async apply(puts, drops, place) {
       await index().call('apply', puts, drops, place);
       if (puts.length > 0) startEmbedding();
     },
-    dropBefore: (revision) => index().call('dropBefore', revision),
+    dropBefore: (...args) => index().call('dropBefore', ...args),
     forget: (workspace_id) => index().call('forget', workspace_id),
     async find(query, withinMs, meaningWithinMs = withinMs / 2) {
       if (finding >= MOST_AT_ONCE)

@@ -1,9 +1,11 @@
-import type { DatabaseSync, StatementSync } from '@parley/sqlite';
+import { type DatabaseSync, type StatementSync, oneRow } from '@parley/sqlite';
 
 import { analyse } from './analyse.ts';
+import { fitOf } from './fit.ts';
 import { fuse, leastNear, meaningCounts, PER_LEG } from './fuse.ts';
 import type {
   Dropped,
+  EmbeddedPassage,
   Found,
   FindQuery,
   FoundPassage,
@@ -11,67 +13,74 @@ import type {
   IndexedDocument,
   KnownDocument,
   ModelName,
-  PassageKey,
+  Place,
+  Renumbered,
+  WaitingPassage,
 } from './index-words.ts';
-import { askedTerms, expressionOf, rarest } from './keyword-query.ts';
-import type { AskedVector } from './model.ts';
-import { countIndex, type IndexTally, readTally, sumOfDocument } from './index-tally.ts';
+import type { AskedVector } from './index-words.ts';
+import { countIndex, type IndexTally, knowsWords, readTally, sumOfDocument } from './index-tally.ts';
 import { keywordTable } from './keyword-table.ts';
-import { createKeywordTable } from './open-index.ts';
-import { withContext, wholePassagesOf } from './passages.ts';
+import type { IndexForm } from './index-form.ts';
+import { createKeywordTable, IndexDamaged } from './open-index.ts';
+import { forModel, windowsOf, withContext, wholePassagesOf } from './passages.ts';
+import type { Ruler } from './ruler.ts';
 import { cosine, type Near, VectorArena } from './vectors.ts';
+import { WordLeg } from './word-leg.ts';
 
-/** How many of the nearest are compared again with full numbers. */
-const RESCORED = 150;
-/** Words that stand in so many passages cost the most and tell the least: a large index asks for the rarer ones alone. */
-const MOST_MATCHES = 15_000;
-/** How long a count is good: within it the index grows by little. */
-const COUNT_MS = 600_000;
-const MOST_COUNTS = 20_000;
-/** A word in its place, a pair of neighbours, a word without its marks. */
-const WEIGHTS = '1.0, 0.5, 1.0';
+/** How many of the nearest are compared again with full numbers; a passage may be among them by several of its parts. */
+const RESCORED = 300;
 
 /** The embedded index, a file; it lives in a thread of its own. */
 export class PassageIndex implements Index {
   readonly #db: DatabaseSync;
   readonly #model: ModelName;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, StatementSync<unknown>>();
   readonly #arenas = new Map<number, VectorArena>();
-  readonly #counts = new Map<string, { count: number; until: number }>();
+  /** How many passages each workspace has; counted with the first question. */
+  readonly #passages = new Map<number, number>();
+  readonly #words: WordLeg;
+  readonly #ruler: Ruler;
+  readonly #form: IndexForm;
   #tally: IndexTally;
 
-  constructor(db: DatabaseSync, model: ModelName) {
+  constructor(db: DatabaseSync, model: ModelName, ruler: Ruler, form: IndexForm) {
     this.#db = db;
     this.#model = model;
+    this.#words = new WordLeg((sql) => this.#run(sql));
+    this.#ruler = ruler;
+    this.#form = form;
     this.#tally = readTally(db) ?? countIndex(db);
     this.#checkModel();
   }
 
-  place(): number | undefined {
-    const row = this.#run('SELECT value FROM state WHERE name = ?').get('place') as
-      | { value: string }
-      | undefined;
-    return row === undefined ? undefined : Number(row.value);
+  /** What was taken apart in another way has no place: all is held against it, and found as it is until it is put anew. */
+  place(workspace_id: string): number | undefined {
+    const [form, pos] = this.#state(`place ${workspace_id}`)?.split(' ') ?? [];
+    return form === this.#form.id ? Number(pos) : undefined;
   }
 
-  apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place: number | undefined): void {
+  apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place: Place | undefined): void {
     this.#transaction(() => {
-      for (const { workspace_id, document_id } of [...drops, ...puts]) this.#drop(workspace_id, document_id);
-      for (const document of puts) this.#put(document);
-      if (place !== undefined)
-        this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run('place', String(place));
+      for (const { workspace_id, document_id } of drops) this.#drop(workspace_id, document_id);
+      for (const document of puts)
+        this.#put(document, this.#drop(document.workspace_id, document.document_id));
+      if (place !== undefined) this.#keep(`place ${place.workspace_id}`, `${this.#form.id} ${place.pos}`);
     });
   }
 
-  dropBefore(revision: number): void {
-    const select = this.#run(
-      `SELECT w.name AS workspace_id, d.document AS document_id FROM documents d JOIN workspaces w ON w.id = d.workspace
-       WHERE d.revision < ? ORDER BY d.id LIMIT 1000`,
+  dropBefore(workspace_id: string, revision: number): void {
+    const workspace = this.#existing(workspace_id) ?? 0;
+    const select = this.#run<{ document_id: string }>(
+      'SELECT document AS document_id FROM documents WHERE workspace = ? AND revision < ? ORDER BY id LIMIT 1000',
     );
     for (;;) {
-      const old = select.all(revision) as unknown as Dropped[];
+      const old = select.all(workspace, revision);
       if (old.length === 0) return;
-      this.apply([], old, undefined);
+      this.apply(
+        [],
+        old.map(({ document_id }) => ({ workspace_id, document_id })),
+        undefined,
+      );
     }
   }
 
@@ -85,84 +94,137 @@ export class PassageIndex implements Index {
   }
 
   workspaces(): string[] {
-    const rows = this.#run('SELECT name FROM workspaces').all() as { name: string }[];
+    const rows = this.#run<{ name: string }>('SELECT name FROM workspaces').all();
     return rows.map(({ name }) => name);
   }
 
   known(workspace_id: string): KnownDocument[] {
     const workspace = this.#existing(workspace_id);
     if (workspace === undefined) return [];
-    const select = this.#run('SELECT document AS document_id, version FROM documents WHERE workspace = ?');
-    return select.all(workspace) as { document_id: string; version: string }[];
+    const select = this.#run<{ document_id: string; version: string }>(
+      'SELECT document AS document_id, version FROM documents WHERE workspace = ?',
+    );
+    const rows = select.all(workspace);
+    return rows.map(({ document_id, version }) => ({ document_id, version: this.#form.open(version) }));
   }
 
-  waiting(limit: number): { passage: number; text: string }[] {
-    const select = this.#run(
+  renumber(documents: readonly Renumbered[]): string[] {
+    const missing: string[] = [];
+    const update = this.#run(
+      'UPDATE documents SET version = ?, revision = ? WHERE workspace = ? AND document = ? AND version = ?',
+    );
+    this.#transaction(() => {
+      for (const { workspace_id, document_id, revision, ...versions } of documents) {
+        const [was, version] = [this.#form.seal(versions.was), this.#form.seal(versions.version)];
+        const workspace = this.#existing(workspace_id) ?? 0;
+        if (update.run(version, revision, workspace, document_id, was).changes === 0) {
+          missing.push(document_id);
+          continue;
+        }
+        this.#count(-1, workspace, document_id, was);
+        this.#count(1, workspace, document_id, version);
+      }
+    });
+    return missing;
+  }
+
+  waiting(limit: number): WaitingPassage[] {
+    const select = this.#run<{ passage: number; title: string; headings: string; text: string }>(
       `SELECT p.id AS passage, d.title, p.headings, p.text FROM passages p JOIN documents d ON d.id = p.document
        WHERE p.embedded = 0 ORDER BY p.id LIMIT ?`,
     );
-    const rows = select.all(limit) as { passage: number; title: string; headings: string; text: string }[];
+    const rows = select.all(limit);
     return rows.map(({ passage, title, headings, text }) => ({
       passage,
-      text: withContext(title, JSON.parse(headings) as string[], text),
+      texts: windowsOf(title, readHeadings(headings), text, this.#ruler),
     }));
   }
 
-  embed(vectors: readonly { passage: PassageKey; vector: Float32Array | null }[]): void {
+  embed(made: readonly EmbeddedPassage[]): void {
     this.#transaction(() => {
-      for (const { passage, vector } of vectors) {
-        const mark = this.#run('UPDATE passages SET embedded = 1 WHERE id = ? RETURNING workspace');
-        const row = mark.get(passage) as { workspace: number } | undefined;
-        if (row === undefined || vector === null) continue;
-        const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
-        const had = this.#run('DELETE FROM vectors WHERE passage = ?').run(passage).changes;
-        this.#run('INSERT INTO vectors VALUES (?, ?, ?)').run(passage, row.workspace, bytes);
-        this.#tally.vectors += 1 - had;
-        this.#arenas.get(row.workspace)?.put(Number(passage), vector);
+      for (const { passage, vectors } of made) {
+        const mark = this.#run<{ workspace: number }>(
+          'UPDATE passages SET embedded = 1 WHERE id = ? RETURNING workspace',
+        );
+        const row = mark.get(passage);
+        if (row === undefined || vectors.length === 0) continue;
+        this.#tally.vectors -= this.#run('DELETE FROM vectors WHERE passage = ?').run(passage).changes;
+        this.#keepVectors(Number(passage), row.workspace, toBytes(vectors));
       }
     });
+  }
+
+  #keepVectors(passage: number, workspace: number, bytes: Uint8Array): void {
+    this.#run('INSERT INTO vectors VALUES (?, ?, ?)').run(passage, workspace, bytes);
+    this.#run('UPDATE passages SET embedded = 1 WHERE id = ?').run(passage);
+    this.#tally.vectors++;
+    this.#arenas.get(workspace)?.put(passage, this.#vectorsIn(bytes));
+  }
+
+  /** The vectors of a passage stand one behind the other. */
+  #vectorsIn(bytes: Uint8Array): Float32Array[] {
+    const all = new Float32Array(Uint8Array.from(bytes).buffer);
+    const { dimensions } = this.#model;
+    return Array.from({ length: all.length / dimensions }, (_, i) =>
+      all.subarray(i * dimensions, (i + 1) * dimensions),
+    );
   }
 
   find({ workspace_id, text, tags, groups, limit, leg }: FindQuery, asked: AskedVector | undefined): Found {
     const workspace = this.#existing(workspace_id);
     if (workspace === undefined) return { passages: [], keyword_hits: 0, vector_hits: 0, pending: 0 };
     const allowed = this.#allowed(workspace, tags, groups);
-    const keyword = leg === 'vectors' ? [] : this.#byWords(workspace, text, allowed);
+    const keyword = leg === 'vectors' ? [] : this.#words.find(workspace, text, allowed);
+    this.#checkWords(workspace, keyword.length > 0);
     const isCounted = leg !== 'keyword' && meaningCounts(asked, keyword);
     const near = asked === undefined || !isCounted ? [] : this.#byMeaning(workspace, asked, allowed);
     const passages = fuse([keyword, near]).slice(0, limit);
-    const waiting = this.#run('SELECT count(*) AS n FROM passages WHERE workspace = ? AND embedded = 0');
-    const { n: pending } = waiting.get(workspace) as { n: number };
+    const covered = this.#words.coverage(
+      workspace,
+      text,
+      passages.map(({ passage }) => passage),
+    );
+    const cosines = new Map(near.map(({ passage, score }) => [passage, score]));
+    const fit = (passage: number): number =>
+      fitOf(covered.of(passage), covered.chance, near.length === 0 ? undefined : (cosines.get(passage) ?? 0));
+    const waiting = this.#run<{ n: number }>(
+      'SELECT count(*) AS n FROM passages WHERE workspace = ? AND embedded = 0',
+    );
+    const { n: pending } = oneRow(waiting.get(workspace));
     return {
-      passages: passages.flatMap((one) => this.#passage(one)),
+      passages: passages.flatMap((one) => this.#passage(one, fit(one.passage))),
       keyword_hits: keyword.length,
       vector_hits: near.length,
       pending,
     };
   }
 
-  #byWords(workspace: number, text: string, allowed: ReadonlySet<number> | undefined): Near[] {
-    const asked = askedTerms(text);
-    if (asked === undefined) return [];
-    const telling = this.#isLarge()
-      ? rarest(asked, MOST_MATCHES, (one) => this.#matches(workspace, one))
-      : asked;
-    if (telling.terms.length === 0) return [];
-    const query = expressionOf(telling);
-    const table = keywordTable(workspace);
-    const select = this.#run(
-      // `rank` is worked out once for each passage; bm25() in both places would be worked out twice.
-      `SELECT rowid AS passage, -rank AS score FROM ${table} WHERE ${table} MATCH ? AND rank MATCH 'bm25(${WEIGHTS})'
-       AND rowid >= ? ORDER BY rank LIMIT ?`,
-    );
-    const from = this.#newest(table, query);
-    if (allowed === undefined) return select.all(query, from, PER_LEG) as never;
-    const found: Near[] = [];
-    for (const row of select.iterate(query, from, -1) as unknown as Iterable<Near>) {
-      if (allowed.has(row.passage)) found.push(row);
-      if (found.length === PER_LEG) break;
+  /** FTS5 takes words that it has lost for words that nobody wrote: what it lacks must not be taken for nothing found. */
+  #checkWords(workspace: number, hasFound: boolean): void {
+    const there = this.#words.count(workspace);
+    const written = this.#passagesIn(workspace);
+    if (there !== written)
+      throw new IndexDamaged(`the words of ${there} passages are there, ${written} were written`);
+    if (!hasFound && !knowsWords(this.#db, workspace))
+      throw new IndexDamaged('passages are not found by their words');
+  }
+
+  #passagesIn(workspace: number): number {
+    let count = this.#passages.get(workspace);
+    if (count === undefined) {
+      const select = this.#run<{ n: number }>(
+        'SELECT count(*) AS n FROM passages WHERE document IN (SELECT id FROM documents WHERE workspace = ?)',
+      );
+      count = oneRow(select.get(workspace)).n;
+      this.#passages.set(workspace, count);
     }
-    return found;
+    return count;
+  }
+
+  #countPassage(one: 1 | -1, workspace: number): void {
+    this.#tally.passages += one;
+    const count = this.#passages.get(workspace);
+    if (count !== undefined) this.#passages.set(workspace, count + one);
   }
 
   #count(one: 1 | -1, workspace: number, document: string, version: string): void {
@@ -170,46 +232,17 @@ export class PassageIndex implements Index {
     this.#tally.sums = (this.#tally.sums ^ sumOfDocument(workspace, document, version)) >>> 0;
   }
 
-  /** Where even the rarest word stands in very many passages, the newest of them are ranked: from this one on. */
-  #newest(table: string, query: string): bigint {
-    if (!this.#isLarge()) return 0n;
-    const select = this.#run(
-      `SELECT rowid AS first FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?`,
-    );
-    const { first } = (select.get(query, MOST_MATCHES) ?? { first: 0 }) as { first: number };
-    return BigInt(first);
-  }
-
-  #isLarge(): boolean {
-    const { most } = this.#run('SELECT max(id) AS most FROM passages').get() as { most: number | null };
-    return (most ?? 0) > MOST_MATCHES;
-  }
-
-  /** In how many passages an expression is true, up to where it makes no more difference. */
-  #matches(workspace: number, expression: string): number {
-    const table = keywordTable(workspace);
-    const key = `${table} ${expression}`;
-    const kept = this.#counts.get(key);
-    if (kept !== undefined && kept.until > performance.now()) return kept.count;
-    const select = this.#run(
-      `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ?)`,
-    );
-    const { count } = select.get(expression, 2 * MOST_MATCHES) as { count: number };
-    if (this.#counts.size >= MOST_COUNTS) this.#counts.clear();
-    // What is rare costs little to count, and may be written at any time.
-    if (count > MOST_MATCHES / 100) this.#counts.set(key, { count, until: performance.now() + COUNT_MS });
-    return count;
-  }
-
   #byMeaning(workspace: number, asked: AskedVector, allowed: ReadonlySet<number> | undefined): Near[] {
     const { vector } = asked;
     const least = leastNear(asked);
-    const full = this.#run('SELECT vector FROM vectors WHERE passage = ?');
-    return this.#arena(workspace)
-      .nearest(vector, RESCORED, allowed)
-      .flatMap(({ passage }) => {
-        const row = full.get(passage) as { vector: Uint8Array } | undefined;
-        return row === undefined ? [] : [{ passage, score: cosine(vector, toVector(row.vector)) }];
+    const full = this.#run<{ vector: Uint8Array }>('SELECT vector FROM vectors WHERE passage = ?');
+    const near = this.#arena(workspace).nearest(vector, RESCORED, allowed);
+    return [...new Set(near.map(({ passage }) => passage))]
+      .flatMap((passage) => {
+        const row = full.get(passage);
+        if (row === undefined) return [];
+        const scores = this.#vectorsIn(row.vector).map((one) => cosine(vector, one));
+        return [{ passage, score: Math.max(...scores) }];
       })
       .filter(({ score }) => score >= least)
       .toSorted((a, b) => b.score - a.score)
@@ -223,7 +256,7 @@ export class PassageIndex implements Index {
     groups: readonly string[] | undefined,
   ): Set<number> | undefined {
     if (tags.length === 0 && groups === undefined) return undefined;
-    const select = this.#run(
+    const select = this.#run<{ id: number }>(
       `SELECT p.id FROM documents d JOIN passages p ON p.document = d.id WHERE d.workspace = :workspace
        AND (:groups IS NULL OR d.belongs IN (SELECT value FROM json_each(:groups)))
        AND (:count = 0 OR :count = (SELECT count(*) FROM tags t
@@ -234,21 +267,23 @@ export class PassageIndex implements Index {
       groups: groups === undefined ? null : JSON.stringify(groups),
       tags: JSON.stringify(tags),
       count: new Set(tags).size,
-    }) as { id: number }[];
+    });
     return new Set(rows.map(({ id }) => id));
   }
 
-  #passage({ passage, score }: Near): FoundPassage[] {
-    const select = this.#run(
+  #passage({ passage, score }: Near, fit: number): FoundPassage[] {
+    const select = this.#run<Omit<FoundPassage, 'headings' | 'score' | 'fit'> & { headings: string }>(
       `SELECT d.document AS document_id, d.revision, d.title, p.number AS passage, p.first AS start, p.past AS end,
        p.headings, p.text FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = ?`,
     );
-    const row = select.get(passage) as (Omit<FoundPassage, 'headings'> & { headings: string }) | undefined;
-    return row === undefined ? [] : [{ ...row, headings: JSON.parse(row.headings) as string[], score }];
+    const row = select.get(passage);
+    return row === undefined ? [] : [{ ...row, headings: readHeadings(row.headings), score, fit }];
   }
 
-  #put(document: IndexedDocument): void {
-    const { workspace_id, document_id, version, revision, title, tags, group = '' } = document;
+  /** What of it reads as it did before keeps its vectors. */
+  #put(document: IndexedDocument, vectors: ReadonlyMap<string, Uint8Array>): void {
+    const { workspace_id, document_id, revision, title, tags, group = '' } = document;
+    const version = this.#form.seal(document.version);
     const workspace = this.#workspace(workspace_id);
     const insert = this.#run(
       'INSERT INTO documents (workspace, document, version, revision, title, belongs) VALUES (?, ?, ?, ?, ?, ?)',
@@ -265,38 +300,52 @@ export class PassageIndex implements Index {
     for (const [number, { start, end, headings, text }] of wholePassagesOf(document).entries()) {
       const path = JSON.stringify(headings);
       const rowid = keep.run(workspace, id, number, start, end, path, text).lastInsertRowid;
-      this.#tally.passages++;
+      this.#countPassage(1, workspace);
       const { words, pairs, bare } = analyse(withContext(title, headings, text));
       find.run(rowid, words.join(' '), pairs.join(' '), bare.join(' '));
+      const had = vectors.get(forModel(title, headings, text));
+      // Of another form there may be fewer than it has parts now.
+      const parts = had === undefined ? [] : windowsOf(title, headings, text, this.#ruler);
+      if (had !== undefined && had.length === parts.length * this.#model.dimensions * 4)
+        this.#keepVectors(Number(rowid), workspace, had);
     }
   }
 
-  #drop(workspace_id: string, document_id: string): void {
+  /** Returns the vectors it had, by what they were made of. */
+  #drop(workspace_id: string, document_id: string): Map<string, Uint8Array> {
+    const had = new Map<string, Uint8Array>();
     const workspace = this.#existing(workspace_id);
-    if (workspace === undefined) return;
-    const select = this.#run('SELECT id, version FROM documents WHERE workspace = ? AND document = ?');
-    const row = select.get(workspace, document_id) as { id: number; version: string } | undefined;
-    if (row === undefined) return;
+    if (workspace === undefined) return had;
+    const select = this.#run<{ id: number; version: string; title: string }>(
+      'SELECT id, version, title FROM documents WHERE workspace = ? AND document = ?',
+    );
+    const row = select.get(workspace, document_id);
+    if (row === undefined) return had;
     this.#count(-1, workspace, document_id, row.version);
-    const passages = this.#run('SELECT id FROM passages WHERE document = ?').all(row.id) as { id: number }[];
-    for (const { id } of passages) {
+    const passages = this.#run<{ id: number; headings: string; text: string; vector: Uint8Array | null }>(
+      'SELECT p.id, p.headings, p.text, v.vector FROM passages p LEFT JOIN vectors v ON v.passage = p.id WHERE p.document = ?',
+    ).all(row.id);
+    for (const { id, headings, text, vector } of passages) {
+      if (vector !== null) had.set(forModel(row.title, readHeadings(headings), text), vector);
       this.#run(`DELETE FROM ${keywordTable(workspace)} WHERE rowid = ?`).run(id);
-      this.#tally.passages--;
+      this.#countPassage(-1, workspace);
       this.#tally.vectors -= this.#run('DELETE FROM vectors WHERE passage = ?').run(id).changes;
       this.#arenas.get(workspace)?.drop(id);
     }
     for (const table of ['passages', 'tags'])
       this.#run(`DELETE FROM ${table} WHERE document = ?`).run(row.id);
     this.#run('DELETE FROM documents WHERE id = ?').run(row.id);
+    return had;
   }
 
   #arena(workspace: number): VectorArena {
     const kept = this.#arenas.get(workspace);
     if (kept !== undefined) return kept;
     const arena = new VectorArena(this.#model.dimensions);
-    const rows = this.#run('SELECT passage, vector FROM vectors WHERE workspace = ?').iterate(workspace);
-    for (const { passage, vector } of rows as Iterable<{ passage: number; vector: Uint8Array }>)
-      arena.put(passage, toVector(vector));
+    const rows = this.#run<{ passage: number; vector: Uint8Array }>(
+      'SELECT passage, vector FROM vectors WHERE workspace = ?',
+    ).iterate(workspace);
+    for (const { passage, vector } of rows) arena.put(passage, this.#vectorsIn(vector));
     this.#arenas.set(workspace, arena);
     return arena;
   }
@@ -306,8 +355,8 @@ export class PassageIndex implements Index {
   }
 
   #existing(name: string): number | undefined {
-    const select = this.#run('SELECT id FROM workspaces WHERE name = ?');
-    return (select.get(name) as { id: number } | undefined)?.id;
+    const select = this.#run<{ id: number }>('SELECT id FROM workspaces WHERE name = ?');
+    return select.get(name)?.id;
   }
 
   #workspace(name: string): number {
@@ -320,41 +369,52 @@ export class PassageIndex implements Index {
 
   /** Vectors of another model cannot be compared with those of this one: they are made anew. */
   #checkModel(): void {
-    const row = this.#run('SELECT value FROM state WHERE name = ?').get('model') as
-      | { value: string }
-      | undefined;
-    if (row?.value === this.#model.id) return;
+    if (this.#state('model') === this.#model.id) return;
     this.#transaction(() => {
       this.#db.exec('DELETE FROM vectors; UPDATE passages SET embedded = 0');
       this.#tally.vectors = 0;
-      this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run('model', this.#model.id);
+      this.#keep('model', this.#model.id);
     });
+  }
+
+  #state(name: string): string | undefined {
+    const row = this.#run<{ value: string }>('SELECT value FROM state WHERE name = ?').get(name);
+    return row?.value;
+  }
+
+  #keep(name: string, value: string): void {
+    this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run(name, value);
   }
 
   #transaction(work: () => void): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       work();
-      this.#run('INSERT OR REPLACE INTO state VALUES (?, ?)').run('tally', JSON.stringify(this.#tally));
+      this.#keep('tally', JSON.stringify(this.#tally));
       this.#db.exec('COMMIT');
     } catch (error) {
       this.#db.exec('ROLLBACK');
       this.#tally = readTally(this.#db) ?? countIndex(this.#db);
       // What the transaction took out of the arenas is back in the table.
       this.#arenas.clear();
+      this.#passages.clear();
       throw error;
     }
   }
 
-  #run(sql: string): StatementSync {
+  #run<Row>(sql: string): StatementSync<Row> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
-    return statement;
+    // The same text has the same columns.
+    return statement as StatementSync<Row>;
   }
 }
 
-function toVector(bytes: Uint8Array): Float32Array {
-  return new Float32Array(
-    bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer,
-  );
+function readHeadings(json: string): string[] {
+  // The index wrote them itself.
+  return JSON.parse(json) as string[];
+}
+
+function toBytes(vectors: readonly Float32Array[]): Uint8Array {
+  return Buffer.concat(vectors.map((one) => new Uint8Array(one.buffer, one.byteOffset, one.byteLength)));
 }

@@ -1,36 +1,81 @@
+import { type Block, blocksOf } from './blocks.ts';
 import type { IndexedDocument } from './index-words.ts';
+import { byLetters, type Ruler } from './ruler.ts';
 
-/** A part of a document that is found and cited by itself. */
-export interface Passage {
-  /** Its place in the document's text: `body.slice(start, end)`. */
-  start: number;
-  end: number;
-  /** The headings above it, the outermost first. */
-  headings: string[];
+/** A part of a document that is found and cited by itself: `body.slice(start, end)`. */
+export type Passage = Block;
+
+/** A sentence, a line, or what is left of one that is too long, and how much of a passage's room it takes. */
+interface Piece extends Block {
+  size: number;
 }
 
-/** About a page: what a reader takes in at once. */
-const MOST = 2_000;
-/** Sections shorter than this go together with what follows. */
-const FEW = 400;
+type Measure = (text: string) => number;
 
-const HEADING = /^ {0,3}(#{1,6})[ \t]/;
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-/** As much of a heading as goes with each passage below it. */
-const LONGEST_TITLE = 500;
+/** About a page: what a reader takes in at once. No passage is longer, whatever the model reads. */
+const MOST_LETTERS = 2_000;
+/** Sections that take less room than this go together with what follows. */
+const FEW = 0.2;
+/** A passage that is at least so full ends before a paragraph that does not fit whole. */
+const ENOUGH = 0.4;
+/** So much of the end of a passage is said again in the next: what spans both is whole in one of them. */
+const OVERLAP = 0.2;
 
-/** Takes a text apart at its headings, paragraphs, sentences and spaces, in this order; nothing that is written is left out. */
-export function passagesOf(body: string, mime: string): Passage[] {
-  const blocks = mime === 'text/markdown' ? markdownBlocks(body) : plainBlocks(body);
+/**
+ * Takes a text apart at its headings, paragraphs, sentences and spaces, in this order; nothing that is written is left
+ * out. Passages of one section overlap by a sentence or two.
+ */
+export function passagesOf(body: string, mime: string, ruler: Ruler = byLetters, title = ''): Passage[] {
+  const blocks = blocksOf(body, mime);
+  const context = blocks.map(({ headings }) => contextOf(title, headings)).reduce(longer, '');
+  const most = Math.max(1, ruler.most - ruler.tokensOf(context));
+  const byTokens: Measure = (text) => Math.max(inLetters(text), ruler.tokensOf(text) / most);
   const passages: Passage[] = [];
-  let open: Passage | undefined;
-  for (const block of blocks.flatMap((one) => cut(body, one))) {
-    const fits = open !== undefined && block.end - open.start <= MOST;
-    const belongs = open !== undefined && (samePath(open, block) || open.end - open.start < FEW);
-    if (open !== undefined && fits && belongs) open.end = block.end;
-    else passages.push((open = { ...block }));
+  let open: Piece[] = [];
+  let filled = 0;
+
+  const fits = ({ size, end }: Piece): boolean =>
+    filled + size <= 1 && end - (open[0]?.start ?? end) <= MOST_LETTERS;
+
+  function close(next: Piece): void {
+    passages.push(joined(open));
+    open = samePath(open.at(-1), next) ? tailOf(open, next) : [];
+    filled = sizeOf(open);
   }
-  return passages;
+
+  for (const block of blocks) {
+    const measure = ruler.reads(body.slice(block.start, block.end)) ? byTokens : inLetters;
+    const pieces = piecesOf(body, block, measure);
+    const [first] = pieces;
+    if (first === undefined) continue;
+    const isOver = filled >= FEW && !samePath(open[0], block);
+    if (isOver || (filled >= ENOUGH && filled + sizeOf(pieces) > 1)) close(first);
+    for (const piece of pieces) {
+      if (open.length > 0 && !fits(piece)) close(piece);
+      if (open.length > 0 && !fits(piece)) [open, filled] = [[], 0];
+      open.push(piece);
+      filled += piece.size;
+    }
+  }
+  if (open.length > 0) passages.push(joined(open));
+  // A foreign paragraph among others is seldom long, but the model reads it all the same.
+  const short = passages.flatMap((one) =>
+    ruler.reads(body.slice(one.start, one.end))
+      ? cut(body, one, byTokens).map(({ start, end }) => ({ ...one, start, end }))
+      : [one],
+  );
+  return withoutRepeats(short);
+}
+
+/** Without the parts of a passage that was cut again which are whole in the one before or after them. */
+function withoutRepeats(passages: readonly Passage[]): Passage[] {
+  const kept: Passage[] = [];
+  for (const one of passages) {
+    if (one.end <= (kept.at(-1)?.end ?? -1)) continue;
+    while ((kept.at(-1)?.start ?? -1) >= one.start) kept.pop();
+    kept.push(one);
+  }
+  return kept;
 }
 
 /** The passages of a document with their texts; what has a title alone is found by it. */
@@ -49,80 +94,98 @@ export function withContext(title: string, headings: readonly string[], text: st
   return [title, ...above, text].filter((part) => part !== '').join('\n');
 }
 
-function samePath(a: Passage, b: Passage): boolean {
-  return a.headings.join('\n') === b.headings.join('\n');
+/** The same as the model is to read it, with no more above it than leaves room for the text itself. */
+export function forModel(title: string, headings: readonly string[], text: string): string {
+  return withContext(
+    contextOf(
+      title,
+      headings.filter((heading) => !text.includes(heading)),
+    ),
+    [],
+    text,
+  );
 }
 
-function* lines(body: string): Generator<{ start: number; end: number; text: string }> {
-  for (let start = 0; start < body.length;) {
-    const stop = body.indexOf('\n', start);
-    const end = stop < 0 ? body.length : stop;
-    yield { start, end, text: body.slice(start, end).replace(/\r$/, '') };
-    start = end + 1;
+/** A passage as the model is given it: in parts that it reads to their end, each with what stands above them. */
+export function windowsOf(title: string, headings: readonly string[], text: string, ruler: Ruler): string[] {
+  const parts = passagesOf(text, 'text/plain', ruler, contextOf(title, headings));
+  if (parts.length <= 1) return [forModel(title, headings, text)];
+  return parts.map(({ start, end }) => forModel(title, headings, text.slice(start, end)));
+}
+
+/** Of what stands above a passage the model reads this many letters. */
+const MOST_CONTEXT = 200;
+
+function contextOf(title: string, headings: readonly string[]): string {
+  const above = [title, ...headings].filter((part) => part !== '');
+  const each = Math.floor(MOST_CONTEXT / Math.max(1, above.length)) - 1;
+  const all = above.join('\n');
+  if (all.length <= MOST_CONTEXT) return all;
+  return above.map((part) => part.slice(0, each).toWellFormed()).join('\n');
+}
+
+const longer = (a: string, b: string): string => (b.length > a.length ? b : a);
+
+function samePath(a: Block | undefined, b: Block): boolean {
+  return a !== undefined && a.headings.join('\n') === b.headings.join('\n');
+}
+
+function joined(pieces: readonly Piece[]): Passage {
+  const [first] = pieces;
+  return { start: first?.start ?? 0, end: pieces.at(-1)?.end ?? 0, headings: first?.headings ?? [] };
+}
+
+const inLetters: Measure = (text) => text.length / MOST_LETTERS;
+
+function sizeOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** The last sentences of a full passage, which are said again before the next where there is room for them. */
+function tailOf(pieces: readonly Piece[], next: Piece): Piece[] {
+  const tail: Piece[] = [];
+  let size = 0;
+  for (const piece of pieces.slice(1).toReversed()) {
+    size += piece.size;
+    if (!samePath(piece, next) || size > OVERLAP || size + next.size > 1) break;
+    tail.unshift(piece);
   }
+  return tail;
 }
 
-function markdownBlocks(body: string): Passage[] {
-  const blocks: Passage[] = [];
-  const path: { level: number; title: string }[] = [];
-  let open: Passage | undefined;
-  let fence: string | undefined;
-  for (const { start, end, text } of lines(body)) {
-    const fencing = FENCE.exec(text)?.[1];
-    const heading = fence === undefined ? HEADING.exec(text) : null;
-    if (heading !== null) {
-      const [mark = '', { length: level } = '#'] = heading;
-      while ((path.at(-1)?.level ?? 0) >= level) path.pop();
-      path.push({ level, title: titleOf(text.slice(mark.length)) });
-      blocks.push((open = { start, end, headings: path.map(({ title }) => title) }));
-    } else if (text.trim() === '' && fence === undefined) open = undefined;
-    else if (open === undefined)
-      blocks.push((open = { start, end, headings: path.map(({ title }) => title) }));
-    else open.end = end;
-    if (fencing === undefined) continue;
-    if (fence === undefined) fence = fencing;
-    else if (fencing.startsWith(fence)) fence = undefined;
-  }
-  return blocks;
+const segmenter = new Intl.Segmenter('und', { granularity: 'sentence' });
+
+/** No sentence goes past the end of its line. What the segmenter gets is short: it copies all of it for each sentence. */
+const STRETCH = /[^\n]{0,4000}(?:\s|$)|[^\n]{1,4000}/gu;
+
+function piecesOf(body: string, { start, end, headings }: Block, measure: Measure): Piece[] {
+  const stretches = body.slice(start, end).matchAll(STRETCH);
+  return [...stretches].flatMap(({ 0: stretch, index: at }) =>
+    [...segmenter.segment(stretch)].flatMap(({ segment, index }) => {
+      const from = start + at + index;
+      return cut(body, { start: from, end: from + segment.length, headings }, measure);
+    }),
+  );
 }
 
-/** What a heading says, without the marks that may close it. */
-function titleOf(text: string): string {
-  let end = text.length;
-  while (end > 0 && ' \t#'.includes(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, end).trimStart().slice(0, LONGEST_TITLE).toWellFormed();
+/** A piece in parts that are short enough, without the white space around them. */
+function cut(body: string, { start, end, headings }: Block, measure: Measure): Piece[] {
+  const text = body.slice(start, end);
+  const [from, to] = [start + text.length - text.trimStart().length, start + text.trimEnd().length];
+  if (from >= to) return [];
+  const size = to - from > MOST_LETTERS ? Infinity : measure(body.slice(from, to));
+  if (size <= 1 || to - from < 2) return [{ start: from, end: to, headings, size }];
+  const half = from + placeToCut(body.slice(from, from + Math.ceil((to - from) / 2)));
+  return [
+    ...cut(body, { start: from, end: half, headings }, measure),
+    ...cut(body, { start: half, end: to, headings }, measure),
+  ];
 }
 
-function plainBlocks(body: string): Passage[] {
-  const blocks: Passage[] = [];
-  let open: Passage | undefined;
-  for (const { start, end, text } of lines(body)) {
-    if (text.trim() === '') open = undefined;
-    else if (open === undefined) blocks.push((open = { start, end, headings: [] }));
-    else open.end = end;
-  }
-  return blocks;
-}
-
-/** A block in parts that are short enough. */
-function cut(body: string, { start, end, headings }: Passage): Passage[] {
-  const parts: Passage[] = [];
-  for (let at = start; at < end;) {
-    const stop = end - at <= MOST ? end : at + placeToCut(body.slice(at, at + MOST));
-    parts.push({ start: at, end: stop, headings });
-    at = stop;
-    while (at < end && /\s/.test(body.charAt(at))) at += 1;
-  }
-  return parts;
-}
-
-/** The best place to stop in a text that is too long: after a line, a sentence, a word, never inside a character. */
+/** The best place to stop in a text that is too long: after a word, never inside a character. */
 function placeToCut(text: string): number {
-  for (const end of [/\n/g, /[.!?。！？](?=\s|$)/g, /\s/g]) {
-    const places = [...text.matchAll(end)].map(({ index }) => index + 1);
-    const last = places.at(-1) ?? 0;
-    if (last > text.length / 2) return last;
-  }
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last < 0xdc00 ? text.length - 1 : text.length;
+  const last = text.search(/\s\S*$/);
+  if (last > text.length / 2) return last + 1;
+  const unit = text.charCodeAt(text.length - 1);
+  return unit >= 0xd800 && unit < 0xdc00 && text.length > 1 ? text.length - 1 : text.length;
 }

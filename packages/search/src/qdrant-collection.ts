@@ -35,7 +35,7 @@ const INDEXES = {
 export function createCollection(call: Qdrant, { owner, kind, model }: CollectionChoice): QdrantCollection {
   const family = `parley_${owner}_${kind}_`;
   const form = createHash('sha256')
-    .update(JSON.stringify([VERSION, model]))
+    .update(JSON.stringify([VERSION, model, 'several vectors']))
     .digest('hex')
     .slice(0, 8);
   const name = `${family}${form}`;
@@ -55,7 +55,14 @@ export function createCollection(call: Qdrant, { owner, kind, model }: Collectio
   async function create(): Promise<void> {
     try {
       await call('PUT', `/collections/${name}`, {
-        vectors: { dense: { size: model.dimensions, distance: 'Cosine' } },
+        vectors: {
+          dense: {
+            size: model.dimensions,
+            distance: 'Cosine',
+            // A passage has a vector for each of its parts, and is as near as the nearest.
+            multivector_config: { comparator: 'max_sim' },
+          },
+        },
         sparse_vectors: { words: { modifier: 'idf' } },
       });
     } catch (error) {

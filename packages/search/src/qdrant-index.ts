@@ -1,25 +1,31 @@
 import { createHash } from 'node:crypto';
 
+import { fitOf, USUAL_CHANCE } from './fit.ts';
 import { fuse, leastNear, meaningCounts, PER_LEG } from './fuse.ts';
 import type {
   Dropped,
+  EmbeddedPassage,
   FindQuery,
   Found,
   FoundPassage,
   Index,
   IndexedDocument,
   KnownDocument,
-  PassageKey,
+  Place,
+  Renumbered,
+  WaitingPassage,
 } from './index-words.ts';
-import type { AskedVector } from './model.ts';
-import { withContext, wholePassagesOf } from './passages.ts';
+import type { AskedVector } from './index-words.ts';
+import type { IndexForm } from './index-form.ts';
+import { windowsOf, withContext, wholePassagesOf } from './passages.ts';
+import type { Ruler } from './ruler.ts';
 import { type Qdrant, QdrantError } from './qdrant.ts';
 import type { QdrantCollection } from './qdrant-collection.ts';
-import type { SparseVector, TermCounter } from './term-counter.ts';
+import { everyTextOf, type SparseVector, type TermCounter } from './term-counter.ts';
 import type { Near } from './vectors.ts';
 
 /** What stands beside the vectors of a passage. */
-interface Payload extends Omit<FoundPassage, 'score' | 'passage' | 'document_id'> {
+interface Payload extends Omit<FoundPassage, 'score' | 'fit' | 'passage' | 'document_id'> {
   workspace: string;
   document: string;
   version: string;
@@ -36,17 +42,20 @@ interface Point {
 }
 
 interface Scored {
-  points: { id: string; score: number }[];
+  points: { id: string; score: number; vector?: { words: SparseVector } }[];
 }
 
-/** The point that says up to where the collection has come; it belongs to no workspace. */
-const PLACE = '00000000-0000-4000-8000-000000000000';
 /** So much crosses to Qdrant at once. */
 const AT_ONCE = 64;
 const PAGE = 1_000;
+/** Of so many it picks the nearest: with the usual hundred a tenth of them is missed where passages have several vectors. */
+const LOOKED_AT = 512;
 
 const is = (key: string, value: unknown) => ({ key, match: { value } });
 const isAny = (key: string, any: readonly string[]) => ({ key, match: { any } });
+
+/** What a word tells that stands in more than half of the passages; as in SQLite's bm25(). */
+const LEAST_RARITY = 1e-6;
 
 /** Documents in a collection of Qdrant: words as a sparse vector, meaning as a dense one, the workspace in every filter. */
 export class QdrantIndex implements Index {
@@ -56,19 +65,30 @@ export class QdrantIndex implements Index {
   /** Writes come one after the other: a vector must not be put beside a text that is just going. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(call: Qdrant, collection: QdrantCollection, counter: TermCounter) {
+  readonly #ruler: Ruler;
+  readonly #form: IndexForm;
+
+  constructor(
+    call: Qdrant,
+    collection: QdrantCollection,
+    counter: TermCounter,
+    ruler: Ruler,
+    form: IndexForm,
+  ) {
+    this.#ruler = ruler;
+    this.#form = form;
     this.#call = call;
     this.#collection = collection;
     this.#counter = counter;
   }
 
-  async place(): Promise<number | undefined> {
+  async place(workspace_id: string): Promise<number | undefined> {
     await this.#collection.prepare();
-    const [point] = await this.#points([PLACE], ['place']);
-    return point?.payload.place;
+    const [point] = await this.#points([placeId(workspace_id)], ['place', 'form']);
+    return point?.payload.form === this.#form.id ? point.payload.place : undefined;
   }
 
-  apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place?: number): Promise<void> {
+  apply(puts: readonly IndexedDocument[], drops: readonly Dropped[], place?: Place): Promise<void> {
     return this.#write(async () => {
       const points = puts.flatMap((document) => this.#pointsOf(document));
       for (let i = 0; i < points.length; i += AT_ONCE)
@@ -80,7 +100,7 @@ export class QdrantIndex implements Index {
         })),
         ...puts.map(({ workspace_id, document_id, version }) => ({
           must: [is('workspace', workspace_id), is('document', document_id)],
-          must_not: [is('version', version)],
+          must_not: [is('version', this.#form.seal(version))],
         })),
       ];
       for (let i = 0; i < gone.length; i += AT_ONCE)
@@ -88,14 +108,16 @@ export class QdrantIndex implements Index {
           filter: { should: gone.slice(i, i + AT_ONCE) },
         });
       if (place === undefined) return;
-      const point = { id: PLACE, payload: { place, embedded: true }, vector: {} };
+      const payload = { place: place.pos, form: this.#form.id, embedded: true };
+      const point = { id: placeId(place.workspace_id), payload, vector: {} };
       await this.#ask('PUT', '/points?wait=true', { points: [point] });
     });
   }
 
-  dropBefore(revision: number): Promise<void> {
+  dropBefore(workspace_id: string, revision: number): Promise<void> {
     return this.#write(async () => {
-      const filter = { must: [{ key: 'revision', range: { lt: revision } }] };
+      const older = { key: 'revision', range: { lt: revision } };
+      const filter = { must: [is('workspace', workspace_id), older] };
       await this.#ask('POST', '/points/delete?wait=true', { filter });
     });
   }
@@ -104,6 +126,8 @@ export class QdrantIndex implements Index {
   forget(): void {}
 
   async workspaces(): Promise<string[]> {
+    // Whoever begins asks this first: a collection that was lost is there again from here on.
+    await this.#collection.prepare();
     const found = await this.#ask<{ hits: { value: string }[] }>('POST', '/facet', {
       key: 'workspace',
       limit: 100_000,
@@ -127,13 +151,32 @@ export class QdrantIndex implements Index {
         },
       );
       for (const { payload } of page.points)
-        known.push({ document_id: payload.document, version: payload.version });
+        known.push({ document_id: payload.document, version: this.#form.open(payload.version) });
       offset = page.next_page_offset ?? undefined;
     } while (offset !== undefined);
     return known;
   }
 
-  async waiting(limit: number): Promise<{ passage: PassageKey; text: string }[]> {
+  async renumber(documents: readonly Renumbered[]): Promise<string[]> {
+    const missing: string[] = [];
+    await this.#write(async () => {
+      for (const { workspace_id, document_id, revision, ...versions } of documents) {
+        const [was, version] = [this.#form.seal(versions.was), this.#form.seal(versions.version)];
+        const filter = {
+          must: [is('workspace', workspace_id), is('document', document_id), is('version', was)],
+        };
+        const { count } = await this.#ask<{ count: number }>('POST', '/points/count', {
+          filter,
+          exact: true,
+        });
+        if (count === 0) missing.push(document_id);
+        else await this.#ask('POST', '/points/payload?wait=true', { payload: { version, revision }, filter });
+      }
+    });
+    return missing;
+  }
+
+  async waiting(limit: number): Promise<WaitingPassage[]> {
     const { points } = await this.#ask<{ points: { id: string; payload: Payload }[] }>(
       'POST',
       '/points/scroll',
@@ -145,21 +188,22 @@ export class QdrantIndex implements Index {
     );
     return points.map(({ id, payload: { title, headings, text } }) => ({
       passage: id,
-      text: withContext(title, headings, text),
+      texts: windowsOf(title, headings, text, this.#ruler),
     }));
   }
 
-  embed(vectors: readonly { passage: PassageKey; vector: Float32Array | null }[]): Promise<void> {
+  embed(made: readonly EmbeddedPassage[]): Promise<void> {
     return this.#write(async () => {
       const there = await this.#points(
-        vectors.map(({ passage }) => String(passage)),
+        made.map(({ passage }) => String(passage)),
         [],
       );
       const ids = new Set(there.map(({ id }) => id));
-      const still = vectors.filter(({ passage }) => ids.has(String(passage)));
-      const points = still.flatMap(({ passage, vector }) =>
-        vector === null ? [] : [{ id: passage, vector: { dense: [...vector] } }],
-      );
+      const still = made.filter(({ passage, vectors }) => ids.has(String(passage)) && vectors.length > 0);
+      const points = still.map(({ passage, vectors }) => ({
+        id: passage,
+        vector: { dense: vectors.map((one) => [...one]) },
+      }));
       if (points.length > 0) await this.#ask('PUT', '/points/vectors?wait=true', { points });
       const payload = { embedded: true };
       if (ids.size > 0) await this.#ask('POST', '/points/payload?wait=true', { payload, points: [...ids] });
@@ -177,7 +221,8 @@ export class QdrantIndex implements Index {
         ...(groups === undefined ? [] : [isAny('group', groups)]),
       ],
     };
-    const words = leg === 'vectors' ? undefined : this.#counter.question(workspace_id, query.text);
+    const terms = leg === 'vectors' ? undefined : this.#counter.question(workspace_id, query.text);
+    const words = terms && (await this.#weighed(workspace_id, terms, withinMs));
     const meaning = leg === 'keyword' ? undefined : asked;
     const searches = [
       ...(words === undefined ? [] : [{ query: words, using: 'words', filter, limit: PER_LEG }]),
@@ -185,11 +230,12 @@ export class QdrantIndex implements Index {
         ? []
         : [
             {
-              query: [...meaning.vector],
+              query: [[...meaning.vector]],
               using: 'dense',
               filter,
               limit: PER_LEG,
               score_threshold: leastNear(meaning),
+              params: { hnsw_ef: LOOKED_AT },
             },
           ]),
     ];
@@ -197,8 +243,8 @@ export class QdrantIndex implements Index {
     const [found, { count: pending }] = await Promise.all([
       searches.length === 0
         ? Promise.resolve([])
-        : this.#ask<Scored[]>('POST', '/points/query/batch', { searches }, withinMs),
-      this.#ask<{ count: number }>('POST', '/points/count', waiting, withinMs),
+        : this.#ask<Scored[]>('POST', '/points/query/batch', { searches }, until - performance.now()),
+      this.#ask<{ count: number }>('POST', '/points/count', waiting, until - performance.now()),
     ]);
     const legs = found.map(({ points }) =>
       points.map(({ id, score }): Near<string> => ({ passage: id, score })),
@@ -206,8 +252,15 @@ export class QdrantIndex implements Index {
     const keyword = words === undefined ? [] : (legs.shift() ?? []);
     const near = meaningCounts(meaning, keyword) ? (legs.shift() ?? []) : [];
     const best = fuse([keyword, near]).slice(0, limit);
+    const telling = this.#counter.telling(workspace_id, query.text);
+    const cosines = new Map(near.map(({ passage, score }) => [passage, score]));
+    const fit = (id: string, has: ReadonlySet<number>): number => {
+      const covered = telling.filter((word) => [...word].some((index) => has.has(index))).length;
+      const cosine = near.length === 0 ? undefined : (cosines.get(id) ?? 0);
+      return fitOf(telling.length === 0 ? 0 : covered / telling.length, USUAL_CHANCE, cosine);
+    };
     return {
-      passages: await this.#passages(best, until - performance.now()),
+      passages: await this.#passages(best, fit, until - performance.now()),
       keyword_hits: keyword.length,
       vector_hits: near.length,
       pending,
@@ -218,19 +271,60 @@ export class QdrantIndex implements Index {
     this.#counter.close();
   }
 
-  async #passages(best: readonly Near<string>[], withinMs: number): Promise<FoundPassage[]> {
+  /**
+   * Words as heavy as they are rare in the workspace; undefined where it has none of them. Qdrant counts over all
+   * workspaces: what it makes of a word is told by its score of a passage for that word alone, and is made up for.
+   */
+  async #weighed(
+    workspace_id: string,
+    { indices }: SparseVector,
+    withinMs: number,
+  ): Promise<SparseVector | undefined> {
+    const filter = { must: [is('workspace', workspace_id)] };
+    const searches = [everyTextOf(workspace_id), ...indices].map((index) => ({
+      query: { indices: [index], values: [1] },
+      using: 'words',
+      filter,
+      limit: 1,
+      with_vector: ['words'],
+    }));
+    const found = await this.#ask<Scored[]>('POST', '/points/query/batch', { searches }, withinMs);
+    const [every, ...counted] = found.map(({ points: [best] }, i) => {
+      const { indices: of = [], values = [] } = best?.vector?.words ?? {};
+      const index = searches[i]?.query.indices[0] ?? -1;
+      return (best?.score ?? 0) / (values[of.indexOf(index)] ?? 1);
+    });
+    const there = indices.flatMap((index, i) => {
+      const counts = counted[i] ?? 0;
+      // So many times as many passages there are as have the word.
+      const times = Math.exp(counts - (every ?? 0));
+      const rarity = Math.max(LEAST_RARITY, Math.log(Math.max(0, times - 1)));
+      return counts === 0 ? [] : [{ index, weight: rarity / counts }];
+    });
+    if (there.length === 0) return undefined;
+    return { indices: there.map(({ index }) => index), values: there.map(({ weight }) => weight) };
+  }
+
+  async #passages(
+    best: readonly Near<string>[],
+    fitOfPoint: (id: string, words: ReadonlySet<number>) => number,
+    withinMs: number,
+  ): Promise<FoundPassage[]> {
     const ids = best.map(({ passage }) => passage);
-    const points = new Map((await this.#points(ids, true, withinMs)).map(({ id, payload }) => [id, payload]));
+    const found = await this.#points(ids, true, withinMs, ['words']);
+    const points = new Map(found.map((point) => [point.id, point]));
     return best.flatMap(({ passage, score }) => {
-      const payload = points.get(passage);
-      if (payload === undefined) return [];
-      const { document: document_id, revision, title, number, start, end, headings, text } = payload;
-      return [{ document_id, revision, title, passage: number, start, end, headings, text, score }];
+      const point = points.get(passage);
+      if (point === undefined) return [];
+      const { document: document_id, revision, title, number, start, end, headings, text } = point.payload;
+      const fit = fitOfPoint(passage, new Set(point.vector?.words.indices));
+      return [{ document_id, revision, title, passage: number, start, end, headings, text, score, fit }];
     });
   }
 
   #pointsOf(document: IndexedDocument): Point[] {
-    const { workspace_id: workspace, document_id, version, revision, title, tags, group = '' } = document;
+    const { workspace_id: workspace, document_id, revision, title, tags, group = '' } = document;
+    const version = this.#form.seal(document.version);
     const passages = wholePassagesOf(document);
     const words = this.#counter.texts(
       workspace,
@@ -261,9 +355,12 @@ export class QdrantIndex implements Index {
     ids: readonly string[],
     with_payload: boolean | string[],
     withinMs?: number,
-  ): Promise<{ id: string; payload: Payload & { place?: number } }[]> {
+    with_vector: false | string[] = false,
+  ): Promise<
+    { id: string; payload: Payload & { place?: number; form?: string }; vector?: { words: SparseVector } }[]
+  > {
     if (ids.length === 0) return Promise.resolve([]);
-    return this.#ask('POST', '/points', { ids, with_payload, with_vector: false }, withinMs);
+    return this.#ask('POST', '/points', { ids, with_payload, with_vector }, withinMs);
   }
 
   /** One that has gone is made anew only by who asks for its place: nobody else would know that it is empty. */
@@ -282,6 +379,11 @@ export class QdrantIndex implements Index {
     this.#writing = done.catch(() => {});
     return done;
   }
+}
+
+/** The point that says how far the log of a workspace was taken; the workspace is not among its words. */
+function placeId(workspaceId: string): string {
+  return pointId('place', workspaceId);
 }
 
 /** The name of a passage of one version of a document: another version has others. */

@@ -35,6 +35,7 @@ export function createQdrant({ url, key, timeoutMs }: QdrantPlace) {
     withinMs = timeoutMs,
   ): Promise<T> {
     const { status, text } = await exchange(method, path, body, withinMs);
+    // What Qdrant documents; whoever calls names the result of that call.
     const answer = read(text) as { result?: T; status?: { error?: unknown } } | undefined;
     if (status >= 400) {
       const why = answer?.status?.error;

@@ -1,5 +1,7 @@
-/** The search's thread in development: a worker has to register tsx by itself to run TypeScript. */
-import { register } from 'tsx/esm/api';
-
-register();
-await import('./search-thread.ts');
+/** The search's thread in development: a run of tests has bundled it, else it registers tsx by itself to run TypeScript. */
+const { BUNDLED_THREADS: folder } = process.env;
+if (folder === undefined) {
+  const { register } = await import('tsx/esm/api');
+  register();
+}
+await import(folder === undefined ? './search-thread.ts' : `file://${folder}/search-thread.js`);

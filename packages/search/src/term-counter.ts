@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 
+import { entriesOf } from '@parley/protocol';
 import { type DatabaseSync, sqliteModule } from '@parley/sqlite';
 
-import { analyse } from './analyse.ts';
-import { askedTerms } from './keyword-query.ts';
+import { analyse, type Words } from './analyse.ts';
+import { tellingWords } from './fit.ts';
+import { askedTerms, type AskedTerms } from './keyword-query.ts';
 import { createTermTables } from './open-index.ts';
 
 /** Words as numbers, for an index that keeps them as a sparse vector. */
@@ -17,9 +19,16 @@ const K1 = 1.2;
 const B = 0.75;
 /** What a usual passage has in words; an index that grows cannot know its own mean beforehand. */
 const USUAL_LENGTH = 180;
-/** A word in its place, a pair of neighbours, a word without its marks. */
-const WEIGHT = { words: 1, pairs: 0.5, bare: 1 } as const;
-type Column = keyof typeof WEIGHT;
+type Column = keyof Words;
+/**
+ * What a question with marks is held against, and what one without: how often a word stands in both columns of a way
+ * makes one number, as in SQLite. A number for each column would count twice what a text says once.
+ */
+const WAYS: Record<Way, Partial<Record<Column, number>>> = {
+  marked: { words: 1, pairs: 0.5 },
+  bare: { words: 1, bare: 1 },
+};
+type Way = 'marked' | 'bare';
 
 /** Counts words with SQLite's own tokenizer, so that both kinds of index know the same words. */
 export class TermCounter {
@@ -36,13 +45,16 @@ export class TermCounter {
       // The other columns say the same words again: only a text's own words make it long.
       const length = terms.reduce((sum, { column, count }) => sum + (column === 'words' ? count : 0), 0);
       const much = K1 * (1 - B + (B * length) / USUAL_LENGTH);
-      const values = new Map<number, number>();
-      for (const { term, column, count } of terms) {
-        const index = indexOf(workspace_id, column, term);
-        const weighed = count * WEIGHT[column];
-        values.set(index, (values.get(index) ?? 0) + (weighed * (K1 + 1)) / (weighed + much));
-      }
-      return { indices: [...values.keys()], values: [...values.values()] };
+      const weighed = new Map<number, number>();
+      for (const { term, column, count } of terms)
+        for (const [way, weights] of entriesOf(WAYS)) {
+          const weight = weights[column];
+          if (weight === undefined) continue;
+          const index = indexOf(workspace_id, way, term);
+          weighed.set(index, (weighed.get(index) ?? 0) + count * weight);
+        }
+      const values = [...weighed.values()].map((count) => (count * (K1 + 1)) / (count + much));
+      return { indices: [...weighed.keys(), everyTextOf(workspace_id)], values: [...values, 1] };
     });
   }
 
@@ -51,10 +63,18 @@ export class TermCounter {
     const asked = askedTerms(text);
     if (asked === undefined) return undefined;
     const [terms = []] = this.#rows([{ words: asked.terms, pairs: [], bare: [] }]);
-    const indices = terms.flatMap(({ term }) =>
-      asked.columns.map((column) => indexOf(workspace_id, column, term)),
+    const indices = new Set(terms.map(({ term }) => indexOf(workspace_id, wayOf(asked), term)));
+    return { indices: [...indices], values: [...indices].map(() => 1) };
+  }
+
+  /** The same of the words that tell what a question is about. */
+  telling(workspace_id: string, text: string): Set<number>[] {
+    const asked = askedTerms(text);
+    if (asked === undefined) return [];
+    const words = tellingWords(asked.terms).map((word) => ({ words: [word], pairs: [], bare: [] }));
+    return this.#rows(words).map(
+      (terms) => new Set(terms.map(({ term }) => indexOf(workspace_id, wayOf(asked), term))),
     );
-    return { indices: [...new Set(indices)], values: [...new Set(indices)].map(() => 1) };
   }
 
   close(): void {
@@ -67,10 +87,10 @@ export class TermCounter {
       const insert = this.#db.prepare('INSERT INTO terms (rowid, words, pairs, bare) VALUES (?, ?, ?, ?)');
       for (const [i, { words, pairs, bare }] of texts.entries())
         insert.run(i, words.join(' '), pairs.join(' '), bare.join(' '));
-      const select = this.#db.prepare(
+      const select = this.#db.prepare<{ doc: number; term: string; column: Column; count: number }>(
         'SELECT doc, col AS column, term, count(*) AS count FROM told GROUP BY doc, col, term',
       );
-      const found = select.all() as { doc: number; term: string; column: Column; count: number }[];
+      const found = select.all();
       const rows: (typeof found)[] = texts.map(() => []);
       for (const one of found) rows[one.doc]?.push(one);
       return rows;
@@ -80,7 +100,20 @@ export class TermCounter {
   }
 }
 
+/** The number that every text of a workspace has, once: how rare it is says how large the workspace is among all. */
+export function everyTextOf(workspace_id: string): number {
+  return numberOf(`${workspace_id}\n`);
+}
+
+function wayOf({ columns }: AskedTerms): Way {
+  return columns.includes('bare') ? 'bare' : 'marked';
+}
+
 /** The number of a word: each workspace has its own, so that how rare words are elsewhere counts for nothing. */
-function indexOf(workspace_id: string, column: Column, term: string): number {
-  return createHash('sha1').update(`${workspace_id}\n${column}\n${term}`).digest().readUInt32LE(0);
+function indexOf(workspace_id: string, way: Way, term: string): number {
+  return numberOf(`${workspace_id}\n${way}\n${term}`);
+}
+
+function numberOf(name: string): number {
+  return createHash('sha1').update(name).digest().readUInt32LE(0);
 }

@@ -1,12 +1,13 @@
 import { Worker } from 'node:worker_threads';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, PendingCalls } from '@parley/protocol';
 
 import type { ModelName } from './index-words.ts';
+import type { ModelChoice } from './model-files.ts';
 import type { QdrantPlace } from './qdrant.ts';
 
 /** What crosses to a thread or a process: one call of a method of what lives there. */
-export interface Call {
+export interface ThreadCall {
   id: number;
   name: string;
   args: unknown[];
@@ -31,6 +32,8 @@ export interface ThreadStart {
   /** The file of the embedded index. */
   path: string;
   model: ModelName;
+  /** The model whose tokens measure the passages. */
+  measure?: ModelChoice | undefined;
   /** Where the index is kept instead. */
   qdrant?: QdrantPlace & { owner: string; kind: string };
 }
@@ -38,8 +41,7 @@ export interface ThreadStart {
 /** The way to what lives in a thread; whoever waits when the thread ends is told so. */
 export class ThreadPort {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
-  #next = 1;
+  readonly #pending = new PendingCalls();
   #gone: string | undefined;
 
   constructor(start: ThreadStart, onNews: (news: News) => void) {
@@ -53,12 +55,10 @@ export class ThreadPort {
     this.#worker.on('message', (said: Reply | News) => {
       if ('thrownAway' in said) return onNews(said);
       const { id, ok, error, isUnavailable } = said;
-      const one = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (error === undefined) one?.resolve(ok as never);
+      if (error === undefined) this.#pending.resolve(id, ok);
       else if (isUnavailable === true)
-        one?.reject(new ParleyError('UNAVAILABLE', error, { retry_after_ms: 1_000 }));
-      else one?.reject(new Error(error));
+        this.#pending.reject(id, new ParleyError('UNAVAILABLE', error, { retry_after_ms: 1_000 }));
+      else this.#pending.reject(id, new Error(error));
     });
     this.#worker.on('error', (error) => this.#end(error.message));
     this.#worker.on('exit', () => this.#end('the search thread has ended'));
@@ -70,11 +70,7 @@ export class ThreadPort {
 
   call<T>(name: string, ...args: unknown[]): Promise<T> {
     if (this.#gone !== undefined) return Promise.reject(new Error(this.#gone));
-    const id = this.#next++;
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, name, args } satisfies Call);
-    });
+    return this.#pending.open<T>((id) => this.#worker.postMessage({ id, name, args } satisfies ThreadCall));
   }
 
   /** Lets it put its things away, then ends it. */
@@ -85,7 +81,6 @@ export class ThreadPort {
 
   #end(reason: string): void {
     this.#gone ??= reason;
-    for (const { reject } of this.#waiting.values()) reject(new Error(this.#gone));
-    this.#waiting.clear();
+    this.#pending.end(() => new Error(this.#gone));
   }
 }

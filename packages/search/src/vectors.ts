@@ -11,7 +11,7 @@ const BLOCK = 4_096;
 const PAGE = 65_536;
 
 /**
- * The vectors of one workspace, each number in one byte, compared one after the other: exact, filtered as one likes,
+ * The vectors of one workspace, one or more for each passage, each number in one byte, compared one after the other: exact, filtered as one likes,
  * and a quarter of the memory. What comes out near is compared again with the full numbers.
  */
 export class VectorArena {
@@ -24,7 +24,7 @@ export class VectorArena {
   #bytes = new Int8Array();
   #scales = new Float32Array(256);
   #passages: number[] = [];
-  readonly #placeOf = new Map<number, number>();
+  readonly #placesOf = new Map<number, number[]>();
 
   constructor(dimensions: number) {
     this.#dimensions = dimensions;
@@ -37,30 +37,36 @@ export class VectorArena {
     return this.#passages.length;
   }
 
-  put(passage: number, vector: Float32Array): void {
-    let place = this.#placeOf.get(passage);
-    if (place === undefined) {
-      place = this.#passages.push(passage) - 1;
-      this.#placeOf.set(passage, place);
+  put(passage: number, vectors: readonly Float32Array[]): void {
+    this.drop(passage);
+    const places = vectors.map((vector) => {
+      const place = this.#passages.push(passage) - 1;
       if (place >= this.#scales.length) this.#grow();
-    }
-    this.#scales[place] = quantise(vector, this.#bytes, this.#at(place), this.#dimensions);
+      this.#scales[place] = quantise(vector, this.#bytes, this.#at(place), this.#dimensions);
+      return place;
+    });
+    this.#placesOf.set(passage, places);
   }
 
   drop(passage: number): void {
-    const place = this.#placeOf.get(passage);
-    if (place === undefined) return;
+    // From the last on, so that none of its own is moved into a hole.
+    for (const place of this.#placesOf.get(passage)?.toSorted((a, b) => b - a) ?? []) this.#vacate(place);
+    this.#placesOf.delete(passage);
+  }
+
+  /** The vector at the end comes to stand here. */
+  #vacate(place: number): void {
     const end = this.#passages.length - 1;
-    const moved = this.#passages[end] ?? passage;
+    const moved = this.#passages[end] ?? 0;
     this.#bytes.copyWithin(this.#at(place), this.#at(end), this.#at(end + 1));
     this.#scales[place] = this.#scales[end] ?? 0;
     this.#passages[place] = moved;
-    this.#placeOf.set(moved, place);
     this.#passages.pop();
-    this.#placeOf.delete(passage);
+    const places = this.#placesOf.get(moved) ?? [];
+    if (place !== end) places[places.indexOf(end)] = place;
   }
 
-  /** The nearest passages among those allowed, the nearest first. */
+  /** The nearest vectors of passages that are allowed, the nearest first; a passage may be there by several. */
   nearest(vector: Float32Array, count: number, isAllowed?: ReadonlySet<number>): Near[] {
     quantise(vector, this.#bytes, 0, this.#dimensions);
     const scores = new Int32Array(this.#bytes.buffer, this.#stride, BLOCK);
