@@ -1,21 +1,22 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open as openFile } from 'node:fs/promises';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { native, useTeams } from './test-team.ts';
 
-const { archivePath, makeTeam, open, read, write } = useTeams();
+const { archivePath, home, makeTeam, open, read, write } = useTeams();
 
 const linesOf = () => readFileSync(archivePath('red', 'arch'), 'utf8').trim().split('\n');
 const words = (mails: { message: string }[]) => mails.map(({ message }) => message);
 
 test('[FR-4.3] all shows what Claude Code has deleted since, with its first words and time', async () => {
   makeTeam('red', 'arch');
-  const desk = open('red');
+  const teamMail = open('red');
   write('red', 'arch', [native('bob', 'one'), { ...native('bob', 'two'), msg_id: 'n-2', color: 'blue' }]);
-  await desk.read('arch', { mark_read: false });
+  await teamMail.read('arch', { mark_read: false });
   write('red', 'arch', [native('eve', 'three')]);
-  expect(words(await desk.read('arch'))).toEqual(['three']);
+  expect(words(await teamMail.read('arch'))).toEqual(['three']);
   write('red', 'arch', []);
   const all = await open('red').read('arch', { all: true });
   expect(words(all)).toEqual(['one', 'two', 'three']);
@@ -23,14 +24,38 @@ test('[FR-4.3] all shows what Claude Code has deleted since, with its first word
   expect(all[1]).toMatchObject({ message_id: 'n-2', from: 'bob' });
 });
 
+test('mail is archived when all of it is synced, not before', async () => {
+  makeTeam('red', 'arch');
+  const handle = await openFile(home(), 'r');
+  const handles = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const sync = Reflect.get(handles, 'sync');
+  const synced: number[] = [];
+  const spy = vi.spyOn(handles, 'sync').mockImplementation(function (this: FileHandle) {
+    const stat = fstatSync(this.fd);
+    if (stat.ino === statSync(archivePath('red', 'arch')).ino) synced.push(stat.size);
+    return sync.call(this);
+  });
+  onTestFinished(() => spy.mockRestore());
+  const sizes: number[] = [];
+  for (const word of ['one', 'two']) {
+    write('red', 'arch', [native('bob', word)]);
+    await open('red').read('arch', { mark_read: false });
+    sizes.push(statSync(archivePath('red', 'arch')).size);
+  }
+  expect(synced).toEqual(sizes);
+});
+
 test('nothing is doubled in the archive, whoever looks and however often', async () => {
   makeTeam('red', 'arch');
   const many = Array.from({ length: 200 }, (_, i) => native('bob', `mail ${i}`));
   write('red', 'arch', [...many, ...many.slice(0, 5)]);
-  const desks = [open('red'), open('red'), open('red')];
-  await Promise.all(desks.flatMap((desk) => [1, 2].map(() => desk.read('arch', { mark_read: false }))));
+  const teamMails = [open('red'), open('red'), open('red')];
+  await Promise.all(
+    teamMails.flatMap((teamMail) => [1, 2].map(() => teamMail.read('arch', { mark_read: false }))),
+  );
   expect(linesOf()).toHaveLength(200);
-  expect(await desks[0]?.read('arch', { all: true })).toHaveLength(200);
+  expect(await teamMails[0]?.read('arch', { all: true })).toHaveLength(200);
 });
 
 test('mail without an id has one that stays the same, in the inbox and in the archive', async () => {
@@ -48,10 +73,10 @@ describe('marking by id', () => {
   test('marks just these, and again does nothing', async () => {
     makeTeam('red', 'arch');
     write('red', 'arch', [native('bob', 'one'), native('bob', 'two'), native('bob', 'three')]);
-    const desk = open('red');
-    const [one, , three] = await desk.read('arch', { mark_read: false });
+    const teamMail = open('red');
+    const [one, , three] = await teamMail.read('arch', { mark_read: false });
     for (const _ of [1, 2])
-      await desk.markRead(
+      await teamMail.markRead(
         'arch',
         [one, three].map((mail) => mail?.message_id ?? ''),
       );
@@ -73,11 +98,11 @@ describe('marking by id', () => {
   test('ids that are nowhere change nothing', async () => {
     makeTeam('red', 'arch');
     write('red', 'arch', [native('bob', 'one')]);
-    const desk = open('red');
-    await desk.read('arch', { mark_read: false });
-    await desk.markRead('arch', ['no-such-id']);
+    const teamMail = open('red');
+    await teamMail.read('arch', { mark_read: false });
+    await teamMail.markRead('arch', ['no-such-id']);
     expect(linesOf()).toHaveLength(1);
-    expect(await desk.pending('arch')).toBe(1);
+    expect(await teamMail.pending('arch')).toBe(1);
   });
 });
 
@@ -86,8 +111,8 @@ test('two desks see one history', async () => {
   const [one, two] = [open('red'), open('red')];
   await one.send('bob', { to: 'arch', message: 'first' });
   await two.send('bob', { to: 'arch', message: 'second' });
-  for (const desk of [one, two])
-    expect(words(await desk.read('arch', { all: true, mark_read: false }))).toEqual(['first', 'second']);
+  for (const teamMail of [one, two])
+    expect(words(await teamMail.read('arch', { all: true, mark_read: false }))).toEqual(['first', 'second']);
   await one.read('arch');
   expect(await two.pending('arch')).toBe(0);
   expect(await two.read('arch', { all: true })).toHaveLength(2);
@@ -95,39 +120,39 @@ test('two desks see one history', async () => {
 
 test('a line that a crash cut off spoils neither those before nor those after it', async () => {
   makeTeam('red', 'arch');
-  const desk = open('red');
-  await desk.send('bob', { to: 'arch', message: 'before', message_id: 'm-1' });
+  const teamMail = open('red');
+  await teamMail.send('bob', { to: 'arch', message: 'before', message_id: 'm-1' });
   appendFileSync(archivePath('red', 'arch'), '{"kind":"mail","id":"m-2","at":"20');
   await open('red').send('bob', { to: 'arch', message: 'after', message_id: 'm-3' });
   expect(words(await open('red').read('arch', { all: true }))).toEqual(['before', 'after']);
-  expect(await desk.send('bob', { to: 'arch', message: 'after', message_id: 'm-3' })).toMatchObject({
+  expect(await teamMail.send('bob', { to: 'arch', message: 'after', message_id: 'm-3' })).toMatchObject({
     duplicate: true,
   });
 });
 
 test('an archive that a person took away begins anew', async () => {
   makeTeam('red', 'arch');
-  const desk = open('red');
-  await desk.send('bob', { to: 'arch', message: 'one' });
+  const teamMail = open('red');
+  await teamMail.send('bob', { to: 'arch', message: 'one' });
   writeFileSync(archivePath('red', 'arch'), '');
-  expect(words(await desk.read('arch', { mark_read: false }))).toEqual(['one']);
+  expect(words(await teamMail.read('arch', { mark_read: false }))).toEqual(['one']);
   expect(linesOf()).toHaveLength(1);
 });
 
 describe('the history of an inbox', () => {
   test('goes on from a place, page by page, and marks nothing', async () => {
     makeTeam('red', 'arch');
-    const desk = open('red');
-    expect(await desk.history('arch', 0)).toEqual({ mails: [], next: 0 });
+    const teamMail = open('red');
+    expect(await teamMail.history('arch', 0)).toEqual({ mails: [], next: 0 });
     // Longer than a page, so that there are several.
     const texts = [`first ${'x'.repeat(600_000)}`, `second ${'"'.repeat(900_000)}`, 'third', 'fourth'];
     for (const [i, message] of texts.entries())
-      await desk.send('bob', { to: 'arch', message, message_id: `m${i}` });
+      await teamMail.send('bob', { to: 'arch', message, message_id: `m${i}` });
     const seen: string[] = [];
     const ends: number[] = [];
     let pages = 0;
     for (let from = 0; ; pages += 1) {
-      const { mails, next } = await desk.history('arch', from);
+      const { mails, next } = await teamMail.history('arch', from);
       if (next === from) break;
       seen.push(...words(mails));
       ends.push(...mails.map(({ end }) => end));
@@ -137,10 +162,10 @@ describe('the history of an inbox', () => {
     expect(pages).toBeGreaterThan(1);
     const { mails } = await open('red').history('arch', ends[2] ?? 0);
     expect(mails).toMatchObject([{ message: 'fourth', message_id: 'm3', read: false, end: ends[3] }]);
-    expect(await desk.pending('arch')).toBe(4);
-    await desk.markRead('arch', ['m3']);
-    expect(await desk.history('arch', ends[3] ?? 0)).toMatchObject({ mails: [] });
-    expect((await desk.history('arch', ends[2] ?? 0)).mails).toMatchObject([
+    expect(await teamMail.pending('arch')).toBe(4);
+    await teamMail.markRead('arch', ['m3']);
+    expect(await teamMail.history('arch', ends[3] ?? 0)).toMatchObject({ mails: [] });
+    expect((await teamMail.history('arch', ends[2] ?? 0)).mails).toMatchObject([
       { message_id: 'm3', read: true },
     ]);
   });
@@ -148,11 +173,11 @@ describe('the history of an inbox', () => {
   test('takes up what is new in the inbox, and begins anew where the archive was taken away', async () => {
     makeTeam('red', 'arch');
     write('red', 'arch', [native('bob', 'one'), native('bob', 'two')]);
-    const desk = open('red');
-    const { mails, next } = await desk.history('arch', 0);
+    const teamMail = open('red');
+    const { mails, next } = await teamMail.history('arch', 0);
     expect(words(mails)).toEqual(['one', 'two']);
     writeFileSync(archivePath('red', 'arch'), '');
     write('red', 'arch', [native('bob', 'three')]);
-    expect(words((await desk.history('arch', next)).mails)).toEqual(['three']);
+    expect(words((await teamMail.history('arch', next)).mails)).toEqual(['three']);
   });
 });

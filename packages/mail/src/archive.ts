@@ -3,17 +3,18 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 
+import { errorCode } from '@parley/protocol';
 import { makeFolderSync, syncFolder } from '@parley/files';
 
 import { isMailEntry, type MailEntry } from './entry.ts';
 
 /** One line of an archive: a mail, or the word that some were read. A mail that outlived a pruning knows its old place. */
 export type ArchiveLine =
-  | ({ kind: 'mail'; end?: number } & KeptMail)
+  | ({ kind: 'mail'; end?: number } & StoredMail)
   | { kind: 'read'; ids: string[]; at: string };
 
 /** A mail, when it was first to be seen, and where it was found if not in the inbox. */
-interface KeptMail {
+interface StoredMail {
   id: string;
   at: string;
   entry: MailEntry;
@@ -21,7 +22,7 @@ interface KeptMail {
 }
 
 /** A mail in the archive, and the place right after it. */
-interface ArchivedMail extends KeptMail {
+interface ArchivedMail extends StoredMail {
   end: number;
 }
 
@@ -35,7 +36,7 @@ export interface Archive {
   has(id: string): boolean;
   wasRead(id: string): boolean;
   /** Every mail, the oldest first. */
-  list(): AsyncGenerator<KeptMail>;
+  list(): AsyncGenerator<StoredMail>;
   /** A page of mail from a place in the file on, and the place where the next page begins; a place beyond the end means the start. */
   page(from: number): Promise<{ mails: ArchivedMail[]; next: number }>;
   /** Adds lines and settles when they are on disk; only the holder of the inbox's lock may call it. */
@@ -181,6 +182,7 @@ async function readPlaces(file: FileHandle): Promise<Places> {
 function parseHead(text: string): PrunedHead | undefined {
   if (!text.startsWith('{"kind":"pruned"')) return undefined;
   try {
+    // The mail itself wrote it.
     return JSON.parse(text) as PrunedHead;
   } catch {
     return undefined;
@@ -191,7 +193,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -218,6 +220,7 @@ async function endsTorn(file: FileHandle): Promise<boolean> {
 /** A line of an archive; undefined for what is none. */
 function parseLine(text: string): ArchiveLine | undefined {
   try {
+    // The mail itself wrote it; its chain is checked.
     const line = JSON.parse(text) as ArchiveLine;
     const isWhole = line.kind === 'mail' ? isMailEntry(line.entry) : Array.isArray(line.ids);
     return isWhole ? line : undefined;

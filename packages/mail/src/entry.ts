@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { fieldsOf } from '@parley/protocol';
 /** One entry of an inbox as Claude Code and ATM write it; fields that we do not know are kept. */
 export interface MailEntry {
   from: string;
@@ -15,7 +16,7 @@ export interface MailEntry {
 /** True for what Claude Code takes as mail; it drops anything else. */
 export function isMailEntry(value: unknown): value is MailEntry {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return false;
-  const { from, text, timestamp, read } = value as Record<string, unknown>;
+  const { from, text, timestamp, read } = fieldsOf(value);
   return (
     typeof from === 'string' &&
     typeof text === 'string' &&

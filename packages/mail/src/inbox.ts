@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, fieldsOf } from '@parley/protocol';
 
 import { type Archive, type ArchiveLine, openArchive } from './archive.ts';
 import { idOf, isMailEntry, type MailEntry } from './entry.ts';
@@ -48,7 +48,7 @@ interface Job {
   reject: (error: unknown) => void;
 }
 
-type Outcome = { value: unknown } | { error: unknown };
+type WriteOutcome = { value: unknown } | { error: unknown };
 
 /** What waits is written together, but not without end. */
 const MOST_AT_ONCE = 256;
@@ -62,7 +62,7 @@ export function openInbox({ folder, agent, archive: stem, waitMs, now, onNoFlock
 
   const applyAll = (jobs: readonly Job[], value: unknown) => {
     const draft = createDraft(entriesOf(path, value), archive, now);
-    const outcomes = jobs.map(({ change }): Outcome => {
+    const outcomes = jobs.map(({ change }): WriteOutcome => {
       try {
         return { value: change(draft) };
       } catch (error) {
@@ -86,7 +86,7 @@ export function openInbox({ folder, agent, archive: stem, waitMs, now, onNoFlock
     await file.close();
     return applyAll(jobs, file.value);
   };
-  const pass = async (jobs: readonly Job[]): Promise<Outcome[]> => {
+  const pass = async (jobs: readonly Job[]): Promise<WriteOutcome[]> => {
     const own = await takeOwnLock(`${stem}.lock`, waitMs);
     try {
       await archive.refresh();
@@ -94,7 +94,7 @@ export function openInbox({ folder, agent, archive: stem, waitMs, now, onNoFlock
       await archive.append(draft.lines());
       return outcomes;
     } catch (error) {
-      throw (error as NodeJS.ErrnoException).syscall === undefined ? error : failed(stem, error);
+      throw fieldsOf(error)['syscall'] === undefined ? error : failed(stem, error);
     } finally {
       own.release();
     }
@@ -113,6 +113,7 @@ export function openInbox({ folder, agent, archive: stem, waitMs, now, onNoFlock
   };
   const submit = <T>(change: (draft: Draft) => T, writes: boolean): Promise<T> =>
     new Promise((resolve, reject) => {
+      // Its own change gives it.
       waiting.push({ writes, change, resolve: (outcome) => resolve(outcome as T), reject });
       if (!running) void run();
     });

@@ -2,7 +2,7 @@ export { fileName as inboxName, sameInbox } from './address.ts';
 export { writeWhole } from './files/write-whole.ts';
 export {
   type BroadcastReport,
-  type MailDesk,
+  type TeamMail,
   type MailOptions,
   openMail,
   type SeenMail,

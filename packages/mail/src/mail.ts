@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorText } from '@parley/protocol';
 
 import { type Address, checkName, fileName, parseAddress } from './address.ts';
 import { compose, isSameMail, type NewMail } from './compose.ts';
@@ -56,7 +56,7 @@ export interface SeenMail extends Mail {
 }
 
 /** The mail of one team; every call names the agent that it is made for. */
-export interface MailDesk {
+export interface TeamMail {
   /** Sends under the agent's own name; the same `message_id` again sends nothing. */
   send(from: string, mail: NewMail & { to: string }): Promise<SentMail>;
   /** Sends to every member but the sender, of this team or another. */
@@ -83,7 +83,7 @@ export interface MailDesk {
 const WAIT_MS = 15_000;
 
 /** Opens the mail of a team; the folders need not be there yet. */
-export function openMail(options: MailOptions): MailDesk {
+export function openMail(options: MailOptions): TeamMail {
   const { teams, team, aliases = new Map<string, string>(), pollMs = 5_000, now, newId, log } = options;
   const inboxes = new Map<string, Inbox>();
   const watches = new Set<Watch>();
@@ -157,7 +157,7 @@ export function openMail(options: MailOptions): MailDesk {
             report.sent.push(await deliver({ agent: checkName('an agent', agent), team: target }, entry));
           } catch (error) {
             const code = error instanceof ParleyError ? error.code : 'INTERNAL';
-            report.failed.push({ to: `${agent}@${target}`, code, reason: (error as Error).message });
+            report.failed.push({ to: `${agent}@${target}`, code, reason: errorText(error) });
           }
         }),
       );

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { errorText } from '@parley/protocol';
 import { type Archive, type ArchiveLine, openArchive, type PrunedHead } from './archive.ts';
+import { isClockTrusted } from './clock-mark.ts';
 import { idOf, isMailEntry } from './entry.ts';
 import { readJson } from './files/read-json.ts';
 import { writeWhole } from './files/write-whole.ts';
@@ -46,8 +48,13 @@ const CUT_TO = 0.75;
 /** Forgets old mail in the archives of every team; whatever is still in an inbox stays, and with it all that is unread. */
 export async function pruneArchives({ archive, teams, limits, now }: PruneOptions): Promise<Pruning> {
   const done: Pruning = { mails: 0, archives: 0, failed: [] };
-  const trusted = (await isClockTrusted(archive, limits, now())) ? limits : { ...limits, days: null };
-  for (const team of await readdir(archive).catch(() => [])) {
+  const folders = await teamsIn(archive);
+  if (folders.length === 0) return done;
+  const newest = await newestIn(folders.map((team) => join(archive, team)));
+  const trusted = (await isClockTrusted(archive, now().getTime(), newest))
+    ? limits
+    : { ...limits, days: null };
+  for (const team of folders) {
     const folder = join(archive, team);
     const hasTeam = existsSync(join(teams, team));
     for (const file of await archivesIn(folder)) {
@@ -58,7 +65,7 @@ export async function pruneArchives({ archive, teams, limits, now }: PruneOption
         done.mails += mails;
         if (mails > 0) done.archives += 1;
       } catch (error) {
-        done.failed.push({ path: join(folder, file), reason: (error as Error).message });
+        done.failed.push({ path: join(folder, file), reason: errorText(error) });
       }
     }
     // Each session of Claude Code has a team of its own, and leaves nothing but its locks here.
@@ -68,13 +75,17 @@ export async function pruneArchives({ archive, teams, limits, now }: PruneOption
   return done;
 }
 
-/** A clock that is further ahead of the last mail than mail is kept may be wrong: by its word alone nothing is forgotten. */
-async function isClockTrusted(archive: string, { days }: ArchiveLimits, now: Date): Promise<boolean> {
+/** Whatever begins with a dot is no team. */
+async function teamsIn(archive: string): Promise<string[]> {
+  return (await readdir(archive).catch(() => [])).filter((name) => !name.startsWith('.'));
+}
+
+async function newestIn(folders: readonly string[]): Promise<number> {
   let newest = 0;
-  for (const team of await readdir(archive).catch(() => []))
-    for (const file of await archivesIn(join(archive, team)))
-      newest = Math.max(newest, (await stat(join(archive, team, file))).mtimeMs);
-  return now.getTime() - newest <= (days ?? 0) * DAY_MS;
+  for (const folder of folders)
+    for (const file of await archivesIn(folder))
+      newest = Math.max(newest, (await stat(join(folder, file))).mtimeMs);
+  return newest;
 }
 
 async function archivesIn(folder: string): Promise<string[]> {

@@ -39,16 +39,16 @@ describe('[FR-4.3] [C-MAIL-03] reading', () => {
   for (const [query, expected] of rows) {
     for (const mark_read of [undefined, true, false]) {
       test(`${JSON.stringify(query)} with mark_read ${mark_read}`, async () => {
-        const desk = put();
+        const teamMail = put();
         const before = read('red', 'arch');
-        expect(words(await desk.read('arch', { ...query, mark_read }))).toEqual(expected);
+        expect(words(await teamMail.read('arch', { ...query, mark_read }))).toEqual(expected);
         const marked = mark_read === false ? [] : expected;
         const should = before.map((entry) =>
           (marked as readonly unknown[]).includes(entry['text']) ? { ...entry, read: true } : entry,
         );
         expect(read('red', 'arch')).toEqual(should);
         const left = should.filter((entry) => entry['read'] === false).map(({ text }) => text);
-        expect(words(await desk.read('arch', { mark_read: false }))).toEqual(left);
+        expect(words(await teamMail.read('arch', { mark_read: false }))).toEqual(left);
       });
     }
   }
@@ -63,9 +63,9 @@ describe('[FR-4.3] [C-MAIL-03] reading', () => {
     { since: '2026-13-45' },
     { since: '' },
   ])('refuses %j', async (query) => {
-    const desk = put();
-    await expect(desk.read('arch', query)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
-    expect(await desk.pending('arch')).toBe(4);
+    const teamMail = put();
+    await expect(teamMail.read('arch', query)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    expect(await teamMail.pending('arch')).toBe(4);
   });
 
   test('a mail carries its sender, text, time and id', async () => {
@@ -82,15 +82,15 @@ describe('[FR-4.3] [C-MAIL-03] reading', () => {
 
 test('[FR-4.7] [C-MAIL-04] pending counts and marks nothing', async () => {
   makeTeam('red', 'arch');
-  const desk = open('red');
-  expect(await desk.pending('arch')).toBe(0);
+  const teamMail = open('red');
+  expect(await teamMail.pending('arch')).toBe(0);
   write('red', 'arch', [
     native('bob', 'one'),
     native('bob', 'two'),
     { ...native('bob', 'three'), read: true },
   ]);
   const bytes = readFileSync(inboxPath('red', 'arch'));
-  expect(await desk.pending('arch')).toBe(2);
-  expect(await desk.pending('arch')).toBe(2);
+  expect(await teamMail.pending('arch')).toBe(2);
+  expect(await teamMail.pending('arch')).toBe(2);
   expect(readFileSync(inboxPath('red', 'arch'))).toEqual(bytes);
 });

@@ -16,18 +16,18 @@ import { native, useTeams } from './test-team.ts';
 
 const { home, teams, inboxPath, archivePath, makeTeam, open, read, write } = useTeams();
 
-describe('[FR-20.2] [C-MAIL-08] what cannot be understood is left as it is', () => {
+describe('[FR-20.2] what cannot be understood is left as it is', () => {
   test.each(['[{"from":"bob","te', '{"messages":[]}', '', 'null', '[1,]', '[]\u0000', '"text"'])(
-    '%j',
+    '[C-MAIL-08] %j',
     async (text) => {
       makeTeam('red', 'arch', 'bob');
       writeFileSync(inboxPath('red', 'bob'), text);
-      const desk = open('red');
+      const teamMail = open('red');
       const wrong = { code: 'CONFLICT', message: expect.stringContaining(inboxPath('red', 'bob')) };
-      await expect(desk.send('arch', { to: 'bob', message: 'x' })).rejects.toMatchObject(wrong);
-      await expect(desk.read('bob')).rejects.toMatchObject(wrong);
-      await expect(desk.pending('bob')).rejects.toMatchObject(wrong);
-      await expect(desk.markRead('bob', ['x'])).rejects.toMatchObject(wrong);
+      await expect(teamMail.send('arch', { to: 'bob', message: 'x' })).rejects.toMatchObject(wrong);
+      await expect(teamMail.read('bob')).rejects.toMatchObject(wrong);
+      await expect(teamMail.pending('bob')).rejects.toMatchObject(wrong);
+      await expect(teamMail.markRead('bob', ['x'])).rejects.toMatchObject(wrong);
       expect(readFileSync(inboxPath('red', 'bob'), 'utf8')).toBe(text);
       expect(
         readdirSync(dirname(inboxPath('red', 'bob'))).filter((name) => /tmp|json\.lock/.test(name)),
@@ -36,7 +36,7 @@ describe('[FR-20.2] [C-MAIL-08] what cannot be understood is left as it is', () 
     },
   );
 
-  test('bytes that are no UTF-8', async () => {
+  test('[C-MAIL-08] bytes that are no UTF-8', async () => {
     makeTeam('red', 'bob');
     const bytes = Buffer.concat([
       Buffer.from('[{"from":"a","timestamp":"","text":"'),
@@ -61,25 +61,27 @@ test('[FR-20.2] fields and entries that we do not know are kept', async () => {
     { from: 'eve', text: 5, timestamp: '' },
   ];
   write('red', 'bob', strange);
-  const desk = open('red');
-  await desk.send('arch', { to: 'bob', message: 'two' });
+  const teamMail = open('red');
+  await teamMail.send('arch', { to: 'bob', message: 'two' });
   expect(read('red', 'bob').slice(0, 5)).toEqual(strange);
-  await desk.markRead('bob', ['n-1']);
+  await teamMail.markRead('bob', ['n-1']);
   expect(read('red', 'bob').slice(0, 5)).toEqual([
     { ...(strange[0] as object), read: true },
     ...strange.slice(1),
   ]);
 });
 
-describe('[FR-4.2] [C-MAIL-16] links and missing teams', () => {
-  test('an inbox that is a link is refused and its target untouched', async () => {
+describe('[FR-4.2] links and missing teams', () => {
+  test('[C-MAIL-16] an inbox that is a link is refused and its target untouched', async () => {
     makeTeam('red', 'bob');
     const target = join(home(), 'target.json');
     writeFileSync(target, '[]');
     symlinkSync(target, inboxPath('red', 'bob'));
-    const desk = open('red');
-    await expect(desk.send('arch', { to: 'bob', message: 'x' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    await expect(desk.read('bob')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    const teamMail = open('red');
+    await expect(teamMail.send('arch', { to: 'bob', message: 'x' })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    await expect(teamMail.read('bob')).rejects.toMatchObject({ code: 'FORBIDDEN' });
     expect(readFileSync(target, 'utf8')).toBe('[]');
   });
 
@@ -104,16 +106,16 @@ describe('[FR-4.2] [C-MAIL-16] links and missing teams', () => {
     expect(existsSync(target)).toBe(false);
   });
 
-  test('without team folder or config.json nothing is written and the teams are told', async () => {
+  test('[C-MAIL-16] without team folder or config.json nothing is written and the teams are told', async () => {
     makeTeam('blue', 'bob');
     const before = readdirSync(home(), { recursive: true, encoding: 'utf8' });
     const missing = { code: 'NOT_FOUND', message: expect.stringMatching(/no team red.*there are: blue/) };
-    const desk = open('red');
-    await expect(desk.send('arch', { to: 'bob', message: 'x' })).rejects.toMatchObject(missing);
-    await expect(desk.broadcast('arch', { message: 'x' })).rejects.toMatchObject(missing);
-    await expect(desk.join('arch', { agentType: 'codex', cwd: '/' })).rejects.toMatchObject(missing);
-    await desk.markRead('arch', ['x']);
-    expect(await desk.read('arch')).toEqual([]);
+    const teamMail = open('red');
+    await expect(teamMail.send('arch', { to: 'bob', message: 'x' })).rejects.toMatchObject(missing);
+    await expect(teamMail.broadcast('arch', { message: 'x' })).rejects.toMatchObject(missing);
+    await expect(teamMail.join('arch', { agentType: 'codex', cwd: '/' })).rejects.toMatchObject(missing);
+    await teamMail.markRead('arch', ['x']);
+    expect(await teamMail.read('arch')).toEqual([]);
     const made = readdirSync(home(), { recursive: true, encoding: 'utf8' }).filter(
       (name) => !before.includes(name),
     );
@@ -128,10 +130,10 @@ test('[NFR-3] [C-MAIL-17] files are 0600 and folders 0700, whatever the umask', 
   chmodSync(join(teams(), 'red/config.json'), 0o666);
   const umask = process.umask(0);
   try {
-    const desk = open('red');
-    await desk.send('arch', { to: 'bob', message: 'x' });
-    await desk.read('bob');
-    await desk.join('new', { agentType: 'codex', cwd: '/' });
+    const teamMail = open('red');
+    await teamMail.send('arch', { to: 'bob', message: 'x' });
+    await teamMail.read('bob');
+    await teamMail.join('new', { agentType: 'codex', cwd: '/' });
   } finally {
     process.umask(umask);
   }

@@ -21,8 +21,8 @@ describe('[FR-4.2] [C-MAIL-01] addresses', () => {
   ])('%s is delivered to the right inbox', async (to, team) => {
     makeTeam('red', 'arch', 'bob');
     makeTeam('blue', 'bob');
-    const desk = open('red', { aliases: new Map([['boss', 'bob@blue']]) });
-    const sent = await desk.send('arch', { to, message: 'hello' });
+    const teamMail = open('red', { aliases: new Map([['boss', 'bob@blue']]) });
+    const sent = await teamMail.send('arch', { to, message: 'hello' });
     expect(sent).toMatchObject({ to: `bob@${team}`, summary: 'hello', duplicate: false });
     expect(read(team, 'bob')).toEqual([
       {
@@ -86,10 +86,10 @@ describe('[FR-4.2] [C-MAIL-01] addresses', () => {
 
 test('[FR-4.2] the summary is given, or made of the first 60 characters', async () => {
   makeTeam('red', 'bob');
-  const desk = open('red');
-  await desk.send('arch', { to: 'bob', message: 'x', summary: 'short' });
-  await desk.send('arch', { to: 'bob', message: `${'a'.repeat(59)}😀 and\nmore` });
-  await desk.send('arch', { to: 'bob', message: 'a'.repeat(60) });
+  const teamMail = open('red');
+  await teamMail.send('arch', { to: 'bob', message: 'x', summary: 'short' });
+  await teamMail.send('arch', { to: 'bob', message: `${'a'.repeat(59)}😀 and\nmore` });
+  await teamMail.send('arch', { to: 'bob', message: 'a'.repeat(60) });
   expect(read('red', 'bob').map(({ summary }) => summary)).toEqual([
     'short',
     `${'a'.repeat(59)}...`,
@@ -111,9 +111,9 @@ describe('sending under a message id', () => {
 
   test('many at once write one', async () => {
     makeTeam('red', 'bob');
-    const desk = open('red');
+    const teamMail = open('red');
     const same = Array.from({ length: 20 }, () =>
-      desk.send('arch', { to: 'bob', message: 'once', message_id: 'm-1' }),
+      teamMail.send('arch', { to: 'bob', message: 'once', message_id: 'm-1' }),
     );
     const sent = await Promise.all(same);
     expect(sent.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
@@ -122,9 +122,9 @@ describe('sending under a message id', () => {
 
   test('with other words is refused, in the inbox and in the archive', async () => {
     makeTeam('red', 'bob');
-    const desk = open('red');
-    await desk.send('arch', { to: 'bob', message: 'one', message_id: 'm-1' });
-    const other = () => desk.send('arch', { to: 'bob', message: 'two', message_id: 'm-1' });
+    const teamMail = open('red');
+    await teamMail.send('arch', { to: 'bob', message: 'one', message_id: 'm-1' });
+    const other = () => teamMail.send('arch', { to: 'bob', message: 'two', message_id: 'm-1' });
     await expect(other()).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
     write('red', 'bob', []);
     await expect(other()).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
@@ -141,8 +141,8 @@ describe('sending under a message id', () => {
 
 test('[C-MAIL-07] what Claude Code would take for forged is refused', async () => {
   makeTeam('red', 'bob');
-  const desk = open('red');
-  const send = (from: string, message: string) => desk.send(from, { to: 'bob', message });
+  const teamMail = open('red');
+  const send = (from: string, message: string) => teamMail.send(from, { to: 'bob', message });
   await expect(send('team-lead', 'hi')).rejects.toMatchObject({ code: 'FORBIDDEN' });
   for (const type of [
     'shutdown_request',
@@ -159,8 +159,8 @@ test('[C-MAIL-07] what Claude Code would take for forged is refused', async () =
   expect(read('red', 'bob')).toHaveLength(1);
 });
 
-describe('[FR-4.4] [C-MAIL-05] broadcast', () => {
-  test('reaches every member but the sender, and names who could not be reached', async () => {
+describe('[FR-4.4] broadcast', () => {
+  test('[C-MAIL-05] reaches every member but the sender, and names who could not be reached', async () => {
     makeTeam('red', 'arch', 'bob', 'eve');
     symlinkSync('/etc/hostname', inboxPath('red', 'eve'));
     const { sent, failed, message_id } = await open('red').broadcast('arch', { message: 'all hands' });

@@ -12,10 +12,10 @@ const config = () => JSON.parse(readFileSync(configPath(), 'utf8')) as { members
 test('[FR-20.2] members are read, joined and left; everything else in the file is kept', async () => {
   makeTeam('red', 'bob');
   const before = config();
-  const desk = open('red');
-  expect(await desk.join('arch', { agentType: 'codex', cwd: '/repo' })).toBe(true);
-  expect(await desk.join('arch', { agentType: 'codex', cwd: '/elsewhere' })).toBe(false);
-  expect(await desk.members()).toEqual([
+  const teamMail = open('red');
+  expect(await teamMail.join('arch', { agentType: 'codex', cwd: '/repo' })).toBe(true);
+  expect(await teamMail.join('arch', { agentType: 'codex', cwd: '/elsewhere' })).toBe(false);
+  expect(await teamMail.members()).toEqual([
     { name: 'team-lead', agent_type: null, is_lead: true, is_ours: false },
     { name: 'bob', agent_type: null, is_lead: false, is_ours: false },
     { name: 'arch', agent_type: 'codex', is_lead: false, is_ours: true },
@@ -27,8 +27,8 @@ test('[FR-20.2] members are read, joined and left; everything else in the file i
       expect.objectContaining({ agentId: 'arch@red', name: 'arch', cwd: '/repo' }),
     ],
   });
-  expect(await desk.leave('arch')).toBe(true);
-  expect(await desk.leave('arch')).toBe(false);
+  expect(await teamMail.leave('arch')).toBe(true);
+  expect(await teamMail.leave('arch')).toBe(false);
   expect(config()).toEqual(before);
 });
 
@@ -42,10 +42,10 @@ test('nobody is removed but those who were joined here', async () => {
 test('many join at once, none is lost', async () => {
   makeTeam('red');
   const names = Array.from({ length: 12 }, (_, i) => `agent-${i}`);
-  const desks = [open('red'), open('red'), open('red')];
-  const joining = desks.map(async (desk, i) => {
+  const teamMails = [open('red'), open('red'), open('red')];
+  const joining = teamMails.map(async (teamMail, i) => {
     for (const name of names.filter((_, n) => n % 3 === i))
-      await desk.join(name, { agentType: 'codex', cwd: '/' });
+      await teamMail.join(name, { agentType: 'codex', cwd: '/' });
   });
   await Promise.all(joining);
   expect(
@@ -60,11 +60,11 @@ test.each(['{"members":', '{"name":"red"}', '[]'])(
   async (text) => {
     makeTeam('red');
     writeFileSync(configPath(), text);
-    const desk = open('red');
+    const teamMail = open('red');
     const calls = [
-      () => desk.members(),
-      () => desk.join('arch', { agentType: 'codex', cwd: '/' }),
-      () => desk.send('arch', { to: 'bob', message: 'x' }),
+      () => teamMail.members(),
+      () => teamMail.join('arch', { agentType: 'codex', cwd: '/' }),
+      () => teamMail.send('arch', { to: 'bob', message: 'x' }),
     ];
     const wrong = { code: 'CONFLICT', message: expect.stringContaining('config.json') };
     for (const call of calls) await expect(call()).rejects.toMatchObject(wrong);

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, fieldsOf } from '@parley/protocol';
 
 import { readJson } from './files/read-json.ts';
 import { type ReplaceOptions, replaceShared } from './files/replace-shared.ts';
@@ -106,5 +106,5 @@ function parse({ config: path }: TeamFolder, value: unknown): { config: Json; me
 }
 
 function asObject(value: unknown): Json {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Json) : {};
+  return fieldsOf(value);
 }

@@ -5,22 +5,22 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, vi } from 'vitest';
 
-import { type MailDesk, type MailOptions, openMail } from './mail.ts';
+import { type TeamMail, type MailOptions, openMail } from './mail.ts';
 
 /** For a test file: a fresh home for each test, teams in it, and desks that are closed afterwards. */
 export function useTeams() {
   // Every write waits for the disk several times.
   vi.setConfig({ testTimeout: 60_000 });
   let home: string;
-  let desks: MailDesk[];
-  const told: string[] = [];
+  let teamMails: TeamMail[];
+  const reported: string[] = [];
   beforeEach(() => {
     home = realpathSync(mkdtempSync(join(tmpdir(), 'team-mail-')));
-    desks = [];
-    told.length = 0;
+    teamMails = [];
+    reported.length = 0;
   });
   afterEach(() => {
-    for (const desk of desks) desk.close();
+    for (const teamMail of teamMails) teamMail.close();
     rmSync(home, { recursive: true, force: true });
   });
   const teams = () => join(home, '.claude', 'teams');
@@ -29,7 +29,7 @@ export function useTeams() {
     home: () => home,
     teams,
     /** What was logged. */
-    told,
+    reported,
     inboxPath,
     archivePath: (team: string, agent: string) => join(home, '.config/atm/mail', team, `${agent}.jsonl`),
     makeTeam: (team: string, ...members: string[]) => {
@@ -46,18 +46,18 @@ export function useTeams() {
       };
       writeFileSync(join(teams(), team, 'config.json'), JSON.stringify(config));
     },
-    open: (team: string, more: Partial<MailOptions> = {}): MailDesk => {
-      const desk = openMail({
+    open: (team: string, more: Partial<MailOptions> = {}): TeamMail => {
+      const teamMail = openMail({
         teams: teams(),
         archive: join(home, '.config/atm/mail'),
         team,
         now: () => new Date(),
         newId: randomUUID,
-        log: (_level, message) => void told.push(message),
+        log: (_level, message) => void reported.push(message),
         ...more,
       });
-      desks.push(desk);
-      return desk;
+      teamMails.push(teamMail);
+      return teamMail;
     },
     read: (team: string, agent: string) =>
       JSON.parse(readFileSync(inboxPath(team, agent), 'utf8')) as Record<string, unknown>[],

@@ -1,3 +1,5 @@
+import { fieldsOf } from '@parley/protocol';
+
 const SUMMARY_LENGTH = 60;
 const TRUNCATED = ' [...truncated]';
 
@@ -20,7 +22,7 @@ export function truncate(text: string, most: number): string {
 export function isControlFrame(text: string): boolean {
   if (!text.trimStart().startsWith('{')) return false;
   try {
-    const { type } = JSON.parse(text) as { type?: unknown };
+    const { type } = fieldsOf(JSON.parse(text));
     return typeof type === 'string' && CONTROL.test(type);
   } catch {
     return false;

@@ -70,9 +70,9 @@ beforeEach(() => {
     JSON.stringify({ ...(JSON.parse(readFileSync(config, 'utf8')) as Json), leadSessionId: SESSION }),
   );
 });
-const desk = () => open('red', { projects: projects() });
+const teamMail = () => open('red', { projects: projects() });
 const history = async (agent = 'bob') =>
-  (await desk().history(agent, 0)).mails.map(({ from, message, message_id, found_in, read }) => [
+  (await teamMail().history(agent, 0)).mails.map(({ from, message, message_id, found_in, read }) => [
     from,
     message,
     message_id,
@@ -86,15 +86,15 @@ describe('mail that its reader had deleted before it was seen', () => {
     record(ownPath(), { type: 'summary' }, ...records());
     expect(await history()).toEqual([found]);
     expect(await history()).toEqual([found]);
-    const [mail] = await desk().read('bob', { all: true });
+    const [mail] = await teamMail().read('bob', { all: true });
     expect(mail).toMatchObject({ summary: 'short', read: true, found_in: 'transcript' });
-    expect(await desk().pending('bob')).toBe(0);
+    expect(await teamMail().pending('bob')).toBe(0);
     expect(await history('team-lead')).toEqual([]);
   });
 
   test('is found as the transcript grows, also when a record comes in two writes', async () => {
     record(ownPath(), '{"type":"summary"}');
-    const growing = desk();
+    const growing = teamMail();
     expect((await growing.history('bob', 0)).mails).toEqual([]);
     const [call, result] = records({ message: 'é grows' }).map((one) => JSON.stringify(one));
     appendFileSync(ownPath(), `${call}\n${result?.slice(0, 200)}`);
@@ -129,7 +129,7 @@ describe('mail that its reader had deleted before it was seen', () => {
   test('is not doubled when it was seen, or is in the inbox still', async () => {
     write('red', 'bob', [{ ...native('team-lead', 'hello bob'), msg_id: 'm-1' }]);
     record(ownPath(), ...records());
-    const seen = desk();
+    const seen = teamMail();
     expect((await seen.history('bob', 0)).mails).toMatchObject([{ message_id: 'm-1', read: false }]);
     expect(await seen.pending('bob')).toBe(1);
     write('red', 'bob', []);

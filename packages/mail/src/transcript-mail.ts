@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { fieldsOf } from '@parley/protocol';
 import { fileName, sameInbox } from './address.ts';
 import { idOf, type MailEntry } from './entry.ts';
 import { readJson } from './files/read-json.ts';
@@ -119,7 +120,7 @@ async function leadOf({ config }: TeamFolder): Promise<{ sessionId: string; name
   try {
     const file = await readJson(config);
     await file.close();
-    const { leadSessionId, leadAgentId } = (file.value ?? {}) as Json;
+    const { leadSessionId, leadAgentId } = fieldsOf(file.value);
     if (typeof leadSessionId !== 'string' || !SESSION_ID.test(leadSessionId)) return undefined;
     const [name = ''] = typeof leadAgentId === 'string' ? leadAgentId.split('@') : ['team-lead'];
     return { sessionId: leadSessionId, name };
@@ -131,7 +132,7 @@ async function leadOf({ config }: TeamFolder): Promise<{ sessionId: string; name
 /** The name of the teammate whose transcript it is; undefined for agents that are none of this team. */
 async function teammateOf(path: string, team: string): Promise<string | undefined> {
   try {
-    const meta = JSON.parse(await readFile(path.replace(/\.jsonl$/, '.meta.json'), 'utf8')) as Json;
+    const meta = fieldsOf(JSON.parse(await readFile(path.replace(/\.jsonl$/, '.meta.json'), 'utf8')));
     const { name, teamName } = meta;
     return teamName === team && typeof name === 'string' ? name : undefined;
   } catch {
@@ -212,9 +213,9 @@ function mailOf(record: Json, call: { to: string; message: string }, sender: str
   if (!isObject(result) || result['success'] !== true || typeof result['msg_id'] !== 'string')
     return undefined;
   const routing = isObject(result['routing']) ? result['routing'] : {};
-  const { sender: told, target, summary } = routing;
+  const { sender: reported, target, summary } = routing;
   if (typeof timestamp !== 'string' || Number.isNaN(Date.parse(timestamp))) return undefined;
-  if (told !== sender || target !== `@${call.to}` || call.to === '' || sameInbox(call.to, sender))
+  if (reported !== sender || target !== `@${call.to}` || call.to === '' || sameInbox(call.to, sender))
     return undefined;
   const entry: MailEntry = {
     from: sender,

@@ -34,7 +34,7 @@ test('a change is told at once, long before the next poll', async () => {
 });
 
 test(
-  'polling finds what no event tells: a team that comes later, or comes back',
+  '[FR-8.2] polling finds what no event tells: a team that comes later, or comes back',
   { timeout: 70_000 },
   async () => {
     const { calls, next } = watchArch(20);

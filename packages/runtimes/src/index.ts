@@ -1,5 +1,5 @@
 export { openAcpSession, openManagedAcp } from './acp/managed-acp.ts';
-export { sendToClaudeInbox } from './claude/claude-inbox.ts';
+export { claudeInbox } from './claude/claude-inbox.ts';
 export { type ClaudePrintOptions, startClaudePrint } from './claude/claude-print.ts';
 export { openManagedClaude } from './claude/managed-claude.ts';
 export { liveClaudeSessions } from './claude/live-sessions.ts';
@@ -7,11 +7,14 @@ export { wakesInTranscript } from './claude/transcript.ts';
 export { askOf, decisionOfVerdict, messageOf, schemaOf } from './codex/approval-ask.ts';
 export type * from './codex/backend.ts';
 export { type CodexExecOptions, startCodexExec } from './codex/codex-exec.ts';
+export { codexInbox, codexSocket } from './codex/codex-inbox.ts';
 export { describeEvent } from './codex/describe-event.ts';
 export { DEFAULT_LIMITS } from './codex/limits.ts';
 export { type LiveCodex, openLiveCodex } from './codex/live-codex.ts';
 export { openManagedCodex } from './codex/managed-codex.ts';
+export { awaitCodexThread } from './codex/own-thread.ts';
 export { openCodex } from './codex/open-codex.ts';
+export type * from './inbox.ts';
 export type * from './managed/session.ts';
 export {
   type MessagesBlock,
@@ -34,8 +37,8 @@ export { CLAUDE_KEY, pastFirstQuestions, QUIET_CLAUDE } from './models/scripted-
 export { scriptedModelConfig } from './models/scripted-codex.ts';
 export { opencodeConfig, opencodeConfigFile, quietOpencode } from './models/scripted-opencode.ts';
 export { versionOf } from './process/ask-program.ts';
-export type { ChildExit } from './process/child.ts';
-export { findProgram } from './process/find-program.ts';
+export type { ChildExit } from './process/child-exit.ts';
+export { findProgram, whichProgram } from './process/find-program.ts';
 export type { HeadlessTurn } from './process/headless.ts';
 export { RUNTIME_ERROR_CODES, RuntimeError, type RuntimeErrorCode } from './runtime-error.ts';
 export { createDoor, type Door, type DoorPatience } from './terminal/door.ts';
@@ -44,4 +47,4 @@ export { openPty, type Pty, type PtyExit } from './terminal/open-pty.ts';
 export type { Screen } from './terminal/open-screen.ts';
 export { kindOf } from './terminal/programs.ts';
 export { createTyping } from './terminal/typing.ts';
-export { clip, headline, told } from './told.ts';
+export { clip, headline, publicText } from './public-text.ts';

@@ -1,4 +1,4 @@
-import type { ChildExit } from './process/child.ts';
+import type { ChildExit } from './process/child-exit.ts';
 
 /** Every way in which a runtime refuses a call before any turn began. */
 export const RUNTIME_ERROR_CODES = [

@@ -2,10 +2,12 @@ import type { CommandHandler, CommandSource } from '@parley/client';
 import {
   HUB_NAME,
   ParleyError,
-  TERMINAL_COMMANDS,
   type TerminalCommand,
   type TerminalInput,
   type TerminalOutput,
+  keysOf,
+  tableOf,
+  issueWords,
 } from '@parley/protocol';
 import type { Door, Pty, Screen } from '@parley/runtimes';
 
@@ -51,6 +53,7 @@ const ACTS: Acts = {
   async terminal_state({ program, kind, pty, door, screen, takeOver, quietMs }) {
     await screen.settled();
     const quiet = quietMs();
+    const no_prompt = door.noPrompt();
     return {
       program,
       kind,
@@ -58,6 +61,7 @@ const ACTS: Acts = {
       state: door.state(),
       draft: door.hasDraft(),
       quiet_ms: Number.isFinite(quiet) ? Math.round(quiet) : null,
+      ...(no_prompt === undefined ? {} : { no_prompt }),
       deferred: door.deferred(),
       lock: takeOver.held,
     };
@@ -91,24 +95,25 @@ const ACTS: Acts = {
   }),
 };
 
+const NAMES = keysOf(ACTS);
+
 /** The handlers of every command, checked by schema; they wait until there is a terminal to act upon. */
 export function createCommands(desk: Promise<Desk>): Record<TerminalCommand, CommandHandler> {
   const handler =
     <C extends TerminalCommand>(name: C): CommandHandler =>
     async (parameters, source) => {
+      // With the first command: most programs are never sent one, and the schemas are not small.
+      const { TERMINAL_COMMANDS } = await import('@parley/protocol/terminal');
       const parsed = TERMINAL_COMMANDS[name].input.safeParse(parameters);
       if (!parsed.success) {
-        const { path = [], message = 'is not valid' } = parsed.error.issues[0] ?? {};
-        const field = path.join('.');
-        throw new ParleyError('VALIDATION_ERROR', `${field}: ${message}`, { field });
+        const [issue] = parsed.error.issues;
+        const field = issue?.path.join('.') ?? '';
+        throw new ParleyError('VALIDATION_ERROR', `${field}: ${issueWords(issue, parameters)}`, { field });
       }
+      // It was parsed by the schema of this very command.
       return ACTS[name](await desk, parsed.data as TerminalInput<C>, source);
     };
-  const names = Object.keys(TERMINAL_COMMANDS) as TerminalCommand[];
-  return Object.fromEntries(names.map((name) => [name, handler(name)])) as Record<
-    TerminalCommand,
-    CommandHandler
-  >;
+  return tableOf(NAMES, (name) => handler(name));
 }
 
 /** The handlers where there is no terminal to act upon: each says so. */
@@ -122,7 +127,7 @@ export function createRefusals(program: string): Record<string, CommandHandler> 
       },
     );
   };
-  return Object.fromEntries(Object.keys(TERMINAL_COMMANDS).map((name) => [name, refuse]));
+  return Object.fromEntries(NAMES.map((name) => [name, refuse]));
 }
 
 /** What overrides a person needs an operator who says who they are and why. */

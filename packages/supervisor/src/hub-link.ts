@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Agent, type AgentOptions, type CommandHandler, openAgent, type Token } from '@parley/client';
+import type { CommandHandler, Presence, SocketConstructor, Token } from '@parley/client';
+
+import { plainSend } from './plain-send.ts';
 
 /** Where a hub answers, and who we are there. */
 export interface FoundHub {
@@ -13,19 +15,24 @@ export interface HubLinkOptions {
   runtime: string;
   metadata: Record<string, unknown>;
   commands: Record<string, CommandHandler>;
-  WebSocket: NonNullable<AgentOptions['WebSocket']>;
+  /** Loaded when there is a hub. */
+  WebSocket: () => Promise<SocketConstructor>;
   /** Looks for the hub; undefined while none runs. It may come back at another address. */
   find: () => Promise<FoundHub | undefined>;
+  /** Settles when there is time for the hub: what the person sees comes first. */
+  start: Promise<unknown>;
 }
 
-type Status = Parameters<Agent['status']>;
+type PresenceStatus = Parameters<Presence['status']>;
 
 /** The connection of a session to its hub, over restarts of the hub. */
 export interface HubLink {
-  /** Settles with the first try: why there is no hub, or undefined when there is. */
+  /** Settles with the first look: why there is no hub, or undefined when there is. */
   readonly first: Promise<string | undefined>;
+  /** Why a hub that was there never knew of the session, as far as that is known by now. */
+  readonly missed: string | undefined;
   /** Says what the program is at, now and after each reconnection. */
-  status(...status: Status): void;
+  status(...status: PresenceStatus): void;
   /** Takes leave, within a bound. */
   close(): Promise<void>;
 }
@@ -36,7 +43,7 @@ const LEAVE_MS = 1_500;
 
 /** Keeps a session registered at whatever hub there is; without one it looks again every few seconds. */
 export function openHubLink(options: HubLinkOptions): HubLink {
-  const { name, runtime, metadata, WebSocket, find } = options;
+  const { name, runtime, metadata, find } = options;
   const answering = new Set<Promise<unknown>>();
   const commands = Object.fromEntries(
     Object.entries(options.commands).map(([command, handler]): [string, CommandHandler] => [
@@ -49,15 +56,22 @@ export function openHubLink(options: HubLinkOptions): HubLink {
     ]),
   );
   const closing = new AbortController();
-  let agent: Agent | undefined;
-  let status: Status = ['online'];
-  let told: (reason: string | undefined) => void = () => {};
-  const first = new Promise<string | undefined>((resolve) => (told = resolve));
+  let agent: Presence | undefined;
+  let opening: Promise<Presence> | undefined;
+  let isKnown = false;
+  let missed: string | undefined;
+  let status: PresenceStatus = ['online'];
+  let reported: (reason: string | undefined) => void = () => {};
+  const first = new Promise<string | undefined>((resolve) => (reported = resolve));
 
   /** Registers; settles when the hub has moved elsewhere or another session has taken over. */
   async function stay({ url, token }: FoundHub): Promise<'moved' | 'replaced'> {
     const connection: { state: 'open' | 'lost' | 'replaced' } = { state: 'open' };
-    agent = await openAgent({
+    const { createPresenceCalls, openPresence } = await import('@parley/client/presence');
+    const calls = createPresenceCalls({ url, token, patienceMs: FIRST_TRY_MS }, plainSend);
+    const WebSocket = await options.WebSocket();
+    closing.signal.throwIfAborted();
+    opening = openPresence(calls, {
       url,
       token,
       name,
@@ -66,10 +80,10 @@ export function openHubLink(options: HubLinkOptions): HubLink {
       commands,
       WebSocket,
       session: { management_mode: 'managed' },
-      patienceMs: FIRST_TRY_MS,
       onConnection: (state) => (connection.state = state),
     });
-    told(undefined);
+    agent = await opening;
+    isKnown = true;
     await agent.status(...status).catch(() => {});
     while (connection.state !== 'replaced') {
       await sleep(AGAIN_MS, undefined, { signal: closing.signal });
@@ -88,19 +102,24 @@ export function openHubLink(options: HubLinkOptions): HubLink {
       let reason = 'no hub runs';
       try {
         const found = await find();
-        if (found !== undefined && (await stay(found)) === 'replaced') return;
+        if (found !== undefined) {
+          reported(undefined);
+          await options.start;
+          if ((await stay(found)) === 'replaced') return;
+        }
       } catch (error) {
-        if (closing.signal.aborted) return;
+        if (error instanceof Error && error.name === 'AbortError') return;
         reason = error instanceof Error ? error.message : String(error);
       }
-      told(reason);
+      if (!isKnown) missed = reason;
+      reported(reason);
       await sleep(AGAIN_MS, undefined, { signal: closing.signal });
     }
   }
 
   /** Answers what was asked before, then goes. */
   async function leave(): Promise<void> {
-    await Promise.allSettled(answering);
+    await Promise.allSettled([...answering, opening]);
     // The answers themselves are sent a moment later.
     await sleep(0);
     await agent?.close().catch(() => {});
@@ -108,7 +127,10 @@ export function openHubLink(options: HubLinkOptions): HubLink {
 
   live().catch(() => {});
   return {
-    first: Promise.race([first, sleep(FIRST_TRY_MS, 'it does not answer yet', { signal: closing.signal })]),
+    first,
+    get missed() {
+      return isKnown ? undefined : missed;
+    },
     status(...said) {
       status = said;
       agent?.status(...said).catch(() => {});

@@ -20,6 +20,7 @@ export async function runBetweenPipes(options: Omit<SuperviseOptions, 'stdin' | 
     ...options.hub,
     metadata: { program, kind: 'closed', supervisor: process.pid },
     commands: createRefusals(program),
+    start: Promise.resolve(),
   });
   const child = spawn(file, args, { env, cwd, stdio: 'inherit' });
   const passOn = (signal: NodeJS.Signals): void => {
@@ -29,6 +30,7 @@ export async function runBetweenPipes(options: Omit<SuperviseOptions, 'stdin' | 
   // The terminal sends these to both of us, and they are the program's to answer.
   const ignore = (): void => {};
   process.on('SIGINT', ignore).on('SIGQUIT', ignore).on('SIGTERM', passOn).on('SIGHUP', passOn);
+  // What Node says of this event.
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   await link.close();
   for (const name of ['SIGINT', 'SIGQUIT'] as const) process.removeListener(name, ignore);

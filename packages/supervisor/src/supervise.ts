@@ -13,7 +13,6 @@ import {
   type PtyExit,
   type Screen,
 } from '@parley/runtimes';
-import { openScreen } from '@parley/runtimes/screen';
 
 import { createCommands, type Desk } from './commands.ts';
 import { type HubLinkOptions, openHubLink } from './hub-link.ts';
@@ -35,13 +34,16 @@ export interface SuperviseOptions {
   stdin: ReadStream;
   stdout: WriteStream;
   patience: DoorPatience;
-  hub: Omit<HubLinkOptions, 'commands' | 'metadata'>;
-  /** Says something to the person before the screen starts. */
+  hub: Omit<HubLinkOptions, 'commands' | 'metadata' | 'start'>;
+  /** Says something to the person, before the program's screen or after it. */
   notice: (text: string) => void;
 }
 
 /** How long the program may take to end after it was asked to. */
 const GRACE_MS = 10_000;
+/** So long the hub and the hidden screen wait for the first word of a program, and so much of it waits for them. */
+const FIRST_WORD_MS = 300;
+const EARLY = 1_048_576;
 
 /** Runs a program at a terminal of its own, behind the person's, and registered at the hub. */
 export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
@@ -50,10 +52,13 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
   const now = (): number => performance.now();
   const wallClock = (): number => Date.now();
   let giveDesk: (desk: Desk) => void = () => {};
+  let noteFirstWord: () => void = () => {};
+  const firstWord = new Promise<void>((resolve) => (noteFirstWord = resolve));
   const link = openHubLink({
     ...options.hub,
     metadata: { program, kind, supervisor: process.pid },
     commands: createCommands(new Promise((resolve) => (giveDesk = resolve))),
+    start: firstWord,
   });
   const absent = await link.first;
   if (absent !== undefined)
@@ -61,7 +66,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
 
   const typing = createTyping(now);
   const takeOver = createTakeOver({ now, wallClock, newId: randomUUID });
-  let screen!: Screen;
+  let screen: Screen | undefined;
   let pty: Pty | undefined;
   const terminal = openOwnTerminal({
     stdin: options.stdin,
@@ -69,19 +74,12 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     onInput: (bytes) => keyboard.take(bytes),
     onResize() {
       const { cols, rows } = terminal.size();
-      screen.resize(cols, rows);
+      screen?.resize(cols, rows);
       pty?.resize(cols, rows);
     },
     onDrain: () => pty?.resume(),
   });
   const { cols, rows } = terminal.size();
-  screen = openScreen({
-    cols,
-    rows,
-    answers: false,
-    reply: (text) => pty?.write(text),
-    onDrain: () => pty?.resume(),
-  });
   const keyboard = createKeyboard({
     write(bytes) {
       if (pty?.write(bytes) === false) terminal.pause();
@@ -92,6 +90,13 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
       if (piece.kind === 'key' || piece.kind === 'paste') takeOver.end();
     },
   });
+  // What the person sees does not wait for what the hub needs of it.
+  const early: Buffer[] = [];
+  let heard = 0;
+  let read = (bytes: Buffer): boolean => {
+    early.push(bytes);
+    return (heard += bytes.length) < EARLY;
+  };
   try {
     pty = await openPty({
       file,
@@ -101,10 +106,9 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
       cols,
       rows,
       onOutput(bytes) {
-        suspendWatch.noteOutput(bytes);
-        const isDrawn = screen.write(bytes);
-        if (!terminal.write(bytes) || !isDrawn) pty?.pause();
-        door.noteOutput();
+        const isShown = terminal.write(bytes);
+        if (!read(bytes) || !isShown) pty?.pause();
+        noteFirstWord();
       },
       onDrain: () => terminal.resume(),
     });
@@ -113,9 +117,64 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     throw error;
   }
   const running = pty;
+  let suspending = false;
+  const suspendWatch = createSuspendWatch({
+    pid: running.pid,
+    isShell: kind === 'bash',
+    onSuspend: () => void suspend(),
+  });
+
+  /** Stops with the program, as the shell above expects of one job; goes on with it. */
+  async function suspend(): Promise<void> {
+    if (suspending || screen === undefined) return;
+    suspending = true;
+    const { modes } = screen;
+    running.signal('SIGSTOP');
+    // What has passed is all drawn before the terminal is given back, and nothing passes meanwhile.
+    running.pause();
+    await screen.settled();
+    terminal.restore(modes);
+    process.removeListener('SIGTSTP', onStop);
+    // Here this process stands still until it is continued.
+    process.kill(0, 'SIGTSTP');
+    process.on('SIGTSTP', onStop);
+    suspending = false;
+    terminal.retake(modes);
+    running.resume();
+    running.signal('SIGCONT');
+    const size = terminal.size();
+    // A change of size makes every program draw its screen anew.
+    running.resize(size.cols, Math.max(1, size.rows - 1));
+    running.resize(size.cols, size.rows);
+    screen.resize(size.cols, size.rows);
+  }
+
+  const onStop = (): void => void suspend();
+  const leave = (): void => terminal.restore(running.ended ? undefined : screen?.modes);
+  const passOn = (signal: NodeJS.Signals): void => {
+    running.signal(signal);
+    if (signal !== 'SIGINT') setTimeout(() => running.signal('SIGKILL'), GRACE_MS).unref();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+  for (const signal of signals) process.on(signal, passOn);
+  process.on('SIGTSTP', onStop);
+  process.on('exit', leave);
+  terminal.start();
+  setTimeout(noteFirstWord, FIRST_WORD_MS).unref();
+
+  // Loading takes longer than many a program takes to say its first word.
+  await Promise.race([firstWord, running.exited]);
+  const { openScreen } = await import('@parley/runtimes/screen');
+  const drawing = openScreen({
+    ...terminal.size(),
+    answers: false,
+    reply: (text) => running.write(text),
+    onDrain: () => running.resume(),
+  });
+  screen = drawing;
   const door = createDoor({
     pty: running,
-    screen,
+    screen: drawing,
     kind,
     program,
     typing,
@@ -125,12 +184,18 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     now,
     wallClock,
   });
-  const suspendWatch = createSuspendWatch({ pid: running.pid, isShell: kind === 'bash', onSuspend: suspend });
+  read = (bytes) => {
+    suspendWatch.noteOutput(bytes);
+    door.noteOutput();
+    return drawing.write(bytes);
+  };
+  for (const bytes of early.splice(0)) read(bytes);
+  running.resume();
   const afar = createInputReader();
   giveDesk({
     door,
     pty: running,
-    screen,
+    screen: drawing,
     takeOver,
     program,
     kind,
@@ -138,7 +203,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     quietWindowMs: patience.quietMs,
     noteKeys(keys) {
       const bytes = Buffer.from(keys).toString('latin1');
-      for (const piece of [...afar.take(bytes), ...afar.flush()]) typing.note(piece);
+      for (const piece of [...afar.take(bytes), ...afar.flush()]) typing.noteAfar(piece);
     },
   });
   const stopFollowing = followState(
@@ -146,43 +211,16 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     (...status) => link.status(...status),
   );
 
-  /** Stops with the program, as the shell above expects of one job; goes on with it. */
-  function suspend(): void {
-    const { modes } = screen;
-    running.signal('SIGSTOP');
-    terminal.restore(modes);
-    process.removeListener('SIGTSTP', suspend);
-    // Here this process stands still until it is continued.
-    process.kill(0, 'SIGTSTP');
-    process.on('SIGTSTP', suspend);
-    terminal.retake(modes);
-    running.signal('SIGCONT');
-    const size = terminal.size();
-    // A change of size makes every program draw its screen anew.
-    running.resize(size.cols, Math.max(1, size.rows - 1));
-    running.resize(size.cols, size.rows);
-    screen.resize(size.cols, size.rows);
-  }
-
-  const leave = (): void => terminal.restore(running.ended ? undefined : screen.modes);
-  const passOn = (signal: NodeJS.Signals): void => {
-    running.signal(signal);
-    if (signal !== 'SIGINT') setTimeout(() => running.signal('SIGKILL'), GRACE_MS).unref();
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
-  for (const signal of signals) process.on(signal, passOn);
-  process.on('SIGTSTP', suspend);
-  process.on('exit', leave);
-  terminal.start();
-
   const exit = await running.exited;
-  await screen.settled();
-  terminal.restore(exit.signal === null ? undefined : screen.modes);
+  await drawing.settled();
+  terminal.restore(exit.signal === null ? undefined : drawing.modes);
   stopFollowing();
   options.stdin.pause();
   await link.close();
+  if (absent === undefined && link.missed !== undefined)
+    options.notice(`${link.missed}: nobody could reach ${program} through the hub`);
   for (const signal of signals) process.removeListener(signal, passOn);
-  process.removeListener('SIGTSTP', suspend);
+  process.removeListener('SIGTSTP', onStop);
   process.removeListener('exit', leave);
   return exit;
 }

@@ -3,7 +3,7 @@ import { constants, lstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorText, errorCode } from '@parley/protocol';
 
 /** A file as it was read; it stays open, so that its inode cannot become another file's. */
 export interface ReadFile {
@@ -42,7 +42,7 @@ async function readOnce(path: string): Promise<ReadFile> {
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === 'ENOENT')
       return { value: undefined, isCurrent: () => look(path) === undefined, close: async () => {} };
     if (code === 'ELOOP' || code === 'EMLINK')
@@ -81,15 +81,15 @@ export function look(path: string): BigIntStats | undefined {
 
 /** An error of the file system in words for the caller. */
 export function failed(path: string, error: unknown): ParleyError {
-  const { code = 'unknown', message } = error as NodeJS.ErrnoException;
+  const [code, message] = [errorCode(error) ?? 'unknown', errorText(error)];
   return new ParleyError('UNAVAILABLE', `${path}: ${message}`, { path, cause: code });
 }
 
 function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
-    throw new SyntaxError(bytes.length === 0 ? 'the file is empty' : (error as Error).message, {
+    throw new SyntaxError(bytes.length === 0 ? 'the file is empty' : errorText(error), {
       cause: error,
     });
   }

@@ -2,6 +2,7 @@ import { renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+import { fieldsOf } from '@parley/protocol';
 import { syncFolder, temporaryBeside, writeNew } from '@parley/files';
 
 import { takeDirectoryLock } from '../locks/directory-lock.ts';
@@ -50,7 +51,7 @@ export async function replaceShared<T>(
       }
     }
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : failed(path, error);
+    throw fieldsOf(error)['syscall'] === undefined ? error : failed(path, error);
   } finally {
     flock?.release();
   }

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorCode } from '@parley/protocol';
 import lockfile from 'proper-lockfile';
 
 import type { Held } from './flock.ts';
@@ -25,7 +25,7 @@ export async function takeDirectoryLock(path: string, waitMs: number): Promise<H
       const release = lockfile.lockSync(path, options);
       return { release: () => letGo(release) };
     } catch (error) {
-      if ((error as { code?: string }).code !== 'ELOCKED') throw error;
+      if (errorCode(error) !== 'ELOCKED') throw error;
       if (performance.now() > end)
         throw new ParleyError('UNAVAILABLE', `${path}.lock is held by another program; try again`, { path });
     }

@@ -3,7 +3,7 @@ import { constants, lstatSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorCode } from '@parley/protocol';
 
 /** A lock that is held until it is let go. */
 export interface Held {
@@ -29,7 +29,7 @@ async function createPlain(path: string): Promise<void> {
   try {
     await (await open(path, 'wx', 0o600)).close();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
     if (lstatSync(path).isFile()) return;
     throw new ParleyError('FORBIDDEN', `${path} is no plain file; it cannot be a lock`, { path });
   }
@@ -42,7 +42,7 @@ async function takeByOpen(path: string, waitMs: number): Promise<Held> {
       const file = await open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_EXLOCK);
       return { release: () => void file.close() };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      if (errorCode(error) !== 'EAGAIN') throw error;
       if (performance.now() > end) throw busy(path);
     }
   }

@@ -1,7 +1,7 @@
 import type { ManagedTurn, ManagedTurnEnd } from '../managed/session.ts';
 import { type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
 import { RuntimeError } from '../runtime-error.ts';
-import { told } from '../told.ts';
+import { publicText } from '../public-text.ts';
 
 /** One prompt on its way through an agent. */
 export interface AcpTurn extends ManagedTurn {
@@ -81,10 +81,10 @@ export function createAcpTurn(): AcpTurn {
       // Whoever comes to an end by itself has worked on it.
       if (!begun) noteWork();
       if (reason === 'end_turn') return over('completed', more);
-      over('failed', { ...more, error: told(STOPPED[reason] ?? `it stopped: ${reason}`, 300) });
+      over('failed', { ...more, error: publicText(STOPPED[reason] ?? `it stopped: ${reason}`, 300) });
     },
     lose(reason) {
-      over(interrupted ? 'interrupted' : 'failed', { error: told(reason, 500) });
+      over(interrupted ? 'interrupted' : 'failed', { error: publicText(reason, 500) });
     },
   };
 }

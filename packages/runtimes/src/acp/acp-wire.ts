@@ -1,3 +1,4 @@
+import { fieldsOf } from '@parley/protocol';
 import type {
   AgentRequestMethod,
   AgentRequestParamsByMethod,
@@ -6,7 +7,8 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 
-import { type Child, type ChildExit, openChild } from '../process/child.ts';
+import { type Child, openChild } from '../process/child.ts';
+import type { ChildExit } from '../process/child-exit.ts';
 import { isObject, type Loose } from '../process/rpc-peer.ts';
 import { RuntimeError } from '../runtime-error.ts';
 
@@ -51,6 +53,7 @@ export async function openAcpWire(options: AcpWireOptions): Promise<AcpWire> {
   const asked = new Set<unknown>();
   let feed: ReadableStreamDefaultController<AnyMessage> | undefined;
   let isOver = false;
+  // The SDK checks what it is fed.
   const pass = (message: unknown): void => void (isOver || feed?.enqueue(message as AnyMessage));
 
   function take(line: string): void {
@@ -67,7 +70,8 @@ export async function openAcpWire(options: AcpWireOptions): Promise<AcpWire> {
     const found =
       /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,15}|"[\w-]{1,64}")\s*[,}]/.exec(head);
     if (found === null) return;
-    const id = JSON.parse(found[1] as string) as string | number;
+    // The pattern lets a text or a number through.
+    const id = JSON.parse(found[1] ?? '') as string | number;
     if (asked.delete(id)) pass({ jsonrpc: '2.0', id, error: TOO_LONG });
     else if (/"method"\s*:/.test(head)) child.write(JSON.stringify({ jsonrpc: '2.0', id, error: TOO_LONG }));
   }
@@ -140,7 +144,7 @@ export async function openAcpWire(options: AcpWireOptions): Promise<AcpWire> {
 
 /** The agent's own words for why it does not do something. */
 function refusal(error: unknown): RuntimeError {
-  const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
+  const { code, message, data } = fieldsOf(error);
   const said = typeof message === 'string' ? message : 'no reason given';
   const details = isObject(data) && typeof data['details'] === 'string' ? `: ${data['details']}` : '';
   return new RuntimeError('REFUSED', `${said}${details}`.slice(0, 1_000), {

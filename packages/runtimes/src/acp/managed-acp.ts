@@ -7,7 +7,7 @@ import type {
   ManagedTurn,
   OpenManaged,
 } from '../managed/session.ts';
-import type { ChildExit } from '../process/child.ts';
+import type { ChildExit } from '../process/child-exit.ts';
 import { findProgram } from '../process/find-program.ts';
 import { isObject, type Loose, numberAt, objectAt, textAt } from '../process/rpc-peer.ts';
 import { RuntimeError } from '../runtime-error.ts';
@@ -18,6 +18,12 @@ import { createToolCalls } from './tool-calls.ts';
 
 /** The only version of the protocol that is spoken here; a later one is another driver. */
 const PROTOCOL = 1;
+
+/**
+ * Agents that take a second prompt into their running turn, with the next result of a tool. The protocol (1) does not
+ * say what becomes of one; whoever was not seen to do so is left alone.
+ */
+const STEERED: ReadonlySet<string> = new Set(['opencode']);
 
 export interface AcpPatience {
   /** How long an agent may take for each step of its start. */
@@ -40,6 +46,8 @@ export async function openAcpSession(
   let sessionId: string | undefined;
   let turn: AcpTurn | undefined;
   let exit: ChildExit | undefined;
+  /** Prompts that were sent into a running turn and are not answered yet. */
+  let adding = 0;
   /** Updates of a session that is just being loaded tell of the past. */
   let isReady = false;
   let name = basename(options.bin);
@@ -47,7 +55,7 @@ export async function openAcpSession(
   const permissions = createPermissions({ on, calls, agent: () => name });
 
   const wire = await openAcpWire({
-    command: await findProgram(options.bin, env, cwd),
+    command: findProgram(options.bin, env, cwd),
     args: options.args,
     env,
     cwd,
@@ -95,13 +103,13 @@ export async function openAcpSession(
     const info = objectAt(hello, 'agentInfo');
     name = textAt(info, 'title') ?? textAt(info, 'name') ?? name;
     sessionId = await openSession(wire, hello, options, startMs);
-    const told = textAt(info, 'version');
+    const publicText = textAt(info, 'version');
     facts = {
       runtime: runtimeName(textAt(info, 'name') ?? basename(options.bin)),
-      version: told,
+      version: publicText,
       pid: wire.pid,
       sessionId,
-      can: { steer: false },
+      can: { steer: STEERED.has(runtimeName(textAt(info, 'name') ?? '')) },
     };
     isReady = true;
   } catch (error) {
@@ -115,7 +123,7 @@ export async function openAcpSession(
     facts,
     prompt(text): ManagedTurn {
       if (exit !== undefined) throw new RuntimeError('CHILD_EXITED', goneBecause(exit), { exit });
-      if (turn !== undefined) throw new RuntimeError('BUSY', 'a turn is running');
+      if (turn !== undefined || adding > 0) throw new RuntimeError('BUSY', 'a turn is running');
       const own = createAcpTurn();
       turn = own;
       calls.clear();
@@ -129,8 +137,20 @@ export async function openAcpSession(
       });
       return own;
     },
-    async steer() {
-      throw new RuntimeError('UNSUPPORTED', 'nothing can be added to a turn in this protocol');
+    async steer(text) {
+      if (!facts.can.steer)
+        throw new RuntimeError('UNSUPPORTED', 'nothing can be added to a turn in this protocol');
+      if (turn === undefined) throw new RuntimeError('REFUSED', 'no turn runs');
+      adding += 1;
+      try {
+        // Its answer is the first that shows it: it comes with the end of the turn that took it up.
+        await wire.request('session/prompt', { sessionId: id, prompt: [{ type: 'text', text }] });
+        return 'runtime_status';
+      } catch (error) {
+        throw exit === undefined ? error : new RuntimeError('CHILD_EXITED', goneBecause(exit), { exit });
+      } finally {
+        adding -= 1;
+      }
     },
     async cancel() {
       const running = turn;

@@ -53,6 +53,6 @@ test.each([
     Array.from({ length: 17 }, (_, i) => ({ ...once, optionId: `${i}` })),
     call,
   ],
-])('what cannot be shown whole is not shown: %s', (_name, options, told) => {
-  expect(askOfPermission({ options }, told, 'agent')).toBeUndefined();
+])('what cannot be shown whole is not shown: %s', (_name, options, publicText) => {
+  expect(askOfPermission({ options }, publicText, 'agent')).toBeUndefined();
 });

@@ -6,10 +6,10 @@ import type {
 import { type AskVerdict, isStorable, LIMITS } from '@parley/protocol';
 
 import type { AskToRaise } from '../managed/session.ts';
-import { clip } from '../told.ts';
+import { clip } from '../public-text.ts';
 import type { ToolCall } from './tool-calls.ts';
 
-type Outcome = RequestPermissionResponse['outcome'];
+type PermissionOutcome = RequestPermissionResponse['outcome'];
 
 /** What one ask can show of a tool call, in bytes. */
 const MOST_SHOWN = 16_000;
@@ -42,7 +42,7 @@ export function askOfPermission(
   const what = clip(title.trim(), 1_000) || 'something';
   return {
     kind: 'approval',
-    prompt: `${clip(agent, 100)} asks for leave: ${what}`,
+    prompt: `${clip(agent, 100)} asks for approval: ${what}`,
     ...(command === undefined ? {} : { command }),
     ...(cwd === undefined || !fits(cwd, 4_000) ? {} : { cwd }),
     options: shown,
@@ -51,7 +51,10 @@ export function askOfPermission(
 }
 
 /** A person's verdict as the agent's own option; what was not chosen is never widened to what was not asked. */
-export function outcomeOf(options: readonly PermissionOption[], verdict: AskVerdict | undefined): Outcome {
+export function outcomeOf(
+  options: readonly PermissionOption[],
+  verdict: AskVerdict | undefined,
+): PermissionOutcome {
   const decision = verdict?.decision ?? 'denied';
   if (decision === 'withdrawn') return { outcome: 'cancelled' };
   const chosen = options.find(({ optionId }) => optionId === verdict?.option);
@@ -64,7 +67,7 @@ export function outcomeOf(options: readonly PermissionOption[], verdict: AskVerd
 }
 
 /** Where the agent offers no such option, its own word for "nobody chose". */
-function selected(option: PermissionOption | undefined): Outcome {
+function selected(option: PermissionOption | undefined): PermissionOutcome {
   return option === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: option.optionId };
 }
 

@@ -1,6 +1,6 @@
 import type { ManagedReport } from '../managed/session.ts';
 import { isObject, type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
-import { headline, told } from '../told.ts';
+import { headline, publicText } from '../public-text.ts';
 
 /** A tool call as far as the agent has told of it. */
 export interface ToolCall {
@@ -86,9 +86,9 @@ function reportOf({ title, kind, status, command, cwd }: ToolCall): ManagedRepor
     event_type: 'task_progress',
     data: {
       message: `${verb}: ${what}`,
-      tool: told(kind, 100),
-      ...(command === undefined ? {} : { command: told(command) }),
-      ...(cwd === undefined ? {} : { cwd: told(cwd) }),
+      tool: publicText(kind, 100),
+      ...(command === undefined ? {} : { command: publicText(command) }),
+      ...(cwd === undefined ? {} : { cwd: publicText(cwd) }),
     },
   };
 }

@@ -2,7 +2,7 @@ import { type AskVerdict, HUB_NAME, isStorable } from '@parley/protocol';
 
 import type { AskToRaise } from '../managed/session.ts';
 import { isObject, type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
-import { clip } from '../told.ts';
+import { clip } from '../public-text.ts';
 
 /** What Claude Code asks its host, as a person sees it, and their verdict in its own words. */
 export interface ClaudeAsk {
@@ -157,7 +157,7 @@ function questions(request: Loose): ClaudeAsk {
         question,
         Array.isArray(answer) ? answer.map(String).join(', ') : String(answer),
       ]);
-      return { behavior: 'allow', updatedInput: { ...input, answers: Object.fromEntries(plain) as Loose } };
+      return { behavior: 'allow', updatedInput: { ...input, answers: Object.fromEntries(plain) } };
     },
   };
 }

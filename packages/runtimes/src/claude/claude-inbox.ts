@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Inbox, InboxAnswer, InboxMessage, InboxState } from '../inbox.ts';
 import { liveClaudeSessions } from './live-sessions.ts';
 import { transcriptTail } from './transcript.ts';
 
@@ -12,54 +13,57 @@ export interface ClaudeInboxOptions {
   configFolder: string;
 }
 
-export interface InboxMessage {
-  prompt: string;
-  /** Stands in the prompt; by it the message is found in the session's own transcript. */
-  mark: string;
-  /** Interrupts a turn that is running. */
-  force: boolean;
-  proofMs: number;
-}
-
-export type InboxAnswer =
-  | { delivered: true; proof: 'runtime_record' }
-  | { delivered: false; reason: string; deferred?: true };
-
 /** The protocol between Claude Code sessions that this was tried with; it is no public interface. */
 const PEER_PROTOCOL = 1;
 const LOOK_MS = 100;
+/** A session that starts is listed a moment after it has started our server. */
+const LISTED_MS = 30_000;
 
 /**
- * Gives a session one message by its own inbox, as another session would. It cannot approve anything, a person's
- * draft stays, and it counts as delivered only when the session's transcript holds it.
+ * Gives a session messages by its own inbox, as another session would. They cannot approve anything, a person's draft
+ * stays, and one counts as delivered only when the session's transcript holds it.
  */
-export async function sendToClaudeInbox(
-  { socket, token, sessionId, configFolder }: ClaudeInboxOptions,
-  { prompt, mark, force, proofMs }: InboxMessage,
-): Promise<InboxAnswer> {
-  const session = (await liveClaudeSessions(configFolder)).find((one) => one.sessionId === sessionId);
-  if (session === undefined) return { delivered: false, reason: 'session_not_listed' };
-  if (session.peerProtocol !== PEER_PROTOCOL)
-    return { delivered: false, reason: `version_untried: ${session.version ?? 'unknown'}` };
-  if (session.status !== 'idle' && !force)
-    return { delivered: false, reason: `session_${session.status ?? 'unknown'}`, deferred: true };
-  const frames = [
-    { type: 'auth', token },
-    {
-      type: 'user',
-      message: { role: 'user', content: prompt },
-      from: 'parley',
-      priority: force ? 'now' : 'next',
-    },
-  ];
-  await write(socket, frames.map((frame) => `${JSON.stringify(frame)}\n`).join(''), proofMs);
-  const until = performance.now() + proofMs;
-  while (performance.now() < until) {
-    if ((await transcriptTail(configFolder, sessionId)).includes(mark))
-      return { delivered: true, proof: 'runtime_record' };
-    await sleep(LOOK_MS);
+export function claudeInbox({ socket, token, sessionId, configFolder }: ClaudeInboxOptions): Inbox {
+  const openedAt = performance.now();
+
+  async function state(): Promise<InboxState> {
+    const session = (await liveClaudeSessions(configFolder)).find((one) => one.sessionId === sessionId);
+    if (session === undefined) {
+      const isStarting = performance.now() - openedAt < LISTED_MS;
+      return { state: isStarting ? 'busy' : 'closed', reason: 'session_not_listed' };
+    }
+    if (session.peerProtocol !== PEER_PROTOCOL)
+      return { state: 'closed', reason: `version_untried: ${session.version ?? 'unknown'}` };
+    if (session.status === 'idle') return { state: 'idle' };
+    return { state: 'busy', reason: `session_${session.status ?? 'unknown'}` };
   }
-  return { delivered: false, reason: 'not_in_transcript' };
+
+  return {
+    state,
+    async send({ prompt, mark, again, force, proofMs }: InboxMessage): Promise<InboxAnswer> {
+      const isHeld = async () => (await transcriptTail(configFolder, sessionId)).includes(mark);
+      if (again && (await isHeld())) return { delivered: true, proof: 'runtime_record' };
+      const at = await state();
+      if (at.state === 'closed') return { delivered: false, reason: at.reason };
+      if (at.state === 'busy' && !force) return { delivered: false, reason: at.reason, deferred: true };
+      const frames = [
+        { type: 'auth', token },
+        {
+          type: 'user',
+          message: { role: 'user', content: prompt },
+          from: 'parley',
+          priority: force ? 'now' : 'next',
+        },
+      ];
+      await write(socket, frames.map((frame) => `${JSON.stringify(frame)}\n`).join(''), proofMs);
+      const until = performance.now() + proofMs;
+      while (performance.now() < until) {
+        if (await isHeld()) return { delivered: true, proof: 'runtime_record' };
+        await sleep(LOOK_MS);
+      }
+      return { delivered: false, reason: 'not_in_transcript' };
+    },
+  };
 }
 
 function write(socket: string, text: string, timeoutMs: number): Promise<void> {

@@ -53,6 +53,6 @@ const EVENTS: HeadlessEvents = {
 export async function startClaudePrint(options: ClaudePrintOptions): Promise<HeadlessTurn> {
   const { bin, env, cwd, prompt, resume, sessionId } = options;
   const args = claudePrintArguments(options);
-  const command = await findProgram(bin, env, cwd);
+  const command = findProgram(bin, env, cwd);
   return startHeadless({ command, args, env, cwd, prompt, expects: resume ?? sessionId, events: EVENTS });
 }

@@ -1,6 +1,6 @@
 import type { ManagedReport } from '../managed/session.ts';
 import { isObject, type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
-import { headline, told } from '../told.ts';
+import { headline, publicText } from '../public-text.ts';
 
 const KEPT = 256;
 
@@ -27,14 +27,14 @@ export function createClaudeReports(cwd: string): (message: Loose) => ManagedRep
       return [
         {
           event_type: 'task_progress',
-          data: { message, command: told(command), cwd: told(cwd), ok: !failed },
+          data: { message, command: publicText(command), cwd: publicText(cwd), ok: !failed },
         },
       ];
     }
     const file = textAt(input, 'file_path') ?? textAt(input, 'notebook_path');
     if (file === undefined || !/^(?:Edit|MultiEdit|Write|NotebookEdit)$/.test(textAt(use, 'name') ?? ''))
       return [];
-    const path = told(file, 150);
+    const path = publicText(file, 150);
     const message = `${failed ? 'did not change' : 'changed'} ${path}`;
     return [{ event_type: 'task_progress', data: { message, files: [path], done: !failed } }];
   }

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { errorCode } from '@parley/protocol';
 import { isObject, type Loose, numberAt, textAt } from '../process/rpc-peer.ts';
 
 /** A Claude Code session that is open in some process of this machine. */
@@ -49,6 +50,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }

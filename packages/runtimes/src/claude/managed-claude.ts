@@ -66,7 +66,7 @@ export function managedClaudeArguments(
 export async function openManagedClaude(options: ManagedOptions): Promise<ManagedSession> {
   const { env, cwd, on } = options;
   const sessionId = options.resume ?? randomUUID();
-  const command = await findProgram(options.bin, env, cwd);
+  const command = findProgram(options.bin, env, cwd);
   const version = await versionOf({ command, env, cwd, timeoutMs: START_MS });
   if (options.resume !== undefined) await mustBeClosed(options.resume, env);
   const reportsOf = createClaudeReports(cwd);
@@ -74,12 +74,21 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
   const asksById = new Map<string, (how: 'answered' | 'withdrawn' | 'child_exited') => void>();
   let requests = 0;
   let turn: Turn | undefined;
+  /** What was added to a running turn and Claude Code has not taken up yet, by the id of the message. */
+  const added = new Map<string, Pick<Turn, 'begin' | 'refuse'>>();
   /** A turn that nobody here asked for, such as one that a hook began. */
   let own = false;
   let said = '';
   let gone: RuntimeError | undefined;
 
   const write = (message: Loose): void => child.write(JSON.stringify(message));
+  const userMessage = (content: string, uuid: string): Loose => ({
+    type: 'user',
+    uuid,
+    session_id: sessionId,
+    parent_tool_use_id: null,
+    message: { role: 'user', content },
+  });
 
   function control(request: Loose, timeoutMs: number): Promise<Loose> {
     if (gone !== undefined) return Promise.reject(gone);
@@ -131,7 +140,8 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
     for (const close of asksById.values()) close('withdrawn');
     const ended = turn;
     turn = undefined;
-    own = false;
+    // What the turn did not take up any more begins one of its own.
+    own = added.size > 0 && gone === undefined;
     const text = end.text === '' ? said : end.text;
     said = '';
     if (ended === undefined) return;
@@ -154,15 +164,19 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
       finish({ status: 'failed', text: '', error: why || (textAt(message, 'subtype') ?? 'failed'), usage });
   }
 
-  /** Claude Code itself tells that it has begun with a message, or hands it back as part of the conversation. */
-  function isBegun(message: Loose, { uuid }: Turn): boolean {
-    if (message['type'] === 'command_lifecycle')
-      return message['command_uuid'] === uuid && message['state'] === 'started';
-    return message['type'] === 'user' && message['isReplay'] === true && message['uuid'] === uuid;
+  /** What becomes of messages that came into a running turn. */
+  function followAdded(message: Loose): void {
+    for (const [uuid, { begin, refuse }] of added) {
+      if (isBegun(message, { uuid })) begin('runtime_status');
+      else if (isCancelled(message, uuid)) refuse(new RuntimeError('REFUSED', 'it was cancelled'));
+      else continue;
+      added.delete(uuid);
+    }
   }
 
   function take(message: Loose): void {
     if (turn !== undefined && isBegun(message, turn)) turn.begin('runtime_status');
+    followAdded(message);
     const id = textAt(message, 'request_id') ?? '';
     switch (message['type']) {
       case 'control_response': {
@@ -212,6 +226,7 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
       gone = new RuntimeError('CHILD_EXITED', error, { exit });
       for (const close of asksById.values()) close('child_exited');
       for (const settle of answersById.values()) settle(gone);
+      for (const { refuse } of added.values()) refuse(gone);
       finish({ status: 'failed', text: '', error });
       on.exit(exit);
     },
@@ -226,7 +241,7 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
   }
 
   return {
-    facts: { runtime: 'claude_code', version, pid: child.pid, sessionId, can: { steer: false } },
+    facts: { runtime: 'claude_code', version, pid: child.pid, sessionId, can: { steer: true } },
     prompt(text) {
       if (gone !== undefined) throw gone;
       if (turn !== undefined || own) throw new RuntimeError('BUSY', 'a turn is running');
@@ -235,19 +250,22 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
       const started = new Promise<ManagedProof>((begin, refuse) => (opened = { begin, refuse }));
       started.catch(() => {});
       const ended = new Promise<ManagedTurnEnd>((end) => {
+        // The promise above has set both.
         turn = { uuid, from: performance.now(), ...(opened as Pick<Turn, 'begin' | 'refuse'>), end };
       });
-      write({
-        type: 'user',
-        uuid,
-        session_id: sessionId,
-        parent_tool_use_id: null,
-        message: { role: 'user', content: text },
-      });
+      write(userMessage(text, uuid));
       return { started, ended };
     },
-    steer: () =>
-      Promise.reject(new RuntimeError('UNSUPPORTED', 'claude takes the next prompt after its turn')),
+    steer(text) {
+      if (gone !== undefined) return Promise.reject(gone);
+      if (turn === undefined) return Promise.reject(new RuntimeError('REFUSED', 'no turn runs'));
+      const uuid = randomUUID();
+      return new Promise((begin, refuse) => {
+        added.set(uuid, { begin, refuse });
+        // With the next result of a tool, and nothing is cut off; where none comes, in a turn of its own after this one.
+        write({ ...userMessage(text, uuid), priority: 'next' });
+      });
+    },
     async cancel() {
       if (turn === undefined && !own) return false;
       await control({ subtype: 'interrupt' }, REQUEST_MS);
@@ -257,6 +275,21 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
       await child.close(GRACE);
     },
   };
+}
+
+/** Claude Code itself tells that it has begun with a message, or hands it back as part of the conversation. */
+function isBegun(message: Loose, { uuid }: Pick<Turn, 'uuid'>): boolean {
+  if (message['type'] === 'command_lifecycle')
+    return message['command_uuid'] === uuid && message['state'] === 'started';
+  return message['type'] === 'user' && message['isReplay'] === true && message['uuid'] === uuid;
+}
+
+function isCancelled(message: Loose, uuid: string): boolean {
+  return (
+    message['type'] === 'command_lifecycle' &&
+    message['command_uuid'] === uuid &&
+    message['state'] === 'cancelled'
+  );
 }
 
 /** Claude Code has no lock: two processes would write into one session. */

@@ -1,6 +1,6 @@
-import { type AskVerdict, HUB_NAME, type InputOf, isStorable } from '@parley/protocol';
+import { type AskVerdict, HUB_NAME, type InputOf, isStorable, fieldsOf } from '@parley/protocol';
 
-import { clip } from '../told.ts';
+import { clip } from '../public-text.ts';
 import type { ApprovalDecision, ApprovalRequest } from './backend.ts';
 
 type Raising = InputOf<'raise_ask'>;
@@ -46,8 +46,8 @@ function leaveOf({ options }: ApprovalRequest): Offer[] {
 
 /** The beginning of the commands that Codex offers to allow for good. */
 function ruleOf(option: unknown): string[] | undefined {
-  const { acceptWithExecpolicyAmendment: offer } = (option ?? {}) as Record<string, unknown>;
-  const { execpolicy_amendment: words } = (offer ?? {}) as Record<string, unknown>;
+  const { acceptWithExecpolicyAmendment: offer } = fieldsOf(option);
+  const { execpolicy_amendment: words } = fieldsOf(offer);
   return Array.isArray(words) && words.length > 0 ? words.map(String) : undefined;
 }
 
@@ -79,7 +79,7 @@ export function askOf(request: ApprovalRequest): Raising | undefined {
   }
   const options = optionsOf(request);
   if (options !== undefined) return { kind: 'question', prompt, options, metadata };
-  const schema = schemaOf(request) as Record<string, unknown>;
+  const schema = fieldsOf(schemaOf(request));
   if (!fits(JSON.stringify(schema), MOST_SHOWN)) return undefined;
   return { kind: 'elicitation', prompt, schema, metadata };
 }
@@ -140,8 +140,8 @@ function fits(text: string, bytes: number): boolean {
 
 /** The question in a sentence or two. */
 export function messageOf({ kind, command, cwd, changes, reason, questions, raw }: ApprovalRequest): string {
-  const told = raw.params['message'];
-  if (typeof told === 'string') return told;
+  const publicText = raw.params['message'];
+  if (typeof publicText === 'string') return publicText;
   const why = reason === undefined ? '' : `\n${reason}`;
   if (kind === 'command') return `Allow Codex to run \`${command ?? ''}\` in \`${cwd ?? ''}\`?${why}`;
   if (kind === 'patch')

@@ -77,5 +77,6 @@ const WORDS: readonly unknown[] = ['accept', 'accept_for_session', 'decline', 'c
 /** A decision may have come from far away: what is none refuses, since the child must hear something. */
 function known(decision: unknown): ApprovalDecision {
   const isOne = typeof decision === 'object' && decision !== null;
+  // It is one of its words, or an object of its shape.
   return isOne || WORDS.includes(decision) ? (decision as ApprovalDecision) : 'decline';
 }

@@ -1,5 +1,5 @@
 /** The one port through which Codex is driven, whichever of its two servers stands behind it. */
-import type { ChildExit } from '../process/child.ts';
+import type { ChildExit } from '../process/child-exit.ts';
 
 export type BackendName = 'app-server' | 'mcp-server';
 
@@ -64,7 +64,7 @@ export interface CodexEvent {
   params: Record<string, unknown>;
 }
 
-/** A thread waits for input when the child asks its user a question, for approval when it asks for leave. */
+/** A thread waits for input when the child asks its user a question, for approval when it asks whether it may. */
 export type ThreadStatus =
   | 'not_loaded'
   | 'idle'
@@ -126,8 +126,8 @@ export interface TurnInput {
   untrusted?: readonly ContextBlock[];
   /** Interrupts the turn; with its reason in the result. */
   signal?: AbortSignal;
-  /** Called when the request for the turn has been written to the child and its id is on record. */
-  onSent?: () => void;
+  /** Called once, when Codex has put the turn into its thread: not even the death of Codex can lose it from then on. */
+  onTaken?: () => void;
 }
 
 export interface StartedThread {
@@ -252,9 +252,11 @@ export interface CodexBackend {
   /** Waits for the end of the running turn; false when there is none. */
   interrupt(threadId: string): Promise<boolean>;
   /** Adds to the running turn. */
-  steer(threadId: string, input: Omit<TurnInput, 'signal' | 'onSent'>): Promise<void>;
+  steer(threadId: string, input: Omit<TurnInput, 'signal' | 'onTaken'>): Promise<void>;
   compact(threadId: string, signal?: AbortSignal): Promise<TurnResult>;
   readThread(threadId: string): Promise<ThreadInfo>;
+  /** Which of these words stand in the child's own record of a thread, on disk; none where there is no such record. */
+  findInThread(threadId: string, words: readonly string[]): Promise<ReadonlySet<string>>;
   listThreads(page?: { limit?: number; cursor?: string }): Promise<ThreadPage>;
   /** Forgets an idle thread, here and where it can in the child. */
   releaseThread(threadId: string): Promise<void>;

@@ -1,5 +1,6 @@
+import { fieldsOf } from '@parley/protocol';
 import type { ManagedReport } from '../managed/session.ts';
-import { headline, told } from '../told.ts';
+import { headline, publicText } from '../public-text.ts';
 import type { CodexEvent } from './backend.ts';
 
 type Fields = Record<string, unknown>;
@@ -38,34 +39,38 @@ function describeItem(item: Fields): ManagedReport | undefined {
 }
 
 function ranCommand(given: unknown, cwd: unknown, exitCode: unknown): ManagedReport {
-  const command = told(Array.isArray(given) ? given.join(' ') : String(given));
+  const command = publicText(Array.isArray(given) ? given.join(' ') : String(given));
   const ended = typeof exitCode === 'number';
   return {
     event_type: 'task_progress',
     data: {
       message: `${ended ? 'ran' : 'did not run'}: ${headline(command)}${ended ? ` (exit ${exitCode})` : ''}`,
       command,
-      ...(typeof cwd === 'string' ? { cwd: told(cwd) } : {}),
+      ...(typeof cwd === 'string' ? { cwd: publicText(cwd) } : {}),
       ...(ended ? { exit_code: exitCode } : {}),
     },
   };
 }
 
 function changedFiles(paths: readonly string[], done: boolean): ManagedReport {
-  const files = paths.slice(0, MOST_FILES).map((path) => told(path, 150));
+  const files = paths.slice(0, MOST_FILES).map((path) => publicText(path, 150));
   const more = paths.length > files.length ? ` and ${paths.length - files.length} more` : '';
   return {
     event_type: 'task_progress',
-    data: { message: told(`${done ? 'changed' : 'did not change'} ${files.join(', ')}${more}`), files, done },
+    data: {
+      message: publicText(`${done ? 'changed' : 'did not change'} ${files.join(', ')}${more}`),
+      files,
+      done,
+    },
   };
 }
 
 /** What went wrong on the way: the turn may yet come to a good end. */
 function warning(message: unknown): ManagedReport | undefined {
   if (typeof message !== 'string' || message === '') return undefined;
-  return { event_type: 'warning', data: { message: told(message) } };
+  return { event_type: 'warning', data: { message: publicText(message) } };
 }
 
 function asFields(value: unknown): Fields {
-  return value !== null && typeof value === 'object' ? (value as Fields) : {};
+  return fieldsOf(value);
 }

@@ -15,7 +15,7 @@ export async function findCodex(
   env: Readonly<Record<string, string>>,
   cwd: string,
 ): Promise<FoundCodex> {
-  const candidate = await realpath(await findProgram(bin, env, cwd));
+  const candidate = await realpath(findProgram(bin, env, cwd));
   if (!(await isScript(candidate))) return { path: candidate, native: true };
   const native = await nativeBehind(candidate);
   return native === undefined ? { path: candidate, native: false } : { path: native, native: true };
@@ -39,7 +39,7 @@ async function nativeBehind(wrapper: string): Promise<string | undefined> {
       if (!triple.startsWith(arch) || !triple.includes(system)) continue;
       for (const folder of ['bin', 'codex']) {
         const candidate = path.join(vendor, triple, folder, 'codex');
-        if (await isExecutable(candidate)) return candidate;
+        if (isExecutable(candidate)) return candidate;
       }
     }
   }

@@ -10,6 +10,10 @@ export interface LiveCodex {
   startThread(cwd: string): Promise<string>;
   /** The threads that are open there. */
   loaded(): Promise<string[]>;
+  /** What a thread is at there, such as `idle` or `active`; undefined where it is not open. */
+  status(threadId: string): Promise<string | undefined>;
+  /** True where a prompt with this mark waits in a thread's queue, or is among its last turns. */
+  holds(threadId: string, mark: string): Promise<boolean>;
   /**
    * Gives a thread one more prompt. While a turn runs it waits in Codex's own queue; with `steer` it goes into that
    * turn. What the person has half typed stays as it is.
@@ -146,6 +150,18 @@ export async function openLiveCodex({ socket, clientInfo, requestMs }: LiveCodex
         const { data } = await peer.request('thread/loaded/list', {}, requestMs);
         return Array.isArray(data) ? data.filter((id) => typeof id === 'string') : [];
       },
+      async status(threadId) {
+        const answer = await peer.request('thread/read', { threadId }, requestMs).catch(refusedAsNone);
+        return textAt(objectAt(objectAt(answer, 'thread'), 'status'), 'type');
+      },
+      async holds(threadId, mark) {
+        const turns = { threadId, limit: LAST_TURNS, itemsView: 'full' };
+        const publicText = await Promise.all([
+          peer.request('thread/queue/list', { threadId }, requestMs).catch(refusedAsNone),
+          peer.request('thread/turns/list', turns, requestMs).catch(refusedAsNone),
+        ]);
+        return publicText.some((answer) => JSON.stringify(answer).includes(mark));
+      },
       async prompt(threadId, { text, mark, steer }) {
         const joined = await peer
           .request('thread/resume', { threadId, excludeTurns: true }, requestMs)
@@ -164,4 +180,13 @@ export async function openLiveCodex({ socket, clientInfo, requestMs }: LiveCodex
     wire.terminate();
     throw error;
   }
+}
+
+/** How many turns are looked through for a prompt that may have come. */
+const LAST_TURNS = 20;
+
+/** What Codex says no to is not there; what it does not answer is another thing. */
+function refusedAsNone(error: unknown): Loose {
+  if (error instanceof RuntimeError && error.code === 'REFUSED') return {};
+  throw error;
 }

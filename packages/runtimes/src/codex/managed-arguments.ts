@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 
+import { errorText } from '@parley/protocol';
 import { RuntimeError } from '../runtime-error.ts';
 import type { ThreadOptions } from './backend.ts';
 
@@ -43,7 +44,7 @@ export function managedCodexArguments(args: readonly string[]): ManagedCodexArgu
     };
   } catch (error) {
     const known = Object.keys(OPTIONS).map((name) => `--${name}`);
-    const { message } = error as Error;
+    const message = errorText(error);
     throw new RuntimeError(
       'UNSUPPORTED',
       `${message.split('. ')[0] ?? message}; without a terminal Codex takes ${known.join(', ')}`,

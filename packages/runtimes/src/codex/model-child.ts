@@ -40,6 +40,7 @@ export function openModelDriver(backend: BackendName, onWritten: (message: Writt
   const target: { adapter?: Adapter } = {};
   const peer = createRpcPeer({
     write(line) {
+      // The peer, which is ours, writes nothing else.
       const message = JSON.parse(line) as Written;
       written.push(message);
       onWritten(message);

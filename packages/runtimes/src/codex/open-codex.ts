@@ -1,4 +1,6 @@
-import { openChild, type Child, type ChildExit } from '../process/child.ts';
+import { errorText } from '@parley/protocol';
+import { openChild, type Child } from '../process/child.ts';
+import type { ChildExit } from '../process/child-exit.ts';
 import { createRpcPeer, type Loose, type RpcAnswer, type RpcId } from '../process/rpc-peer.ts';
 import { RuntimeError } from '../runtime-error.ts';
 import type { Adapter } from './adapter.ts';
@@ -94,7 +96,7 @@ export function openCodex(options: CodexOptions): Codex {
     if (isTooLate()) throw new RuntimeError('CLOSED', CLOSED);
     const adapterRef: { current?: Adapter } = {};
     const peer = createRpcPeer({
-      write: (line, onWritten) => life.child?.write(line, onWritten),
+      write: (line) => life.child?.write(line),
       checkRoom: () => life.child?.checkRoom(),
       onRequest: (id: RpcId, method: string, params: Loose) =>
         adapterRef.current?.onRequest(id, method, params),
@@ -155,13 +157,9 @@ export function openCodex(options: CodexOptions): Codex {
     } catch (error) {
       const exit = await child.close({ eofMs: 0, termMs: limits.termMs });
       if (isTooLate()) throw new RuntimeError('CLOSED', CLOSED, { exit });
-      throw new RuntimeError(
-        'START_FAILED',
-        `codex ${choice.backend} did not start: ${(error as Error).message}`,
-        {
-          exit,
-        },
-      );
+      throw new RuntimeError('START_FAILED', `codex ${choice.backend} did not start: ${errorText(error)}`, {
+        exit,
+      });
     }
   }
 
@@ -186,6 +184,7 @@ export function openCodex(options: CodexOptions): Codex {
     steer: async (threadId, input) => (await adapter()).steer(threadId, input),
     compact: async (threadId, signal) => (await adapter()).compact(threadId, signal),
     readThread: async (threadId) => (await adapter()).readThread(threadId),
+    findInThread: async (threadId, words) => (await adapter()).findInThread(threadId, words),
     listThreads: async (page) => (await adapter()).listThreads(page),
     releaseThread: async (threadId) => (await adapter()).releaseThread(threadId),
     request: async (method, params, how) => (await adapter()).request(method, params, how),

@@ -25,6 +25,8 @@ export interface OpenTurn {
   readonly result: Promise<TurnResult>;
   addText(itemId: string, delta: string): void;
   setText(itemId: string, text: string): void;
+  /** The child has put what the turn was given into its thread. */
+  take(): void;
   /** Asks the child to stop and gives up after the grace. */
   stop(): void;
   /** Asks the child again, if it was asked to stop, even when nobody waits for the turn any more. */
@@ -38,6 +40,8 @@ export interface OpenTurnOptions {
   threadId: string;
   signal: AbortSignal | undefined;
   interruptMs: number;
+  /** Called once, when the child has taken the turn. */
+  onTaken?: (() => void) | undefined;
   /** Asks the child to stop; it is called again until the turn has ended. */
   interrupt: (turn: OpenTurn) => void;
 }
@@ -46,11 +50,13 @@ const MAX_TEXT = 1_048_576;
 const REPEAT_MS = 500;
 
 /** Opens the account of a turn, which is settled exactly once and then holds no timer and no listener. */
-export function openTurn({ threadId, signal, interruptMs, interrupt }: OpenTurnOptions): OpenTurn {
+export function openTurn(options: OpenTurnOptions): OpenTurn {
+  const { threadId, signal, interruptMs, interrupt } = options;
   const { promise, resolve, reject } = withResolvers<TurnResult>();
   const startedAt = performance.now();
   const textById = new Map<string, string>();
   let isSettled = false;
+  let { onTaken } = options;
   let giveUp: NodeJS.Timeout | undefined;
   let again: NodeJS.Timeout | undefined;
   const onAbort = (): void => turn.stop();
@@ -72,6 +78,11 @@ export function openTurn({ threadId, signal, interruptMs, interrupt }: OpenTurnO
     setText(itemId, text) {
       if (!isSettled) textById.set(itemId, text.slice(-MAX_TEXT));
     },
+    take() {
+      const tell = onTaken;
+      onTaken = undefined;
+      tell?.();
+    },
     stop() {
       if (isSettled || turn.wantsInterrupt) return;
       turn.wantsInterrupt = true;
@@ -88,6 +99,7 @@ export function openTurn({ threadId, signal, interruptMs, interrupt }: OpenTurnO
     settle(end) {
       if (isSettled) return;
       close();
+      if (end.status === 'completed') turn.take();
       const error = turn.verdict ?? reasonOf(end, signal);
       resolve({
         threadId: turn.threadId,

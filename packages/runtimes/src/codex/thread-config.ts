@@ -8,5 +8,5 @@ export function withMcpServers({ config, mcpServers }: ResumeOptions): Loose | u
     `mcp_servers.${name}`,
     { url, ...(headers === undefined ? {} : { http_headers: headers }) },
   ]);
-  return { ...config, ...(Object.fromEntries(servers) as Loose) };
+  return { ...config, ...Object.fromEntries(servers) };
 }

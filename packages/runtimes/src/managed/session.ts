@@ -1,7 +1,7 @@
 /** The one port through which an agent's program is run without a terminal, whichever protocol it speaks. */
 import type { AskVerdict, InputOf } from '@parley/protocol';
 
-import type { ChildExit } from '../process/child.ts';
+import type { ChildExit } from '../process/child-exit.ts';
 
 /** What the owner of a session gives. */
 export interface ManagedOptions {

@@ -18,6 +18,7 @@ export async function openLoopbackServer(
       .catch((error: unknown) => sendJson(response, 500, { error: { message: String(error) } }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // It listens at a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -46,6 +47,7 @@ export function beginEvents(response: ServerResponse): (type: string, data: Reco
 
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
+  // Without an encoding its pieces are bytes.
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
 }

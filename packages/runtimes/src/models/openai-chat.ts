@@ -26,6 +26,7 @@ export async function startOpenaiChat(
   const server = await openLoopbackServer(async (incoming, text, response) => {
     if (incoming.method !== 'POST' || incoming.url?.split('?')[0] !== '/v1/chat/completions')
       return sendJson(response, 404, { error: { message: 'not found' } });
+    // Only the programs under test speak to it.
     const request = JSON.parse(text) as ChatRequest;
     const index = requests.push(request) - 1;
     const steps = await attempt(script, request, index, errors);

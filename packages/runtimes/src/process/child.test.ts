@@ -38,8 +38,8 @@ test('of much only the end is kept, and no half of a secret is its beginning', a
   const block = pem(kept - 100);
   const filler = 'x'.repeat(kept - block.length - 12);
   for (const end of ['\n', ' ']) {
-    const told = await saidBy([`the key is sk-${SECRET}${end}${filler}\n${block}`]);
-    expect(told).toContain('[redacted]');
-    for (let n = 0; n + 8 <= SECRET.length; n++) expect(told).not.toContain(SECRET.slice(n, n + 8));
+    const publicText = await saidBy([`the key is sk-${SECRET}${end}${filler}\n${block}`]);
+    expect(publicText).toContain('[redacted]');
+    for (let n = 0; n + 8 <= SECRET.length; n++) expect(publicText).not.toContain(SECRET.slice(n, n + 8));
   }
 });

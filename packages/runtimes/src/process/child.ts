@@ -1,17 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { errorText } from '@parley/protocol';
 import { RuntimeError } from '../runtime-error.ts';
+import type { ChildExit } from './child-exit.ts';
 import { guardGroup } from './guard-group.ts';
 import { createLineReader } from './line-reader.ts';
 import { createRedactor } from './redact.ts';
-
-/** How a child ended, and the last it said on stderr, without secrets. */
-export interface ChildExit {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  stderr: string;
-}
 
 export interface ChildOptions {
   command: string;
@@ -37,8 +33,7 @@ interface CloseGrace {
 /** A process that talks in lines, in a group of its own. */
 export interface Child {
   readonly pid: number;
-  /** `onWritten` is called when the line has gone into the child's input, and never when it has not. */
-  write(line: string, onWritten?: () => void): void;
+  write(line: string): void;
   /** Throws OVERLOADED when the child has long stopped reading. */
   checkRoom(): void;
   stderr(): string;
@@ -92,8 +87,9 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   try {
     await once(child, 'spawn');
   } catch (error) {
-    throw new RuntimeError('SPAWN_FAILED', `${command} could not be started: ${(error as Error).message}`);
+    throw new RuntimeError('SPAWN_FAILED', `${command} could not be started: ${errorText(error)}`);
   }
+  // What could not be started was thrown above.
   const pid = child.pid as number;
   callOff = guardGroup(pid);
 
@@ -122,11 +118,9 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   return {
     pid,
     stderr: said,
-    write(line, onWritten) {
+    write(line) {
       if (!stdin.writable) return;
-      stdin.write(`${line}\n`, (error) => {
-        if (!error) onWritten?.();
-      });
+      stdin.write(`${line}\n`);
     },
     endInput: () => void stdin.end(),
     checkRoom() {

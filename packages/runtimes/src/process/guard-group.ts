@@ -54,6 +54,6 @@ function startGuard(): NonNullable<typeof guard> {
   started.on('error', gone).on('exit', gone);
   started.stdin.on('error', () => {});
   started.unref();
-  if ('unref' in started.stdin) (started.stdin as { unref(): void }).unref();
+  if ('unref' in started.stdin && typeof started.stdin.unref === 'function') started.stdin.unref();
   return started;
 }

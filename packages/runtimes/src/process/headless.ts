@@ -1,5 +1,5 @@
 import { RuntimeError } from '../runtime-error.ts';
-import { told } from '../told.ts';
+import { publicText } from '../public-text.ts';
 import { openChild } from './child.ts';
 import { isObject, type Loose } from './rpc-peer.ts';
 
@@ -70,7 +70,7 @@ export async function startHeadless(options: HeadlessOptions): Promise<HeadlessT
       working ||= events.isWorking(event);
       if (working && sessionId !== undefined) begin({ sessionId });
       const end = events.end(event);
-      if (end !== undefined) outcome = { ...end, detail: told(end.detail, 300) };
+      if (end !== undefined) outcome = { ...end, detail: publicText(end.detail, 300) };
     },
     onOversized: () => {},
     onExit(exit) {

@@ -13,8 +13,7 @@ export interface RpcAnswer {
 }
 
 export interface RpcPeerOptions {
-  /** `onWritten` is called when the line has gone to the other side. */
-  write: (line: string, onWritten?: () => void) => void;
+  write: (line: string) => void;
   /** Throws where no further question may be asked; answers are always given. */
   checkRoom: () => void;
   onRequest: (id: RpcId, method: string, params: Loose) => void;
@@ -32,11 +31,11 @@ export interface RpcPeer {
   /** The answer to a line that was too long to read is a failure, not a silence. */
   takeOversized(head: string): void;
   /** Asks and waits; throws REFUSED with the child's own error, TIMED_OUT, or what `failAll` was given. */
-  request(method: string, params: Loose, timeoutMs: number, onSent?: () => void): Promise<Loose>;
+  request(method: string, params: Loose, timeoutMs: number): Promise<Loose>;
   /** The same for a question in the asker's own words: the answer is handed on whole, whatever it is. */
   call(method: string, params: unknown, patience: Patience): Promise<unknown>;
   /** Asks under an id of its own, whose answer comes to `onAnswer`. */
-  ask(method: string, params: Loose, onSent?: () => void): number;
+  ask(method: string, params: Loose): number;
   notify(method: string, params?: unknown): void;
   answer(id: RpcId, result: unknown): void;
   refuse(id: RpcId, code: number, message: string, data?: unknown): void;
@@ -50,8 +49,6 @@ interface Patience {
   signal?: AbortSignal | undefined;
   /** Nobody waits for the answer to this question any more; the child may be told. */
   onGivenUp?: (id: number) => void;
-  /** The question has gone to the other side. */
-  onSent?: (() => void) | undefined;
 }
 
 interface Waiting {
@@ -67,8 +64,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
   const waitingById = new Map<RpcId, Waiting>();
   const givenUp = new Set<RpcId>();
   let lastId = 0;
-  const send = (message: Loose, onSent?: () => void): void =>
-    options.write(JSON.stringify({ jsonrpc: '2.0', ...message }), onSent);
+  const send = (message: Loose): void => options.write(JSON.stringify({ jsonrpc: '2.0', ...message }));
 
   function takeAnswer(answer: RpcAnswer): void {
     const waiting = waitingById.get(answer.id);
@@ -81,7 +77,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
   }
 
   function call(method: string, params: unknown, patience: Patience): Promise<unknown> {
-    const { timeoutMs, signal, onGivenUp, onSent } = patience;
+    const { timeoutMs, signal, onGivenUp } = patience;
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(aborted(method));
       options.checkRoom();
@@ -114,7 +110,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
           reject(error);
         },
       });
-      send({ id, method, ...(params === undefined ? {} : { params }) }, onSent);
+      send({ id, method, ...(params === undefined ? {} : { params }) });
     });
   }
 
@@ -140,15 +136,15 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
       waitingById.delete(id);
       waiting.reject(new RuntimeError('ANSWER_TOO_LARGE', 'the answer is longer than the driver reads'));
     },
-    async request(method, params, timeoutMs, onSent) {
-      const result = await call(method, params, { timeoutMs, onSent });
+    async request(method, params, timeoutMs) {
+      const result = await call(method, params, { timeoutMs });
       return isObject(result) ? result : {};
     },
     call,
-    ask(method, params, onSent) {
+    ask(method, params) {
       options.checkRoom();
       const id = ++lastId;
-      send({ id, method, params }, onSent);
+      send({ id, method, params });
       return id;
     },
     notify: (method, params) => send({ method, ...(params === undefined ? {} : { params }) }),

@@ -7,6 +7,7 @@ import {
 } from '@parley/protocol';
 
 import { readComposer } from './composer.ts';
+import { isAtRest } from './is-at-rest.ts';
 import type { Pty } from './open-pty.ts';
 import type { Screen } from './open-screen.ts';
 import { type ProgramState, readState } from './program-state.ts';
@@ -59,6 +60,8 @@ export interface Door {
   deferred(): Delivery[];
   state(): ProgramState;
   hasDraft(): boolean;
+  /** Why the program takes no text just now, whoever wants it; undefined where it does. */
+  noPrompt(): { detail: string; starting: boolean } | undefined;
   /** The program has written something. */
   noteOutput(): void;
 }
@@ -83,6 +86,12 @@ interface Hindrance {
 
 /** How long the program may take to show what was pasted, and to take it. */
 const ACT_MS = 10_000;
+/** How long a program may be at rest after a paste and write nothing before it counts as one that does not read. */
+const UNREAD_MS = 700;
+/** So often in a row it must be seen so: what it has written may not have been read here. */
+const LOOKS = 2;
+/** How long a program may take to come to its first prompt. */
+const STARTING_MS = 10_000;
 /** After output, how long to wait before a deferred text is looked at again. */
 const CALM_MS = 100;
 /** How fresh a key must be to count although the screen does not show it yet. */
@@ -97,6 +106,7 @@ const MARK_CHARS = 40;
 export function createDoor(deps: DoorDeps): Door {
   const { pty, screen, kind, program, typing, patience, now } = deps;
   const entriesById = new Map<string, Entry>();
+  const startedAt = now();
   let lastOutput = -Infinity;
   let timer: NodeJS.Timeout | undefined;
   let due = Infinity;
@@ -203,7 +213,8 @@ export function createDoor(deps: DoorDeps): Door {
     try {
       pty.write(`\u001b[200~${text}\u001b[201~`);
       evidence.push('typed');
-      if (!(await until(() => shows(text))))
+      const isUnread = watchUnread();
+      if ((await until(() => shows(text) ?? (isUnread() ? false : undefined))) !== true)
         return settle('typed', 'it did not appear at the prompt, so Enter was not pressed');
       evidence.push('seen');
       pty.write('\r');
@@ -231,6 +242,17 @@ export function createDoor(deps: DoorDeps): Door {
     if (taken === undefined) return settle('typed', 'Enter was pressed; nothing shows that it was taken');
     evidence.push(taken);
     settle('submitted');
+  }
+
+  /** Tells whether the program has shown no sign of reading since now. */
+  function watchUnread(): () => boolean {
+    const since = now();
+    let looks = 0;
+    return () => {
+      const isStill = lastOutput < since && now() - since >= UNREAD_MS && isAtRest(pty.pid);
+      looks = isStill ? looks + 1 : 0;
+      return looks >= LOOKS;
+    };
   }
 
   function shows(text: string): true | undefined {
@@ -301,6 +323,7 @@ export function createDoor(deps: DoorDeps): Door {
         since: now(),
         humanSince: undefined,
         standing: { reason: 'no_prompt', detail: 'it was not looked at yet', until: deps.wallClock() },
+        // Set below, before anybody sees it: the promise is still being made.
         outcome: Promise.resolve() as never,
         settle: ended(resolve),
         fail: ended(reject),
@@ -350,6 +373,10 @@ export function createDoor(deps: DoorDeps): Door {
     deferred: () => pending().map(standing),
     state,
     hasDraft,
+    noPrompt() {
+      const detail = hiddenPrompt();
+      return detail === undefined ? undefined : { detail, starting: now() - startedAt < STARTING_MS };
+    },
     noteOutput() {
       lastOutput = now();
       for (const wake of waiters) wake();

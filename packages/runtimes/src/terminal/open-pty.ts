@@ -2,9 +2,9 @@ import { readSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 
+import { errorText, entriesOf } from '@parley/protocol';
 import type { spawn as Spawn } from '@lydell/node-pty';
 
-import { guardGroup } from '../process/guard-group.ts';
 import { RuntimeError } from '../runtime-error.ts';
 import { createPtyInput } from './pty-input.ts';
 
@@ -53,12 +53,17 @@ interface Undeclared {
   on(event: 'end', listener: () => void): void;
 }
 
-const NAMES = Object.entries(constants.signals) as [NodeJS.Signals, number][];
+const NAMES = entriesOf(constants.signals);
 /** While nobody reads, how often to look whether the program is still there. */
 const LOOK_MS = 50;
-const REST_BYTES = 65_536;
+/** A terminal gives less than 4 KiB at a time: when it gives so much, there is more. */
+const MUCH = 2_048;
+const ROOM = Buffer.allocUnsafe(65_536);
 
-/** Starts a program at a terminal of its own; when this process is gone, however it went, the program's group ends. */
+/**
+ * Starts a program at a terminal of its own. When this process is gone, however it went, the kernel hangs the terminal up,
+ * and the session ends as it does when a window is closed: so nobody else may hold the terminal's master.
+ */
 export async function openPty(options: PtyOptions): Promise<Pty> {
   const { file, args, env, cwd, cols, rows } = options;
   const { spawn } = await loadLibrary();
@@ -67,25 +72,26 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
     // Told that it speaks UTF-8, the terminal erases whole characters; the bytes themselves are passed on unread.
     terminal = spawn(file, [...args], { cwd, env, cols, rows, name: env['TERM'] ?? 'xterm-256color' });
   } catch (error) {
-    throw new RuntimeError('SPAWN_FAILED', `${file} could not be started: ${(error as Error).message}`);
+    throw new RuntimeError('SPAWN_FAILED', `${file} could not be started: ${errorText(error)}`);
   }
+  // It has this, and its types leave it out.
   const bytes = terminal as unknown as Undeclared;
   bytes.setEncoding('latin1');
   const { pid } = terminal;
   const input = createPtyInput(bytes.fd, () => options.onDrain?.());
-  const callOff = guardGroup(pid);
   let ended = false;
   let look: NodeJS.Timeout | undefined;
 
-  terminal.onData((text) => options.onOutput(Buffer.from(text, 'latin1')));
+  terminal.onData((text) => {
+    const first = Buffer.from(text, 'latin1');
+    options.onOutput(first.length < MUCH ? first : Buffer.concat([first, readMore(bytes.fd)]));
+  });
   bytes.on('end', () => readRest(bytes.fd, options.onOutput));
   const exited = new Promise<PtyExit>((resolve) => {
     terminal.onExit(({ exitCode, signal = 0 }) => {
       ended = true;
       input.close();
       clearInterval(look);
-      signalGroup('SIGKILL');
-      callOff();
       const name = NAMES.find(([, number]) => number === signal)?.[0] ?? null;
       resolve({ code: exitCode, signal: name });
     });
@@ -145,15 +151,19 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
  * beside a hang-up is taken for the end: the last output of a program would be lost.
  */
 function readRest(fd: number, onOutput: (bytes: Buffer) => void): void {
-  const buffer = Buffer.alloc(REST_BYTES);
+  for (let bytes = readMore(fd); bytes.length > 0; bytes = readMore(fd)) onOutput(bytes);
+}
+
+/** What a flood has left in the terminal, in one piece: a call for each few kilobytes would cost more than they do. */
+function readMore(fd: number): Buffer {
+  let size = 0;
   try {
-    for (let size = 1; size > 0;) {
-      size = readSync(fd, buffer);
-      if (size > 0) onOutput(Buffer.from(buffer.subarray(0, size)));
-    }
+    for (let read = MUCH; read >= MUCH && size < ROOM.length; size += read)
+      read = readSync(fd, ROOM, size, ROOM.length - size, null);
   } catch {
-    // EIO: there is nothing left.
+    // There is nothing now, or the program has ended.
   }
+  return Buffer.from(ROOM.subarray(0, size));
 }
 
 async function loadLibrary(): Promise<{ spawn: typeof Spawn }> {
@@ -162,7 +172,7 @@ async function loadLibrary(): Promise<{ spawn: typeof Spawn }> {
   } catch (error) {
     throw new RuntimeError(
       'BACKEND_MISSING',
-      `there is no terminal for ${process.platform}-${process.arch}: ${(error as Error).message.split('\n')[0] ?? ''}`,
+      `there is no terminal for ${process.platform}-${process.arch}: ${errorText(error).split('\n')[0] ?? ''}`,
     );
   }
 }

@@ -50,8 +50,10 @@ export interface ScreenOptions {
   onDrain?: () => void;
 }
 
-/** So much may wait to be drawn. */
-const PLENTY = 4_194_304;
+/** What comes within this time is drawn at once, unless somebody looks, or it is much; and so much may wait. */
+const GATHER_MS = 10;
+const MUCH = 262_144;
+const PLENTY = 1_048_576;
 
 /** Asks whether the terminal takes status reports; one that does says the same back. */
 const STATUS_QUERY = '?';
@@ -69,6 +71,7 @@ export function openScreen(options: ScreenOptions): Screen {
   let waiting: Buffer[] = [];
   let size = 0;
   let drawn = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
 
   if (answers) terminal.onData(reply);
   terminal.onTitleChange((text) => (title = text));
@@ -81,26 +84,38 @@ export function openScreen(options: ScreenOptions): Screen {
     if (mode === BRACKETED_PASTE) pasteSwitches++;
   });
 
+  function drawNow(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (size > 0) drawn = drawn.then(draw);
+    return drawn;
+  }
+
   async function draw(): Promise<void> {
+    if (size === 0) return;
     const bytes = Buffer.concat(waiting);
-    const isMuch = size >= PLENTY;
+    const isPlenty = size >= PLENTY;
     waiting = [];
     size = 0;
-    for (const part of flood.parts(bytes, terminal.rows))
-      await new Promise<void>((resolve) => terminal.write(part, resolve));
-    if (isMuch) options.onDrain?.();
+    const needed = Buffer.concat(flood.parts(bytes, terminal.rows));
+    await new Promise<void>((resolve) => terminal.write(needed, resolve));
+    if (isPlenty) options.onDrain?.();
   }
 
   const line = (y: number) => terminal.buffer.active.getLine(terminal.buffer.active.baseY + y);
   return {
     write(bytes) {
-      // What comes while the terminal draws is drawn in one piece.
-      if (waiting.push(bytes) === 1) drawn = drawn.then(draw);
+      waiting.push(bytes);
       size += bytes.length;
+      if (size >= MUCH) void drawNow();
+      else timer ??= setTimeout(() => void drawNow(), GATHER_MS);
       return size < PLENTY;
     },
-    resize: (columns, lines) => terminal.resize(Math.max(2, columns), Math.max(1, lines)),
-    settled: () => drawn,
+    resize(columns, lines) {
+      // What came before is drawn at the size it was written for.
+      drawn = drawNow().then(() => terminal.resize(Math.max(2, columns), Math.max(1, lines)));
+    },
+    settled: drawNow,
     view() {
       const { cursorX, cursorY } = terminal.buffer.active;
       return {

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 
+import { errorCode } from '@parley/protocol';
 /** Bytes on their way into a terminal; what the program does not read waits here, not in a blocked write. */
 export interface PtyInput {
   /** False when a lot is waiting: whoever writes should pause until `onDrain`. */
@@ -49,7 +50,7 @@ export function createPtyInput(fd: number, onDrain: () => void): PtyInput {
     try {
       return writeSync(fd, bytes);
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : undefined;
+      return errorCode(error) === 'EAGAIN' ? 0 : undefined;
     }
   }
 

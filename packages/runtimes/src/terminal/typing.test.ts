@@ -57,3 +57,11 @@ test('what the terminal answers by itself, its focus and its mouse are no typing
   expect(typed(...whole.split(''))).toEqual({ hasDraft: false, quietMs: Infinity });
   expect(typed('x').quietMs).toBe(1_000);
 });
+
+test('what was typed elsewhere stands at the prompt, and is no key of the person here', () => {
+  const typing = createTyping(() => 5);
+  typing.noteAfar({ kind: 'key', text: 'go on' });
+  expect([typing.hasDraft, typing.quietMs()]).toEqual([true, Infinity]);
+  typing.noteAfar({ kind: 'key', text: '\r' });
+  expect([typing.hasDraft, typing.quietMs()]).toEqual([false, Infinity]);
+});

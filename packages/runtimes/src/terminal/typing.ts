@@ -3,6 +3,8 @@ import type { InputPiece } from './input-reader.ts';
 /** What the person at the terminal has typed since their last Enter. */
 export interface Typing {
   note(piece: InputPiece): void;
+  /** Keys that somebody elsewhere has typed: they stand at the prompt, and nobody sits at it for them. */
+  noteAfar(piece: InputPiece): void;
   /** Something may stand at the prompt that was not sent. */
   readonly hasDraft: boolean;
   /** How long ago the last key was pressed; Infinity when there was none. */
@@ -46,16 +48,21 @@ export function createTyping(now: () => number): Typing {
     } else if (char !== '\u0004' && char !== '\f') length = length === 0 && !recalls(char) ? 0 : -1;
   }
 
+  function noteAfar({ kind, text }: InputPiece): void {
+    if (kind === 'mouse' || kind === 'reply') return;
+    if (kind === 'paste') add(text.length - 12);
+    else if (REPORTED_ENTER.test(text) || REPORTED_INTERRUPT.test(text)) sent();
+    else if (text.startsWith('\u001b'))
+      length = length === 0 && !/[AB]$|u$|^\u001b[\r\n]/.test(text) ? 0 : -1; // eslint-disable-line no-control-regex
+    else for (const char of text) key(char);
+  }
+
   return {
-    note({ kind, text }) {
-      if (kind === 'mouse' || kind === 'reply') return;
-      lastKey = now();
-      if (kind === 'paste') add(text.length - 12);
-      else if (REPORTED_ENTER.test(text) || REPORTED_INTERRUPT.test(text)) sent();
-      else if (text.startsWith('\u001b'))
-        length = length === 0 && !/[AB]$|u$|^\u001b[\r\n]/.test(text) ? 0 : -1; // eslint-disable-line no-control-regex
-      else for (const char of text) key(char);
+    note(piece) {
+      if (piece.kind !== 'mouse' && piece.kind !== 'reply') lastKey = now();
+      noteAfar(piece);
     },
+    noteAfar,
     get hasDraft() {
       return length !== 0;
     },

@@ -42,9 +42,9 @@ export function createOutbox({ rest, onLost, isExpecting, judge, closing }: Outb
     const first = musts.shift();
     if (first !== undefined) return first;
     if (lost === 0) return mays.shift() ?? rest();
-    const told = onLost(lost);
+    const reported = onLost(lost);
     lost = 0;
-    return told;
+    return reported;
   };
 
   return {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Agent } from '@parley/client';
-import type { AskVerdict, InputOf } from '@parley/protocol';
+import { type AskVerdict, type InputOf, errorCode } from '@parley/protocol';
 
 import type { Delivery, Outbox } from './outbox.ts';
 import { reporting } from './reporting.ts';
@@ -39,7 +39,9 @@ export async function putAsk(
     if (seen === undefined) break;
     if (seen.ask.verdict !== undefined) return seen.ask.verdict;
   }
-  outbox.must(withdrawing(ask_id, (signal.reason as Error | undefined)?.message ?? 'no longer needed'));
+  outbox.must(
+    withdrawing(ask_id, signal.reason instanceof Error ? signal.reason.message : 'no longer needed'),
+  );
   return undefined;
 }
 
@@ -57,7 +59,7 @@ function withdrawing(ask_id: string, reason: string): Delivery {
     try {
       await agent.client.withdraw_ask({ ask_id, reason });
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'CONFLICT') throw error;
+      if (errorCode(error) !== 'CONFLICT') throw error;
       const { ask } = await agent.client.wait_for_ask({ ask_id, timeout_ms: 0 });
       const { by = '', decision = '' } = ask.verdict ?? {};
       const message = `"${decision}" by ${by} came too late and was not carried out: ${reason}`;

@@ -1,5 +1,5 @@
 import type { Agent, AgentOptions } from '@parley/client';
-import type { AskVerdict, InputOf } from '@parley/protocol';
+import { type AskVerdict, type InputOf, errorStatus, errorCode, errorText } from '@parley/protocol';
 
 import { createOutbox, type Delivery } from './outbox.ts';
 import { aborted, putAsk } from './put-ask.ts';
@@ -58,7 +58,7 @@ export function openSessionLink(deps: SessionLinkDeps): SessionLink {
   const whenLinked = new Promise<Agent | undefined>((resolve) => (tellLinked = resolve));
 
   const judge: Judge = (error) => {
-    const { status, code, message } = error as Error & { status?: number; code?: string };
+    const [status, code, message] = [errorStatus(error), errorCode(error), errorText(error)];
     if (status === 401) deps.renew();
     const passes =
       status === undefined || status === 401 || code === 'RATE_LIMITED' || code === 'UNAVAILABLE';
@@ -117,8 +117,8 @@ export function openSessionLink(deps: SessionLinkDeps): SessionLink {
     log('error', 'the link to the hub failed', { error: String(error) }),
   );
   return {
-    begun(told) {
-      task = told;
+    begun(reported) {
+      task = reported;
       failure = undefined;
       outbox.wake();
     },
@@ -127,7 +127,7 @@ export function openSessionLink(deps: SessionLinkDeps): SessionLink {
       failure = why;
       outbox.wake();
     },
-    report: (told) => outbox.may(reporting(told)),
+    report: (reported) => outbox.may(reporting(reported)),
     ask(content, signal) {
       open += 1;
       asking += 1;

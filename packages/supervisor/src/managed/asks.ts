@@ -1,4 +1,4 @@
-import type { ManagedAsk, ManagedListener } from '@parley/runtimes';
+import { type ManagedAsk, type ManagedListener, publicText } from '@parley/runtimes';
 
 import type { SessionLink } from '../link/index.ts';
 
@@ -15,6 +15,14 @@ const ENDS = {
   child_exited: 'the program is gone',
 } as const;
 
+interface OpenAsk {
+  ask: ManagedAsk;
+  settle: AbortController;
+  timer: NodeJS.Timeout;
+  /** What a person has said at the hub. */
+  said?: string;
+}
+
 /** The hub's own clock comes first: it says on record that nobody answered. */
 const GRACE_MS = 10_000;
 
@@ -22,10 +30,10 @@ const GRACE_MS = 10_000;
 export function createAsks(deps: {
   link: Pick<SessionLink, 'ask' | 'report'>;
   timeoutMs: number;
-  onAsk: (news: { ask: 'open' | 'closed'; message: string }) => void;
+  onAsk: (news: { ask: 'open' | 'closed'; message: string; command?: string; cwd?: string }) => void;
 }): OpenAsks {
   const { link, timeoutMs, onAsk } = deps;
-  const openById = new Map<string, { ask: ManagedAsk; settle: AbortController; timer: NodeJS.Timeout }>();
+  const openById = new Map<string, OpenAsk>();
 
   function settle(id: string, reason: string): void {
     const open = openById.get(id);
@@ -33,7 +41,9 @@ export function createAsks(deps: {
     openById.delete(id);
     clearTimeout(open.timer);
     open.settle.abort(new Error(reason));
-    onAsk({ ask: 'closed', message: `${open.ask.content?.prompt ?? 'a question'}: ${reason}` });
+    const { command, prompt = 'a question' } = open.ask.content ?? {};
+    const what = publicText((command ?? prompt).trim().replaceAll(/\s+/g, ' '), 120);
+    onAsk({ ask: 'closed', message: `${reason}: ${what}` });
   }
 
   /** The program hears a refusal; the hub hears why. */
@@ -49,21 +59,29 @@ export function createAsks(deps: {
     ask(ask) {
       const controller = new AbortController();
       const timer = setTimeout(() => refuse(ask, 'nobody answered in time'), timeoutMs + GRACE_MS);
-      openById.set(ask.id, { ask, settle: controller, timer });
+      const open: OpenAsk = { ask, settle: controller, timer };
+      openById.set(ask.id, open);
       if (ask.content === undefined)
         link.report({
           event_type: 'warning',
           data: { message: 'refused what is too long to be shown whole' },
         });
-      onAsk({ ask: 'open', message: ask.content?.prompt ?? 'a question that cannot be shown whole' });
+      const { prompt = 'a question that cannot be shown whole', command, cwd } = ask.content ?? {};
+      onAsk({
+        ask: 'open',
+        message: prompt,
+        ...(command === undefined ? {} : { command }),
+        ...(cwd === undefined ? {} : { cwd }),
+      });
       void link.ask(ask.content, controller.signal).verdict.then((verdict) => {
         // Settled here first: what a person said meanwhile is on record as too late.
         if (controller.signal.aborted) return;
-        if (verdict === undefined) refuse(ask, 'no answer can come');
-        else if (!ask.answer(verdict)) settle(ask.id, 'it was settled before');
+        if (verdict === undefined) return refuse(ask, 'no answer can come');
+        open.said = `${verdict.decision} by ${verdict.by}`;
+        if (!ask.answer(verdict)) settle(ask.id, 'it was settled before');
       });
     },
-    askClosed: (id, how) => settle(id, ENDS[how]),
+    askClosed: (id, how) => settle(id, (how === 'answered' && openById.get(id)?.said) || ENDS[how]),
     close(reason) {
       for (const { ask } of openById.values()) refuse(ask, reason);
     },

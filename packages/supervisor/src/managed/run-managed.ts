@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type AgentOptions, openAgent } from '@parley/client';
-import type { ChildExit, ManagedFacts, ManagedOptions, ManagedSession, OpenManaged } from '@parley/runtimes';
+import {
+  type ChildExit,
+  type ManagedFacts,
+  type ManagedOptions,
+  type OpenManaged,
+  publicText,
+} from '@parley/runtimes';
 
 import type { FoundHub } from '../hub-link.ts';
 import { openSessionLink, type SessionLink } from '../link/index.ts';
 import { createAsks, type OpenAsks } from './asks.ts';
 import { createSessionCommands } from './session-commands.ts';
-import { createTurns } from './turns.ts';
+import { type Down, openLastingSession, type Restarts } from './lasting-session.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 export interface RunManagedOptions {
   open: OpenManaged;
@@ -19,6 +26,7 @@ export interface RunManagedOptions {
   /** A token was refused: the next one must be a fresh one. */
   renew: () => void;
   WebSocket: NonNullable<AgentOptions['WebSocket']>;
+  restarts: Restarts;
   /** How long a person may take to answer what the session asks. */
   askMs: number;
   /** Called when the session can be resumed from now on. */
@@ -30,45 +38,96 @@ export interface RunManagedOptions {
 
 /** What the person who started a session is told of it. */
 export interface ManagedNews {
-  event: 'ready' | 'turn_started' | 'turn_ended' | 'ask_open' | 'ask_closed' | 'hub' | 'ended';
+  event:
+    | 'ready'
+    | 'turn_started'
+    | 'turn_ended'
+    | 'turn_failed'
+    | 'ask_open'
+    | 'ask_closed'
+    | 'hub'
+    | 'down'
+    | 'back'
+    | 'new_session'
+    | 'ended';
   message: string;
   facts?: ManagedFacts;
+  /** What an ask is about, and where that would run. */
+  command?: string;
+  cwd?: string;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TIMEOUT_MS = 10_000;
 const PATIENCE_MS = 2_000;
 const LEAVE_MS = 1_500;
+/** A hub that comes back finds its session within this time. */
+const RECONNECT_MS = 2_000;
 const CANCEL_MS = 3_000;
 
 /** Owns one session without a terminal from its start to its end: an agent of the hub, whose approvals are asks. */
 export async function runManaged(options: RunManagedOptions): Promise<ChildExit> {
   const { onNews, signal, name } = options;
   /** There once the session is up; before its first turn nothing is asked. */
-  const desk: { link?: SessionLink; asks?: OpenAsks } = {};
+  const desk: { link?: SessionLink; asks?: OpenAsks; turns?: Turns } = {};
   let exited: (exit: ChildExit) => void = () => {};
   const exit = new Promise<ChildExit>((resolve) => (exited = resolve));
-  const session: ManagedSession = await options.open({
-    ...options.session,
+  const { resume, ...about } = options.session;
+  const session = await openLastingSession({
+    open: (old, on) => options.open({ ...about, on, ...(old === undefined ? {} : { resume: old }) }),
+    resume,
+    restarts: options.restarts,
     on: {
       report: (report) => desk.link?.report(report),
       ask: (ask) => desk.asks?.ask(ask),
       askClosed: (id, how) => desk.asks?.askClosed(id, how),
       exit: (how) => exited(how),
     },
+    onDown,
+    onBack(facts, isResumed) {
+      const message = `${options.program} is back, ${isResumed ? 'and goes on with its session' : 'with a new session'}`;
+      metadata.pid = facts.pid;
+      tellSession();
+      desk.link?.rested();
+      desk.link?.report({ event_type: 'info', data: { message, session_id: facts.sessionId } });
+      onNews({ event: 'back', message, facts });
+      desk.turns?.goOn();
+    },
+    onForgotten: (why) =>
+      onNews({ event: 'new_session', message: `the session of before is gone (${why}): a new one begins` }),
   });
   const { facts } = session;
-  const isResumed = options.session.resume !== undefined;
-  let isKept = isResumed;
+  const { isResumed } = session;
   /** Read anew at every heartbeat. */
-  const beat = {
-    management_mode: 'managed' as const,
-    // By an id of another form nobody else can go on with it.
-    resumable: isResumed && UUID.test(facts.sessionId),
-    ...(UUID.test(facts.sessionId) ? { native_session_id: facts.sessionId } : {}),
+  const beat: { management_mode: 'managed'; resumable: boolean; native_session_id?: string } = {
+    management_mode: 'managed',
+    resumable: false,
   };
-  const about = { program: options.program, managed: 'headless', cwd: options.session.cwd, pid: facts.pid };
+  const metadata = { program: options.program, managed: 'headless', cwd: about.cwd, pid: facts.pid };
+  let isKept = isResumed;
+  tellSession();
 
+  /** By an id of another form nobody else can go on with it. */
+  function tellSession(): void {
+    const { sessionId } = session.facts;
+    delete beat.native_session_id;
+    beat.resumable = session.isResumed && UUID.test(sessionId);
+    if (UUID.test(sessionId)) beat.native_session_id = sessionId;
+    isKept = session.isResumed;
+  }
+
+  function onDown({ why, again }: Down): void {
+    const next =
+      again === undefined
+        ? 'it is not started again'
+        : `it is started again in ${Math.ceil(again.inMs / 1_000)} s (${again.attempt} of ${again.of})`;
+    const message = `${options.program} is gone (${publicText(why, 300)}): ${next}`;
+    desk.link?.rested(message);
+    desk.link?.report({ event_type: 'error', data: { message } });
+    onNews({ event: 'down', message });
+  }
+
+  let heard: 'open' | 'lost' | 'replaced' | undefined;
   const link = openSessionLink({
     async connect(onConnection) {
       await options.find();
@@ -80,20 +139,27 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
         },
         name,
         runtime: facts.runtime,
-        metadata: about,
+        metadata,
         session: beat,
         commands,
         WebSocket: options.WebSocket,
         timeoutMs: TIMEOUT_MS,
+        reconnectMs: RECONNECT_MS,
         patienceMs: PATIENCE_MS,
         onConnection(state, reason) {
           onConnection(state, reason);
-          onNews({ event: 'hub', message: HUB_NEWS[state] + (reason === '' ? '' : `: ${reason}`) });
+          // One line for a hub that is away, however often it is looked for.
+          if (state !== heard)
+            onNews({
+              event: 'hub',
+              message: state === 'open' && heard === 'lost' ? 'the hub is back' : HUB_NEWS[state],
+            });
+          heard = state;
         },
       });
     },
     renew: options.renew,
-    facts: () => about,
+    facts: () => metadata,
     askMs: options.askMs,
     log: (_level, message, more) =>
       onNews({ event: 'hub', message: `${message}: ${String(more['message'] ?? more['error'])}` }),
@@ -101,21 +167,23 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
   const turns = createTurns({
     session,
     link,
-    onTurn({ turn, message }) {
+    onTurn({ turn, message, isGood }) {
+      if (turn === 'ended' && isGood) session.fared();
       if (turn === 'started' && !isKept) {
         isKept = true;
+        session.worked();
         beat.resumable = 'native_session_id' in beat;
-        options.onResumable(facts);
+        options.onResumable(session.facts);
       }
-      onNews({ event: `turn_${turn}`, message });
+      onNews({ event: turn === 'ended' && !isGood ? 'turn_failed' : `turn_${turn}`, message });
     },
   });
   const asks = createAsks({
     link,
     timeoutMs: options.askMs,
-    onAsk: ({ ask, message }) => onNews({ event: `ask_${ask}`, message }),
+    onAsk: ({ ask, ...news }) => onNews({ event: `ask_${ask}`, ...news }),
   });
-  Object.assign(desk, { link, asks });
+  Object.assign(desk, { link, asks, turns });
   const commands = createSessionCommands({ session, turns, asks });
   const { runtime, version, sessionId } = facts;
   const which = isResumed ? 'resumed' : 'new';
@@ -139,11 +207,6 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
   if (signal.aborted) ending();
   const how = await exit;
   signal.removeEventListener('abort', ending);
-  if (!signal.aborted) {
-    const message = `${options.program} is gone`;
-    link.rested(message);
-    link.report({ event_type: 'error', data: { message } });
-  }
   onNews({ event: 'ended', message: `${options.program} has ended` });
   await Promise.race([link.close(), sleep(LEAVE_MS, undefined, { ref: false })]);
   return how;
@@ -151,6 +214,6 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
 
 const HUB_NEWS = {
   open: 'connected to the hub',
-  lost: 'the hub is away',
+  lost: 'the hub is away; it is looked for, and the session goes on',
   replaced: 'another session of this agent has taken over: the hub no longer reaches this one',
 };

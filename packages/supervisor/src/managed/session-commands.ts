@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { CommandHandler } from '@parley/client';
 import {
   ParleyError,
@@ -5,14 +7,18 @@ import {
   type SessionCommand,
   type SessionInput,
   type SessionOutput,
+  keysOf,
+  tableOf,
+  issueWords,
 } from '@parley/protocol';
-import { type ManagedSession, RuntimeError } from '@parley/runtimes';
+import { RuntimeError } from '@parley/runtimes';
 
 import type { OpenAsks } from './asks.ts';
+import type { LastingSession } from './lasting-session.ts';
 import type { Turns } from './turns.ts';
 
 interface Desk {
-  session: ManagedSession;
+  session: LastingSession;
   turns: Turns;
   asks: Pick<OpenAsks, 'count'>;
 }
@@ -55,6 +61,8 @@ async function deliver(
 }
 
 const KEPT = 200;
+/** How long whoever delivers waits for the proof at once. */
+const QUEUED_MS = 5_000;
 
 /** The handlers of every command, checked by schema; a delivery that comes twice is given once. */
 export function createSessionCommands(desk: Desk): Record<SessionCommand, CommandHandler> {
@@ -78,17 +86,21 @@ export function createSessionCommands(desk: Desk): Record<SessionCommand, Comman
     async (parameters) => {
       const parsed = SESSION_COMMANDS[name].input.safeParse(parameters);
       if (!parsed.success) {
-        const { path = [], message = 'is not valid' } = parsed.error.issues[0] ?? {};
-        throw new ParleyError('VALIDATION_ERROR', `${path.join('.')}: ${message}`, { field: path.join('.') });
+        const [issue] = parsed.error.issues;
+        const field = issue?.path.join('.') ?? '';
+        throw new ParleyError('VALIDATION_ERROR', `${field}: ${issueWords(issue, parameters)}`, { field });
       }
+      // It was parsed by the schema of this very command.
       const input = parsed.data as SessionInput<C>;
       if (name !== 'session_deliver') return ACTS[name](desk, input);
+      // As above, for the one command that is left.
       const { delivery_id, text, steer } = input as SessionInput<'session_deliver'>;
-      return once(delivery_id, () => deliver(desk, text, steer));
+      const given = once(delivery_id, () => deliver(desk, text, steer));
+      if (!steer) return given;
+      const { sessionId: session_id } = desk.session.facts;
+      const queued = { result: 'queued', reason: 'working', session_id } as const;
+      // A turn may be long: whoever waits is told that it has it, and asks again.
+      return Promise.race([given, sleep(QUEUED_MS, queued, { ref: false })]);
     };
-  const names = Object.keys(SESSION_COMMANDS) as SessionCommand[];
-  return Object.fromEntries(names.map((name) => [name, handler(name)])) as Record<
-    SessionCommand,
-    CommandHandler
-  >;
+  return tableOf(keysOf(SESSION_COMMANDS), (name) => handler(name));
 }

@@ -1,13 +1,7 @@
-import {
-  type ManagedSession,
-  type ManagedTurn,
-  type ManagedTurnEnd,
-  headline,
-  RuntimeError,
-  told,
-} from '@parley/runtimes';
+import { type ManagedTurn, type ManagedTurnEnd, headline, RuntimeError, publicText } from '@parley/runtimes';
 
 import type { Report, SessionLink } from '../link/index.ts';
+import type { LastingSession } from './lasting-session.ts';
 
 /** Who wanted a turn. */
 type TurnSource = 'wake' | 'prompt';
@@ -20,6 +14,8 @@ export interface Turns {
   begin(text: string, source: TurnSource): ManagedTurn;
   /** Begins now or after what runs; true where it must wait. */
   queue(text: string): boolean;
+  /** Begins what waits, where nothing runs. */
+  goOn(): void;
   /** No further turn is begun; settles when the running one has ended. */
   close(): Promise<void>;
 }
@@ -28,9 +24,9 @@ const MOST_WAITING = 20;
 
 /** Runs one turn at a time and tells the hub of each; what people asked for meanwhile follows in order. */
 export function createTurns(deps: {
-  session: ManagedSession;
+  session: Pick<LastingSession, 'prompt' | 'isUp'>;
   link: Pick<SessionLink, 'begun' | 'rested' | 'report'>;
-  onTurn: (news: { turn: 'started' | 'ended'; message: string }) => void;
+  onTurn: (news: { turn: 'started' | 'ended'; message: string; isGood: boolean }) => void;
 }): Turns {
   const { session, link, onTurn } = deps;
   const waiting: string[] = [];
@@ -39,16 +35,28 @@ export function createTurns(deps: {
 
   function report(news: Report, turn: 'started' | 'ended'): void {
     link.report(news);
-    onTurn({ turn, message: String(news.data?.['message']) });
+    const isGood = news.event_type !== 'task_failed';
+    onTurn({ turn, message: String(news.data?.['message']), isGood });
   }
 
   function ended(end: ManagedTurnEnd): void {
     running = undefined;
-    const failure = end.status === 'failed' ? told(end.error ?? 'the turn failed', 300) : undefined;
+    const failure = end.status === 'failed' ? publicText(end.error ?? 'the turn failed', 300) : undefined;
     link.rested(failure);
     report(describeEnd(end, failure), 'ended');
-    const next = closed ? undefined : waiting.shift();
-    if (next !== undefined) begin(next, 'prompt');
+    goOn();
+  }
+
+  function goOn(): void {
+    const [next] = waiting;
+    if (next === undefined || closed || running !== undefined) return;
+    try {
+      begin(next, 'prompt');
+      waiting.shift();
+    } catch (error) {
+      // The program is away: it goes on when that is back.
+      if (!isAway(error)) throw error;
+    }
   }
 
   function begin(text: string, source: TurnSource): ManagedTurn {
@@ -63,14 +71,15 @@ export function createTurns(deps: {
 
   return {
     get state() {
-      return running === undefined ? 'idle' : 'working';
+      return running === undefined && session.isUp ? 'idle' : 'working';
     },
     get waiting() {
       return waiting.length;
     },
     begin,
+    goOn,
     queue(text) {
-      if (running === undefined) {
+      if (running === undefined && session.isUp && waiting.length === 0) {
         begin(text, 'prompt');
         return false;
       }
@@ -86,11 +95,15 @@ export function createTurns(deps: {
   };
 }
 
+function isAway(error: unknown): boolean {
+  return error instanceof RuntimeError && (error.code === 'BUSY' || error.code === 'CHILD_EXITED');
+}
+
 function describeEnd(
   { status, text, durationMs, usage }: ManagedTurnEnd,
   failure: string | undefined,
 ): Report {
-  const said = told(text);
+  const said = publicText(text);
   return {
     event_type: failure === undefined ? 'task_completed' : 'task_failed',
     data: {

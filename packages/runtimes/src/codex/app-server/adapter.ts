@@ -4,9 +4,10 @@ import { RuntimeError } from '../../runtime-error.ts';
 import type { Adapter, AdapterDeps } from '../adapter.ts';
 import type { ResumeOptions, TurnInput } from '../backend.ts';
 import { safeBlocks } from '../context-blocks.ts';
+import { findInRollout } from '../find-in-rollout.ts';
 import { openTurn, type OpenTurn } from '../open-turn.ts';
 import { withMcpServers } from '../thread-config.ts';
-import { createRequestDesk } from './request-desk.ts';
+import { createRequestHandler } from './request-handler.ts';
 import { threadInfo } from './thread-facts.ts';
 import { createTurnWatch } from './turn-watch.ts';
 
@@ -14,7 +15,7 @@ import { createTurnWatch } from './turn-watch.ts';
 export function createAppServer(deps: AdapterDeps): Adapter {
   const { peer, threads, limits } = deps;
   const watch = createTurnWatch(deps);
-  const desk = createRequestDesk(deps, (itemId) => watch.changesOf(itemId), interruptById);
+  const handler = createRequestHandler(deps, (itemId) => watch.changesOf(itemId), interruptById);
 
   async function call(method: string, params: Loose): Promise<Loose> {
     try {
@@ -35,16 +36,16 @@ export function createAppServer(deps: AdapterDeps): Adapter {
     });
   }
 
-  function open(threadId: string, signal: AbortSignal | undefined): OpenTurn {
+  function open(threadId: string, signal: AbortSignal | undefined, onTaken?: () => void): OpenTurn {
     threads.checkFree(threadId);
-    const turn = openTurn({ threadId, signal, interrupt, interruptMs: limits.interruptMs });
+    const turn = openTurn({ threadId, signal, onTaken, interrupt, interruptMs: limits.interruptMs });
     if (!turn.isSettled) threads.occupy(turn);
     return turn;
   }
 
-  function begin(turn: OpenTurn, method: string, params: Loose, onSent?: () => void): void {
+  function begin(turn: OpenTurn, method: string, params: Loose): void {
     // Its end is bounded by the caller's signal: only a refusal or a death makes the question fail.
-    peer.request(method, params, 2 ** 31 - 1, onSent).then(
+    peer.request(method, params, 2 ** 31 - 1).then(
       (answer) => {
         const turnId = textAt(objectAt(answer, 'turn'), 'id');
         if (turnId !== undefined) watch.named(turn, turnId);
@@ -63,8 +64,8 @@ export function createAppServer(deps: AdapterDeps): Adapter {
   }
 
   async function runTurn(threadId: string, input: TurnInput): ReturnType<Adapter['runTurn']> {
-    const turn = open(threadId, input.signal);
-    if (!turn.isSettled) begin(turn, 'turn/start', { threadId, ...turnParams(input) }, input.onSent);
+    const turn = open(threadId, input.signal, input.onTaken);
+    if (!turn.isSettled) begin(turn, 'turn/start', { threadId, ...turnParams(input) });
     return turn.result;
   }
 
@@ -138,6 +139,12 @@ export function createAppServer(deps: AdapterDeps): Adapter {
       return threadInfo(isObject(thread) ? thread : {});
     },
 
+    async findInThread(threadId, words) {
+      const { thread } = await call('thread/read', { threadId });
+      const path = isObject(thread) ? textAt(thread, 'path') : undefined;
+      return path === undefined ? new Set() : findInRollout(path, words);
+    },
+
     async listThreads({ limit, cursor } = {}) {
       const answer = await call('thread/list', {
         ...(limit === undefined ? {} : { limit }),
@@ -159,7 +166,7 @@ export function createAppServer(deps: AdapterDeps): Adapter {
       peer.call(method, params, { timeoutMs, signal }),
     notify: async (method, params) => peer.notify(method, params),
 
-    onRequest: (id, method, params) => desk.take(id, method, params),
+    onRequest: (id, method, params) => handler.take(id, method, params),
     onNotification: (method, params) => watch.take(method, params),
     onAnswer: deps.stray,
     onGone(end) {
@@ -194,7 +201,7 @@ function threadParams(options: ResumeOptions): Loose {
   };
 }
 
-function turnParams(input: Omit<TurnInput, 'signal' | 'onSent'>): Loose {
+function turnParams(input: Omit<TurnInput, 'signal' | 'onTaken'>): Loose {
   const { context, untrusted } = safeBlocks(input);
   const entries = [
     ...context.map(({ tag, text }) => [tag, { kind: 'application', value: text }] as const),

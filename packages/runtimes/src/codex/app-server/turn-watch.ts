@@ -112,6 +112,8 @@ export function createTurnWatch({ threads, approvals, limits, emit }: AdapterDep
       case 'item/completed': {
         const item = objectAt(params, 'item');
         const id = textAt(item, 'id') ?? '';
+        // The first item is what the turn was given: it is on disk now, and the model is asked after that.
+        if (own?.turnId !== undefined) own.take();
         if (item['type'] === 'agentMessage' && method === 'item/completed')
           own?.setText(id, textAt(item, 'text') ?? '');
         if (item['type'] === 'fileChange') keepChanges(id, item);

@@ -7,7 +7,7 @@ import { promptWithBlocks, safeBlocks } from '../context-blocks.ts';
 import { openTurn, withResolvers, type OpenTurn } from '../open-turn.ts';
 import { withMcpServers } from '../thread-config.ts';
 import { createCallBook } from './call-book.ts';
-import { createElicitationDesk } from './elicitation-desk.ts';
+import { createElicitationHandler } from './elicitation-handler.ts';
 import { createEventWatch } from './event-watch.ts';
 
 const PROTOCOL = '2025-06-18';
@@ -16,8 +16,8 @@ const PROTOCOL = '2025-06-18';
 export function createMcpServer(deps: AdapterDeps): Adapter {
   const { peer, threads, limits } = deps;
   const calls = createCallBook(deps);
-  const desk = createElicitationDesk(deps);
-  const watch = createEventWatch(deps, calls, desk);
+  const handler = createElicitationHandler(deps);
+  const watch = createEventWatch(deps, calls, handler);
 
   // Before the child has begun the turn a cancellation is lost; a second one might hit the next turn.
   const cancelled = new WeakSet<OpenTurn>();
@@ -28,14 +28,14 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     peer.notify('notifications/cancelled', { requestId, reason: 'interrupted' });
   }
 
-  function open(threadId: string, signal: AbortSignal | undefined): OpenTurn {
-    return openTurn({ threadId, signal, interrupt, interruptMs: limits.interruptMs });
+  function open(threadId: string, { signal, onTaken }: TurnInput): OpenTurn {
+    return openTurn({ threadId, signal, onTaken, interrupt, interruptMs: limits.interruptMs });
   }
 
   /** Nothing is left of a turn that could not even be asked for. */
-  function ask(turn: OpenTurn, name: string, args: Loose, onSent?: () => void): number {
+  function ask(turn: OpenTurn, name: string, args: Loose): number {
     try {
-      return peer.ask('tools/call', { name, arguments: args }, onSent);
+      return peer.ask('tools/call', { name, arguments: args });
     } catch (error) {
       turn.settle({ status: 'failed' });
       throw error;
@@ -47,11 +47,11 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
       throw new RuntimeError('UNSUPPORTED', 'mcp-server starts a thread only with its first turn');
     if ((options.dynamicTools ?? []).length > 0)
       throw new RuntimeError('UNSUPPORTED', 'mcp-server has no dynamic tools: give the thread an MCP server');
-    const turn = open('', first.signal);
+    const turn = open('', first);
     if (turn.isSettled) throw new RuntimeError('ABORTED', 'the first turn was aborted before it was sent');
     const started = withResolvers<StartedThread>();
     const args = { prompt: firstPrompt(first), ...threadArguments(options, first) };
-    calls.open(turn, ask(turn, 'codex', args, first.onSent), started);
+    calls.open(turn, ask(turn, 'codex', args), started);
     // A caller who gives up before the thread has a name has nothing to come back to.
     void turn.result.then(
       () => started.reject(new RuntimeError('ABORTED', 'the first turn ended before its thread had an id')),
@@ -98,10 +98,10 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
         throw new RuntimeError('THREAD_NOT_FOUND', `thread ${threadId} is not of this mcp-server`);
       threads.checkFree(threadId);
       calls.checkInStep(threadId);
-      const turn = open(threadId, input.signal);
+      const turn = open(threadId, input);
       if (!turn.isSettled) {
         const prompt = promptWithBlocks(input.prompt, safeBlocks(input));
-        calls.open(turn, ask(turn, 'codex-reply', { threadId, prompt }, input.onSent));
+        calls.open(turn, ask(turn, 'codex-reply', { threadId, prompt }));
         threads.occupy(turn);
         threads.setStatus(threadId, 'active');
       }
@@ -119,6 +119,7 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
     steer: () => unsupported('add to a running turn'),
     compact: () => unsupported('compact a thread on request'),
     readThread: () => unsupported('read threads'),
+    findInThread: async () => new Set(),
     listThreads: () => unsupported('list threads'),
 
     async releaseThread(threadId) {
@@ -135,14 +136,14 @@ export function createMcpServer(deps: AdapterDeps): Adapter {
       }),
     notify: async (method, params) => peer.notify(method, params),
 
-    onRequest: (id, method, params) => desk.take(id, method, params),
+    onRequest: (id, method, params) => handler.take(id, method, params),
     onNotification(method, params) {
-      if (method === 'notifications/cancelled') desk.withdraw(params['requestId']);
+      if (method === 'notifications/cancelled') handler.withdraw(params['requestId']);
       else watch.take(method, params);
     },
     onAnswer: (answer) => calls.takeAnswer(answer),
     onGone(end) {
-      desk.close();
+      handler.close();
       calls.clear(end);
       threads.clear(end);
     },

@@ -31,14 +31,14 @@ export interface CallBook {
   clear(end: TurnEnd): void;
 }
 
-interface Call {
+interface OpenCall {
   id: number;
   turn: OpenTurn;
   starter: Starter | undefined;
   failure: TurnFailure | undefined;
 }
 
-interface Step {
+interface CallStep {
   /** Answers that the child still owes for turns that are settled. */
   owed: number;
   /** A failed turn whose end is still in the child's queue, where the next call would find it. */
@@ -47,14 +47,14 @@ interface Step {
 
 /** Keeps calls and threads in step. */
 export function createCallBook({ threads, approvals, stray, log }: AdapterDeps): CallBook {
-  const callById = new Map<unknown, Call>();
-  const callByTurn = new Map<OpenTurn, Call>();
-  const stepByThread = new Map<string, Step>();
+  const callById = new Map<unknown, OpenCall>();
+  const callByTurn = new Map<OpenTurn, OpenCall>();
+  const stepByThread = new Map<string, CallStep>();
 
-  function stepOf(threadId: string): Step {
+  function stepOf(threadId: string): CallStep {
     const known = stepByThread.get(threadId);
     if (known !== undefined) return known;
-    const step: Step = { owed: 0, unreadEnd: undefined };
+    const step: CallStep = { owed: 0, unreadEnd: undefined };
     stepByThread.set(threadId, step);
     return step;
   }
@@ -82,14 +82,14 @@ export function createCallBook({ threads, approvals, stray, log }: AdapterDeps):
     close(turn);
   }
 
-  function name(call: Call, threadId: string): void {
+  function name(call: OpenCall, threadId: string): void {
     call.turn.threadId = threadId;
     threads.occupy(call.turn);
     threads.setStatus(threadId, 'active');
     call.starter?.resolve({ threadId, turn: call.turn.result });
   }
 
-  function takeFailure(call: Call, message: string, childError: unknown): void {
+  function takeFailure(call: OpenCall, message: string, childError: unknown): void {
     const { turn } = call;
     if (turn.threadId === '') return refuse(turn, new RuntimeError('REFUSED', message, { childError }));
     if (/session not found/i.test(message))
@@ -103,7 +103,7 @@ export function createCallBook({ threads, approvals, stray, log }: AdapterDeps):
 
   const book: CallBook = {
     open(turn, id, starter) {
-      const call: Call = { id, turn, starter, failure: undefined };
+      const call: OpenCall = { id, turn, starter, failure: undefined };
       callById.set(id, call);
       callByTurn.set(turn, call);
     },

@@ -3,22 +3,34 @@ import { isObject, numberAt, objectAt, textAt } from '../../process/rpc-peer.ts'
 import type { AdapterDeps } from '../adapter.ts';
 import type { TokenCount, TokenUsage } from '../backend.ts';
 import type { CallBook } from './call-book.ts';
-import type { ElicitationDesk } from './elicitation-desk.ts';
+import type { ElicitationHandler } from './elicitation-handler.ts';
 
 /** Follows `codex/event`, the only account of a turn that can be trusted. */
 export interface EventWatch {
   take(method: string, params: Loose): void;
 }
 
+/** What Codex tells of a turn once it has put into its thread what the turn was given; some versions tell only the later ones. */
+const OF_THREAD: ReadonlySet<unknown> = new Set([
+  'user_message',
+  'item_started',
+  'item_completed',
+  'agent_message_content_delta',
+  'agent_message_delta',
+  'agent_message',
+]);
+
 /** Tells the book what the events say of each thread. */
 export function createEventWatch(
   { threads, emit }: AdapterDeps,
   calls: CallBook,
-  desk: ElicitationDesk,
+  handler: ElicitationHandler,
 ): EventWatch {
   function follow(threadId: string, turnId: string, event: Loose): void {
     const running = threads.get(threadId)?.turn;
     const turn = running?.turnId === undefined || running.turnId === turnId ? running : undefined;
+    // What the turn was given comes first: by then it stands in the thread on disk, and the model is asked after that.
+    if (turn?.turnId !== undefined && OF_THREAD.has(event['type'])) turn.take();
     switch (event['type']) {
       case 'task_started':
         return calls.begin(threadId, turnId);
@@ -45,7 +57,7 @@ export function createEventWatch(
       }
       case 'exec_approval_request':
       case 'apply_patch_approval_request':
-        return desk.note(threadId, event);
+        return handler.note(threadId, event);
       case 'elicitation_request':
         // It cannot be answered over this wire, and the turn would wait for ever.
         if (turn === undefined || event['server_name'] === undefined) return;

@@ -9,11 +9,11 @@ export function clip(text: string, most: number): string {
 }
 
 /** What may stand in a record that others read: clipped, and without what looks like a secret. */
-export function told(text: string, most = 2_000): string {
+export function publicText(text: string, most = 2_000): string {
   return clip(hideSecrets(text), most);
 }
 
 /** The first line of a text, for a title. */
 export function headline(text: string): string {
-  return told(text.trim().split('\n', 1)[0] ?? '', 120);
+  return publicText(text.trim().split('\n', 1)[0] ?? '', 120);
 }

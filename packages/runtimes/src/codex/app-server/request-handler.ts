@@ -6,18 +6,18 @@ import type { DynamicToolAnswer, FileChange } from '../backend.ts';
 import { APPROVAL_KINDS, changesOf, optionsOf, questionsOf, wireAnswer } from './approvals.ts';
 
 /** Takes what the child asks: approvals, calls of dynamic tools, the time. */
-export interface RequestDesk {
+export interface RequestHandler {
   take(id: RpcId, method: string, params: Loose): void;
 }
 
 const METHOD_NOT_FOUND = -32601;
 
 /** Answers each request of app-server exactly once. */
-export function createRequestDesk(
+export function createRequestHandler(
   { peer, threads, approvals, log }: AdapterDeps,
   changesOfItem: (itemId: string) => FileChange[] | undefined,
   interrupt: (threadId: string, turnId: string) => void,
-): RequestDesk {
+): RequestHandler {
   function askOwner(id: RpcId, method: string, params: Loose): void {
     const threadId = textAt(params, 'threadId') ?? textAt(params, 'conversationId') ?? '';
     const turnId = textAt(params, 'turnId');

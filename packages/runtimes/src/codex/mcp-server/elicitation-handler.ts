@@ -6,7 +6,7 @@ import type { ApprovalDecision, ApprovalKind } from '../backend.ts';
 import { reviewDecision } from '../review-decision.ts';
 
 /** Takes what mcp-server asks its client. */
-export interface ElicitationDesk {
+export interface ElicitationHandler {
   take(id: RpcId, method: string, params: Loose): void;
   /** The event before a request says more than the request. */
   note(threadId: string, event: Loose): void;
@@ -26,7 +26,12 @@ const KIND_BY_WORD: Readonly<Record<string, ApprovalKind>> = {
 };
 
 /** Answers with the child's decision words: an error or an unknown word would hang the turn or be taken for a failure. */
-export function createElicitationDesk({ peer, approvals, log, onRequest }: AdapterDeps): ElicitationDesk {
+export function createElicitationHandler({
+  peer,
+  approvals,
+  log,
+  onRequest,
+}: AdapterDeps): ElicitationHandler {
   const noteByCall = new Map<string, Loose>();
   const openById = new Map<unknown, AbortController>();
 
