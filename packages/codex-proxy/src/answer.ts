@@ -1,3 +1,5 @@
+import { issueOf } from './mail/run-mail-tool.ts';
+import { errorText, fieldsOf } from '@parley/protocol';
 import type { ChildExit, CodexFacts } from '@parley/runtimes';
 import type { z } from 'zod';
 
@@ -5,13 +7,13 @@ import { auditedCall } from './audit/audited-call.ts';
 import { invalidParams, methodNotFound } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Bridge } from './hub-bridge/bridge.ts';
-import type { Courier } from './mail/courier.ts';
+import type { MailDelivery } from './mail/mail-delivery.ts';
 import type { Caller, PausedCalls } from './modern/paused-calls.ts';
 import { discovery, isModern, SERVER_INFO, stamped } from './modern/revision.ts';
 import type { Subscriptions } from './modern/subscriptions.ts';
 import type { PassThrough } from './pass-through.ts';
 import type { Registry } from './registry/open-registry.ts';
-import type { ToolResult } from './session/report-turn.ts';
+import { reported } from './tool-result.ts';
 import { closeAgent, listSessions } from './tools/agents.ts';
 import { type CodexDeps, startCodex } from './tools/codex.ts';
 import { refuseLaunchArguments, replyCodex } from './tools/codex-reply.ts';
@@ -28,7 +30,7 @@ interface ChildView {
 
 export interface AnswerDeps extends CodexDeps, ClientMailDeps {
   child: ChildView;
-  courier: Courier;
+  mailDelivery: MailDelivery;
   /** The link of the team's mail to the hub, where it is wanted. */
   bridge: Bridge | undefined;
   passThrough: PassThrough;
@@ -133,9 +135,18 @@ function initialize({ era }: AnswerDeps, params: Params) {
   };
 }
 
-function callTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
+/** Tools whose turns are on record. */
+const TAKES_TURN = new Set<unknown>(['codex', 'codex-reply']);
+const LOOKS = new Set<unknown>(['agent_sessions', 'agent_status']);
+
+async function callTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
   const { name, arguments: args = {} } = params;
-  return auditedCall(deps.audit, { tool: name, args }, () => runTool(deps, params, caller));
+  if (isMailTool(name)) return callMailTool(deps, String(name), args);
+  const { identity, agent_id: agentId } = fieldsOf(args);
+  return auditedCall(deps.audit, { tool: name, identity, agentId }, async (note) => {
+    if (!TAKES_TURN.has(name)) note({}, LOOKS.has(name));
+    return runTool(deps, params, caller);
+  });
 }
 
 async function runTool(deps: AnswerDeps, params: Params, caller: Caller): Promise<unknown> {
@@ -148,20 +159,19 @@ async function runTool(deps: AnswerDeps, params: Params, caller: Caller): Promis
       return replyCodex(deps, parse(ReplyArguments, args), caller);
     case 'agent_sessions':
       parse(NoArguments, args);
-      return asResult(
+      return reported(
         listSessions(
           deps.sessions,
           (agentId) => deps.events.dropped(agentId),
-          (agentId) => deps.courier.counts(agentId),
+          (agentId) => deps.mailDelivery.counts(agentId),
         ),
       );
     case 'agent_status':
       parse(NoArguments, args);
-      return asResult(await statusOf(deps));
+      return reported(await statusOf(deps));
     case 'agent_close':
-      return asResult(await closeAgent(deps.sessions, parse(CloseArguments, args)));
+      return reported(await closeAgent(deps.sessions, parse(CloseArguments, args)));
     default:
-      if (isMailTool(name)) return callMailTool(deps, String(name), args);
       if (typeof name !== 'string') throw invalidParams('name is no string');
       return deps.passThrough.callTool(params, caller.signal);
   }
@@ -186,7 +196,10 @@ async function statusOf(deps: AnswerDeps) {
     uptime_secs: Math.floor((now().getTime() - startedAt) / 1_000),
     active_threads: sessions.active().length,
     max_concurrent_threads: settings.max_concurrent_threads,
-    identities: identities.bindings(),
+    identities: identities.bindings().map((bound) => ({
+      ...bound,
+      status: sessions.live(bound.agent_id)?.record().status ?? null,
+    })),
     dropped_events: events.droppedInAll(),
     registry_error: registry.failure() ?? null,
     ...(await mailStatus(deps)),
@@ -195,25 +208,22 @@ async function statusOf(deps: AnswerDeps) {
 }
 
 /** What is unread for the identities of this proxy, and what was brought so far. */
-async function mailStatus({ mail, courier, settings, identities }: AnswerDeps) {
+async function mailStatus({ mail, mailDelivery, settings, identities }: AnswerDeps) {
   const names = new Set([settings.identity, ...identities.bindings().map(({ identity }) => identity)]);
   const counts = await Promise.allSettled([...names].map((identity) => mail.pending(identity)));
   const failure = counts.find((one) => one.status === 'rejected');
   return {
     pending_mail: counts.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0),
-    mail: courier.totals(),
-    mail_held: courier.holds().map(({ message_ids, ...hold }) => ({ ...hold, messages: message_ids.length })),
-    mail_error: failure === undefined ? null : (failure.reason as Error).message,
+    mail: mailDelivery.totals(),
+    mail_held: mailDelivery
+      .holds()
+      .map(({ message_ids, ...hold }) => ({ ...hold, messages: message_ids.length })),
+    mail_error: failure === undefined ? null : errorText(failure.reason),
   };
 }
 
 function parse<S extends z.ZodType>(schema: S, args: unknown): z.output<S> {
   const parsed = schema.safeParse(args);
   if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0] ?? { path: [], message: 'are not valid' };
-  throw invalidParams(`Invalid arguments: ${path.length === 0 ? '' : `${path.join('.')}: `}${message}`);
-}
-
-function asResult(data: Record<string, unknown>): ToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
+  throw invalidParams(`Invalid arguments: ${issueOf(parsed.error, args)}`);
 }

@@ -1,8 +1,8 @@
-import { showUnseen } from '@parley/protocol';
+import { showUnseen, errorText, fieldsOf } from '@parley/protocol';
 import { type ApprovalDecision, type ApprovalRequest, messageOf, schemaOf } from '@parley/runtimes';
 
 import type { Log } from './logger.ts';
-import type { OtherAnswer } from './onlooker.ts';
+import type { OtherAnswer } from './session-observer.ts';
 import type { Params } from './wire/message.ts';
 import type { UpstreamAnswer } from './wire/upstream.ts';
 
@@ -59,7 +59,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       log('warn', 'an approval was refused without an answer', {
         agent_id: agentId,
         kind: request.kind,
-        reason: (error as Error).message,
+        reason: errorText(error),
       });
     } finally {
       clearTimeout(timer);
@@ -129,21 +129,21 @@ function questionOf(agentId: string | null, identity: string | undefined, reques
     message: showUnseen(agentId === null ? messageOf(request) : `${messageOf(request)}\n[${who}]`),
     threadId: request.threadId,
     agent_id: agentId,
-    _meta: { ...(raw.params['_meta'] as Params | undefined), threadId: request.threadId, agent_id: agentId },
+    _meta: { ...fieldsOf(raw.params['_meta']), threadId: request.threadId, agent_id: agentId },
   };
 }
 
 /** True for an error or a dismissal: nobody has decided. */
 function saysNothing(answer: UpstreamAnswer): boolean {
-  return 'error' in answer || (answer.result as Params | null)?.['action'] === 'cancel';
+  return 'error' in answer || fieldsOf(answer.result)['action'] === 'cancel';
 }
 
 /** Understands MCP's accept, decline and cancel, Codex's own decisions, and the older Approved and Rejected. */
 function decisionOf(answer: UpstreamAnswer, { kind }: Pick<ApprovalRequest, 'kind'>): ApprovalDecision {
   if ('error' in answer) return 'decline';
-  const { action, content, decision } = (answer.result ?? {}) as Params;
+  const { action, content, decision } = fieldsOf(answer.result);
   if (action !== undefined && action !== 'accept') return 'decline';
-  const filled = content !== null && typeof content === 'object' ? (content as Params) : {};
+  const filled = fieldsOf(content);
   const word = decision ?? filled['decision'];
   if (word !== undefined && kind !== 'mcp_elicitation' && kind !== 'user_input') return ofWord(word);
   if (action !== 'accept') return 'decline';
@@ -158,8 +158,8 @@ function decisionOf(answer: UpstreamAnswer, { kind }: Pick<ApprovalRequest, 'kin
 
 function ofWord(word: unknown): ApprovalDecision {
   if (word !== null && typeof word === 'object') {
-    const { denied } = word as { denied?: { rejection?: unknown } };
-    return typeof denied?.rejection === 'string' ? { text: denied.rejection } : 'decline';
+    const { rejection } = fieldsOf(fieldsOf(word)['denied']);
+    return typeof rejection === 'string' ? { text: rejection } : 'decline';
   }
   switch (String(word).toLowerCase()) {
     case 'approved':

@@ -26,7 +26,7 @@ test('the page tells every setting as it is', () => {
 
 test('the page tells every tool and every error', () => {
   expect(rows('Tools').map(([, name]) => name)).toEqual(listTools().map(({ name }) => name));
-  const told = rows('Errors').flatMap(([, code, name]) => (Number(code) > -32_010 ? [[code, name]] : []));
-  expect(told).toHaveLength(9);
-  for (const [code, name] of told) expect(proxyError(name as never, '').code).toBe(Number(code));
+  const reported = rows('Errors').flatMap(([, code, name]) => (Number(code) > -32_010 ? [[code, name]] : []));
+  expect(reported).toHaveLength(9);
+  for (const [code, name] of reported) expect(proxyError(name as never, '').code).toBe(Number(code));
 });

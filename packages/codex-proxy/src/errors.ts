@@ -1,3 +1,5 @@
+import { fieldsOf } from '@parley/protocol';
+
 /** JSON-RPC's own codes, as far as the proxy uses them. */
 export const RPC = {
   parseError: -32_700,
@@ -70,7 +72,7 @@ export function invalidParams(message: string): RpcError {
 
 /** An error of the child, with its own code and words where it has them. */
 export function childError(message: string, original: unknown, data: ErrorData = {}): RpcError {
-  const { code } = (original ?? {}) as { code?: unknown };
+  const { code } = fieldsOf(original);
   return new RpcError(typeof code === 'number' ? code : RPC.internal, message, {
     error_source: 'child',
     error_name: 'CHILD_ERROR',

@@ -1,3 +1,4 @@
+import { fieldsOf } from '@parley/protocol';
 import type { CodexEvent } from '@parley/runtimes';
 
 import type { Params } from './wire/message.ts';
@@ -45,7 +46,7 @@ function wordsOf(method: string, params: Params, turnId: string | undefined): Pa
 
 function turnEnd({ id, status, items, error, durationMs }: Params): Params {
   if (status === 'interrupted') return { type: 'turn_aborted', turn_id: id, reason: 'interrupted' };
-  const said = (Array.isArray(items) ? (items as Params[]) : []).findLast(
+  const said = (Array.isArray(items) ? items.map(fieldsOf) : []).findLast(
     ({ type }) => type === 'agentMessage',
   );
   return {
@@ -60,11 +61,12 @@ function turnEnd({ id, status, items, error, durationMs }: Params): Params {
 function item({ type, text, summary, content }: Params): Params | undefined {
   if (type === 'agentMessage') return { type: 'agent_message', message: text };
   if (type !== 'reasoning') return undefined;
-  const parts = [summary, content].find((part) => Array.isArray(part) && part.length > 0) ?? [];
-  return { type: 'agent_reasoning', text: (parts as unknown[]).map(String).join('\n') };
+  const parts = [summary, content].map((part): unknown[] => (Array.isArray(part) ? part : []));
+  const told = parts.find(({ length }) => length > 0) ?? [];
+  return { type: 'agent_reasoning', text: told.map(String).join('\n') };
 }
 
 function fieldsAt(params: Params, key: string): Params {
   const value = params[key];
-  return value !== null && typeof value === 'object' ? (value as Params) : {};
+  return fieldsOf(value);
 }

@@ -38,6 +38,7 @@ export function openChild(options: OpenChildOptions): Child {
   const { settings, paths, places } = config;
   let facts: CodexFacts | undefined;
   let exit: ChildExit | undefined;
+  let isClosing = false;
   const opened = openCodex({
     ...heard,
     bin: paths.codex_bin,
@@ -48,7 +49,10 @@ export function openChild(options: OpenChildOptions): Child {
     clientInfo: { name: 'atm-agent-mcp', title: 'atm-agent-mcp', version: VERSION },
     onExit(how) {
       exit = how;
-      log('warn', 'the Codex process ended', { exit_code: how.code, signal: how.signal });
+      log(isClosing ? 'info' : 'error', 'the Codex process ended', {
+        exit_code: how.code,
+        signal: how.signal,
+      });
       onExit();
     },
     log,
@@ -67,6 +71,10 @@ export function openChild(options: OpenChildOptions): Child {
     async request(method, params, how) {
       await start();
       return opened.request(method, params, how);
+    },
+    close() {
+      isClosing = true;
+      return opened.close();
     },
   };
   return {

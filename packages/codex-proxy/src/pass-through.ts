@@ -1,4 +1,5 @@
-import type { CodexFacts, RawOptions } from '@parley/runtimes';
+import { fieldsOf } from '@parley/protocol';
+import { type CodexFacts, type RawOptions, RuntimeError } from '@parley/runtimes';
 
 import { childFault } from './child-fault.ts';
 import { invalidParams } from './errors.ts';
@@ -42,6 +43,8 @@ export function createPassThrough({ codex, living, timeoutMs, log }: PassThrough
     try {
       return await codex.request(method, params, { signal, timeoutMs });
     } catch (error) {
+      if (error instanceof RuntimeError && error.code === 'TIMED_OUT')
+        log('warn', 'a request to Codex took too long', { method, timeout_ms: timeoutMs });
       throw childFault(error, { method });
     }
   };
@@ -51,8 +54,9 @@ export function createPassThrough({ codex, living, timeoutMs, log }: PassThrough
     let cursor: unknown;
     for (let page = 0; page < MOST_PAGES; page++) {
       const params = cursor === undefined ? {} : { cursor };
-      const answer = (await codex.request('tools/list', params, { timeoutMs: LIST_MS })) as Params;
-      tools.push(...(answer['tools'] as Params[]));
+      const answer = fieldsOf(await codex.request('tools/list', params, { timeoutMs: LIST_MS }));
+      const { tools: listed } = answer;
+      if (Array.isArray(listed)) tools.push(...listed.map(fieldsOf));
       cursor = answer['nextCursor'];
       if (cursor === undefined || cursor === null) break;
     }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -13,7 +13,7 @@ import { createEvents } from './events.ts';
 import { createClosingMark } from './finisher/closing-mark.ts';
 import { boundsOf } from './finisher/finish-sessions.ts';
 import { type OwnProgram, startFinisher } from './finisher/start-finisher.ts';
-import { openBridge } from './hub-bridge/bridge.ts';
+import { openTeamBridge } from './hub-bridge/open-team-bridge.ts';
 import { accessOf } from './hub-link/hub-access.ts';
 import { createHubLink } from './hub-link/hub-link.ts';
 import { createIdentities } from './identity/identities.ts';
@@ -23,7 +23,7 @@ import { createPausedCalls } from './modern/paused-calls.ts';
 import { createSubscriptions } from './modern/subscriptions.ts';
 import { openChild } from './open-child.ts';
 import { createPassThrough } from './pass-through.ts';
-import { createCourier } from './mail/courier.ts';
+import { createMailDelivery } from './mail/mail-delivery.ts';
 import { createMailBudget } from './mail/mail-budget.ts';
 import { createMembership } from './mail/membership.ts';
 import { openTeamMail } from './mail/open-team-mail.ts';
@@ -94,7 +94,7 @@ export async function startProxy({
   const audit = openAudit(join(teamFolder, 'audit.jsonl'), settings.team, log, now);
   const membership = createMembership(mail, log, settings.identity);
   const sessionServer = createSessionServer({ mail, audit, names }, log);
-  const courier = createCourier({
+  const mailDelivery = createMailDelivery({
     mail,
     names,
     settings,
@@ -102,6 +102,7 @@ export async function startProxy({
     onHold: createTellHold({
       audit,
       notify: (method, params) => void notify(method, params),
+      tellOthers: (agentId, warning, facts) => hubLink?.warned(agentId, warning, facts),
       newId: randomUUID,
       log,
     }),
@@ -117,20 +118,7 @@ export async function startProxy({
   const hubLink = settings.hub_enabled
     ? createHubLink({ access: accessOf(config), askMs: settings.approval_timeout_secs * 1_000, log })
     : undefined;
-  const bridge =
-    settings.hub_enabled && settings.hub_bridge
-      ? openBridge({
-          team: settings.team,
-          folder: teamFolder,
-          home: places.home,
-          workspace: settings.hub_workspace,
-          access: accessOf(config),
-          mail,
-          pollMs: settings.mail_poll_interval_ms,
-          tell: ({ event, ...facts }) => log('info', `the link of team mail to the hub: ${event}`, facts),
-          log,
-        })
-      : undefined;
+  const bridge = settings.hub_enabled && settings.hub_bridge ? openTeamBridge(config, mail, log) : undefined;
   bridge?.ended.catch((error: Error) =>
     log('error', 'the link of team mail to the hub ended', { reason: error.message }),
   );
@@ -170,7 +158,7 @@ export async function startProxy({
     identities,
     names,
     audit,
-    courier,
+    mailDelivery,
     membership,
     sessionServer,
     limits: {
@@ -182,13 +170,14 @@ export async function startProxy({
     leftBehind,
     now,
     newAgentId: () => `codex:${randomUUID()}`,
+    newMailKey: () => randomBytes(16).toString('hex'),
     log,
     threadKnown(threadId) {
       events.threadKnown(threadId);
       approvals.threadKnown(threadId);
     },
     refuseApprovals: (agentId) => approvals.refuse(agentId),
-    onlooker: hubLink,
+    observer: hubLink,
   });
   const era = { isModern: false, allowsBatch: false };
   const pausedCalls = createPausedCalls(
@@ -239,7 +228,7 @@ export async function startProxy({
     names,
     mail,
     audit,
-    courier,
+    mailDelivery,
     bridge,
     events,
     startedAt: Date.now(),

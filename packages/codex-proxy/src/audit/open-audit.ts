@@ -11,13 +11,14 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { hideSecrets, logJson } from '@parley/protocol';
+import { hideSecrets, logJson, errorText } from '@parley/protocol';
 
 import { RPC, RpcError } from '../errors.ts';
 import type { Log } from '../logger.ts';
 import { type AuditRecord, auditSummary } from './audit-record.ts';
 
-type Note = Omit<AuditRecord, 'ts' | 'correlation_id' | 'team'> & { correlation_id?: string };
+/** A line before it is written. */
+export type Note = Omit<AuditRecord, 'ts' | 'correlation_id' | 'team'> & { correlation_id?: string };
 
 /** The record of what was done under which identity; several proxies of a team append to one file. */
 export interface Audit {
@@ -34,6 +35,8 @@ const LOOKS = 5;
 /** Opens `<sessions>/<team>/audit.jsonl` at the first line. */
 export function openAudit(path: string, team: string, log: Log, now: () => Date): Audit {
   let file: number | undefined;
+  /** Where our last line ended, if nobody wrote meanwhile. */
+  let end = 0;
 
   const write = (record: Note): string => {
     const correlation_id = record.correlation_id ?? randomUUID();
@@ -46,10 +49,12 @@ export function openAudit(path: string, team: string, log: Log, now: () => Date)
       ...(summary === undefined ? {} : { summary: auditSummary(hideSecrets(summary)) }),
     });
     file ??= open(path);
+    const { size } = fstatSync(file);
     // A line that a full disk has cut short must not swallow the next one.
-    const text = Buffer.from(`${isTorn(file) ? '\n' : ''}${line}\n`);
+    const text = Buffer.from(`${size !== end && isTorn(file) ? '\n' : ''}${line}\n`);
     const written = writeSync(file, text);
     if (written !== text.length) throw new Error('the disk is full');
+    end = size + written;
     return correlation_id;
   };
 
@@ -61,7 +66,7 @@ export function openAudit(path: string, team: string, log: Log, now: () => Date)
         log('error', 'the audit log could not be written', { path, error: String(error) });
         throw new RpcError(
           RPC.internal,
-          `Nothing was done, as the audit log could not be written: ${(error as Error).message}`,
+          `Nothing was done, as the audit log could not be written: ${errorText(error)}`,
           { error_source: 'proxy', error_name: 'AUDIT_FAILED' },
         );
       }

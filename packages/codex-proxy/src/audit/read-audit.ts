@@ -38,6 +38,7 @@ export function createAuditReader(path: string): () => AsyncGenerator<AuditRecor
 function parse(line: string): AuditRecord | undefined {
   if (line === '') return undefined;
   try {
+    // The proxy itself wrote it; what is shown of it is text.
     return JSON.parse(line) as AuditRecord;
   } catch {
     return undefined;

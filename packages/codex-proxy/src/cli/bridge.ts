@@ -5,9 +5,10 @@ import { lockFile } from '@parley/sqlite';
 import type { Command } from 'commander';
 
 import type { LoadedConfig } from '../config/load.ts';
-import { type Bridge, type BridgeNews, bridgePlaces, openBridge } from '../hub-bridge/bridge.ts';
+import { type Bridge, type BridgeNews, bridgePlaces } from '../hub-bridge/bridge.ts';
 import { readState } from '../hub-bridge/bridge-state.ts';
 import { PEER_TYPE } from '../hub-bridge/hear-hub.ts';
+import { openTeamBridge } from '../hub-bridge/open-team-bridge.ts';
 import { accessOf } from '../hub-link/hub-access.ts';
 import { createLog, writeIfRead } from '../logger.ts';
 import { openTeamMail } from '../mail/open-team-mail.ts';
@@ -46,35 +47,25 @@ function openDesk(loaded: Loaded) {
 }
 
 async function linkTeam(loaded: Loaded): Promise<void> {
-  const { settings, places, json } = loaded;
+  const { settings, json } = loaded;
   const { team } = settings;
   if (!settings.hub_enabled)
     throw new ParleyError('VALIDATION_ERROR', 'hub.enabled is false in the configuration: there is no link');
   const { mail, log } = openDesk(loaded);
   // Whoever mistypes a team should hear it now.
   await mail.members();
-  const access = accessOf(loaded);
+  const { place } = accessOf(loaded);
   const say = (event: object, ...lines: string[]): void => print(json, event, () => lines);
   say(
-    { event: 'started', team, hub: access.place, pid: process.pid },
-    `linking team ${team} to the hub at ${access.place}; stop with Ctrl-C`,
+    { event: 'started', team, hub: place, pid: process.pid },
+    `linking team ${team} to the hub at ${place}; stop with Ctrl-C`,
   );
-  const bridge = openBridge({
-    team,
-    folder: teamFolder(loaded),
-    home: places.home,
-    workspace: settings.hub_workspace,
-    access,
-    mail,
-    pollMs: settings.mail_poll_interval_ms,
-    tell: (news) => say(news, ...linesOf(news)),
-    log,
-  });
-  let told = countsOf(bridge).line;
+  const bridge = openTeamBridge(loaded, mail, log, (news) => say(news, ...linesOf(news)));
+  let reported = countsOf(bridge).line;
   const tellCounts = (): void => {
     const { counts, line } = countsOf(bridge);
-    if (line !== told) say({ event: 'counts', ...counts }, line);
-    told = line;
+    if (line !== reported) say({ event: 'counts', ...counts }, line);
+    reported = line;
   };
   const timer = setInterval(tellCounts, COUNTS_MS);
   const stopPruning = pruneMailDaily(loaded, log);

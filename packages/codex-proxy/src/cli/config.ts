@@ -1,10 +1,10 @@
+import { table, keysOf } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import { type LoadedConfig, variablesOf } from '../config/load.ts';
-import { type SettingName, SETTINGS } from '../config/schema.ts';
+import { SETTINGS } from '../config/schema.ts';
 import { print } from './output.ts';
 import { addSettingOptions, settingsOf } from './settings.ts';
-import { columns } from './table.ts';
 
 /** `atm-agent-mcp config`: every value that holds, and where it came from. */
 export function addConfigCommand(program: Command): void {
@@ -19,7 +19,7 @@ export function addConfigCommand(program: Command): void {
 }
 
 function describe(loaded: LoadedConfig) {
-  const names = Object.keys(SETTINGS) as SettingName[];
+  const names = keysOf(SETTINGS);
   return {
     files: {
       user: loaded.files.user ?? null,
@@ -50,7 +50,7 @@ function linesOf(data: ReturnType<typeof describe>): string[] {
     ...Object.entries(data.aliases).map(([name, address]) => [`aliases.${name}`, address, '']),
   ];
   return [
-    ...columns(rows),
+    ...table(rows),
     ...data.ignored.map(
       ({ key, file }) => `ignored: ${key} in ${file}, as this repository is not in trusted_repos`,
     ),

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { errorText } from '@parley/protocol';
 import { openCodex } from '@parley/runtimes';
 import type { Command } from 'commander';
 
@@ -64,7 +65,7 @@ function folder({ places }: LoadedConfig): Finding {
   try {
     accessSync(places.atm, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    return { what, state: 'fault', detail: (error as Error).message };
+    return { what, state: 'fault', detail: errorText(error) };
   }
   const open = (statSync(places.atm).mode & 0o077) !== 0;
   const detail = open
@@ -100,7 +101,7 @@ async function codex(loaded: LoadedConfig): Promise<Finding> {
     };
   } catch (error) {
     const hint = 'install it with `npm install -g @openai/codex`, or set codex_bin';
-    return { what, state: 'fault', detail: `${(error as Error).message}; ${hint}` };
+    return { what, state: 'fault', detail: `${errorText(error)}; ${hint}` };
   } finally {
     await tried.close();
   }
@@ -130,7 +131,7 @@ async function team(loaded: LoadedConfig): Promise<Finding[]> {
   } catch (error) {
     const isThere = existsSync(join(places.teams, settings.team));
     const hint = isThere ? '' : '; sessions work without one, mail does not';
-    return [{ what, state: isThere ? 'fault' : 'note', detail: (error as Error).message + hint }];
+    return [{ what, state: isThere ? 'fault' : 'note', detail: errorText(error) + hint }];
   } finally {
     mail.close();
   }

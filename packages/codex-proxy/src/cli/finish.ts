@@ -23,6 +23,7 @@ export function addFinishCommand(program: Command): void {
 
 function jobOf(given: string): FinishJob {
   try {
+    // The proxy that ends starts this program with just this.
     const job = JSON.parse(given) as FinishJob;
     if (typeof job.settings.summary_timeout_secs === 'number') return job;
   } catch {

@@ -66,6 +66,7 @@ async function claude(bin: string, args: string[], shown: string): Promise<strin
     const { stdout } = await run(bin, args, { timeout: 60_000 });
     return stdout;
   } catch (error) {
+    // What `execFile` throws.
     const { code, stderr = '', message } = error as { code?: unknown; stderr?: string; message: string };
     if (code === 'ENOENT')
       throw new ParleyError(

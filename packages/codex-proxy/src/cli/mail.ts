@@ -1,6 +1,6 @@
 import { text as readText } from 'node:stream/consumers';
 
-import type { Mail, MailDesk } from '@parley/mail';
+import type { Mail, TeamMail } from '@parley/mail';
 import { ParleyError, showUnseen, showUnseenLine } from '@parley/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
@@ -30,8 +30,8 @@ export function addMailCommand(program: Command): void {
   withPlace(mail.command('ls'))
     .description('the members of the team and their unread mail')
     .action(async (_options: unknown, command: Command) => {
-      const { desk, json } = open(command);
-      const rows = await Promise.all((await desk.members()).map((member) => describe(desk, member)));
+      const { teamMail, json } = open(command);
+      const rows = await Promise.all((await teamMail.members()).map((member) => describe(teamMail, member)));
       print(json, { members: rows }, () => linesOf(rows));
     });
   withPlace(mail.command('read'))
@@ -43,8 +43,8 @@ export function addMailCommand(program: Command): void {
     .option('--from <agent>', 'only what this agent wrote')
     .addHelpText('after', '\nExample:\n  atm-agent-mcp mail read --as arch --all --limit 20')
     .action(async ({ markRead, ...query }: ReadFlags, command: Command) => {
-      const { desk, json, identity } = open(command);
-      const messages = await desk.read(identity, { ...query, mark_read: markRead === true });
+      const { teamMail, json, identity } = open(command);
+      const messages = await teamMail.read(identity, { ...query, mark_read: markRead === true });
       print(json, { agent: identity, messages }, () =>
         messages.length === 0 ? [`no mail for ${identity}`] : messages.flatMap(show),
       );
@@ -63,9 +63,9 @@ export function addMailCommand(program: Command): void {
         { summary, messageId }: { summary?: string; messageId?: string },
         command: Command,
       ) => {
-        const { desk, json, identity } = open(command);
+        const { teamMail, json, identity } = open(command);
         const said = message === '-' ? await readText(process.stdin) : message;
-        const sent = await desk.send(identity, { to, message: said, summary, message_id: messageId });
+        const sent = await teamMail.send(identity, { to, message: said, summary, message_id: messageId });
         print(json, sent, () => [
           sent.duplicate
             ? `sent before to ${sent.to}: ${sent.message_id}`
@@ -93,12 +93,12 @@ function open(command: Command) {
   for (const { key, file } of config.ignored)
     log('warn', 'a setting of an untrusted repository was ignored', { key, file });
   const { client_identity, identity } = config.settings;
-  return { desk: openTeamMail(config, log), json: json === true, identity: client_identity ?? identity };
+  return { teamMail: openTeamMail(config, log), json: json === true, identity: client_identity ?? identity };
 }
 
-async function describe(desk: MailDesk, { name, is_lead }: { name: string; is_lead: boolean }) {
+async function describe(teamMail: TeamMail, { name, is_lead }: { name: string; is_lead: boolean }) {
   try {
-    return { agent: name, is_lead, unread: await desk.pending(name) };
+    return { agent: name, is_lead, unread: await teamMail.pending(name) };
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     return { agent: name, is_lead, unread: null, problem: error.message };

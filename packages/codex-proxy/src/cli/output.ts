@@ -1,4 +1,4 @@
-import { logJson, ParleyError, redact } from '@parley/protocol';
+import { logJson, ParleyError, redact, fieldsOf } from '@parley/protocol';
 
 import { RpcError } from '../errors.ts';
 
@@ -30,7 +30,7 @@ export function handleBrokenPipe(): void {
 export function fail(error: unknown, json: boolean): never {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  const details = error instanceof ParleyError ? error.details : (error as { data?: unknown }).data;
+  const details = error instanceof ParleyError ? error.details : fieldsOf(error)['data'];
   if (json) print(true, { error: { code, message, details } }, () => []);
   else tell(`atm-agent-mcp: ${message}`);
   if (code === 'VALIDATION_ERROR') process.exit(EXIT.usage);

@@ -1,16 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, table } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import type { LoadedConfig } from '../config/load.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
+import { createLeftBehind } from '../registry/left-behind.ts';
 import { summaryPath } from '../registry/summary-path.ts';
 import { pruneTeam, readTeam } from '../registry/team-registries.ts';
 import { print } from './output.ts';
 import { settingsOf } from './settings.ts';
-import { table } from './table.ts';
 
 interface SessionsOptions {
   repo?: string;
@@ -50,7 +49,10 @@ export function addSessionsCommand(program: Command): void {
         .flatMap((instance) => instance.sessions)
         .filter(chosen)
         .toSorted((a, b) => b.last_active.localeCompare(a.last_active))
-        .map((one) => ({ ...one, resumable: !isActive(one) && one.backend_id !== null }));
+        .map(({ mail_key: _key, ...one }) => ({
+          ...one,
+          resumable: !isActive(one) && one.backend_id !== null,
+        }));
       const problems = instances.flatMap(({ identity: name, problem }) =>
         problem === undefined ? [] : [{ identity: name, problem }],
       );
@@ -79,13 +81,16 @@ export function addSummaryCommand(program: Command): void {
           'NOT_FOUND',
           `There is no session '${agentId}'; see \`atm-agent-mcp sessions\``,
         );
+      const { identity, status } = record;
+      const summary = await createLeftBehind(
+        folder,
+        () => {},
+        () => new Date(),
+      ).summaryOf(record);
+      if (summary === undefined)
+        throw new ParleyError('NOT_FOUND', `The session '${agentId}' (${status}) left no summary`);
       const path = summaryPath(folder, record);
-      const text = path === undefined ? undefined : await readFile(path, 'utf8').catch(() => undefined);
-      if (text === undefined)
-        throw new ParleyError('NOT_FOUND', `The session '${agentId}' (${record.status}) left no summary`);
-      print(loaded.json, { agent_id: agentId, identity: record.identity, path, summary: text.trim() }, () =>
-        text.trim().split('\n'),
-      );
+      print(loaded.json, { agent_id: agentId, identity, path, summary }, () => summary.split('\n'));
     });
 }
 
@@ -95,9 +100,9 @@ export function teamFolder({ places, settings }: LoadedConfig): string {
 }
 
 function linesOf(sessions: readonly SessionRecord[]): string[] {
-  return table(
+  return table([
     ['AGENT', 'IDENTITY', 'STATUS', 'REPO', 'BRANCH', 'LAST ACTIVE', 'TAG'],
-    sessions.map((one) => [
+    ...sessions.map((one) => [
       one.agent_id,
       one.identity,
       one.status,
@@ -106,5 +111,5 @@ function linesOf(sessions: readonly SessionRecord[]): string[] {
       one.last_active.slice(0, 19).replace('T', ' '),
       one.tag ?? '',
     ]),
-  );
+  ]);
 }

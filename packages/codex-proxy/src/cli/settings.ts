@@ -46,6 +46,7 @@ export function settingsOf(
   const settings: Partial<Record<SettingName, unknown>> = {};
   for (const pair of options.set ?? []) {
     const at = pair.indexOf('=');
+    // Whether there is a setting of this name is checked where all of them are read.
     settings[(at < 0 ? pair : pair.slice(0, at)) as SettingName] = at < 0 ? 'true' : pair.slice(at + 1);
   }
   for (const [flag, , key] of FLAGS) {

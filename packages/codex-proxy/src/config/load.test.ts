@@ -49,7 +49,7 @@ describe('[FR-12.3] [C-PROXY-40] flags > environment > repository > user > defau
     }
   }
 
-  test('values merge one by one, not section by section', () => {
+  test('[FR-14.3] values merge one by one, not section by section', () => {
     writeUser('model = "m"', 'request_timeout_secs = 7');
     writeRepo('model = "n"');
     expect(load().settings).toMatchObject({ model: 'n', request_timeout_secs: 7 });
@@ -96,7 +96,7 @@ test('[FR-13.7] --readonly sets the sandbox, and --fast without fast_model is an
   expect(() => loadConfig({ settings: {}, fast: true }, { ATM_HOME: home }, repo)).toThrow(/fast_model/);
 });
 
-test('[FR-12.1] the section of .atm.toml sets every key that users know; [core] names the team and the client', () => {
+test("[FR-12.1] the section sets every key that users know, in .atm.toml and in the user's own file; [core] names the team and the client", () => {
   const keys = {
     codex_bin: '/opt/codex',
     model: 'm',
@@ -109,12 +109,15 @@ test('[FR-12.1] the section of .atm.toml sets every key that users know; [core] 
   const lines = Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
   const core = ['[core]', 'default_team = "blue"', 'identity = "arch"'];
   writeUser(...lines, ...core);
-  expect(load().settings).toMatchObject({
-    ...keys,
-    team: 'blue',
-    client_identity: 'arch',
-    identity: 'codex',
-  });
+  const all = { ...keys, team: 'blue', client_identity: 'arch', identity: 'codex' };
+  expect(load().settings).toMatchObject(all);
+  // The same in the file of a repository that its user trusts.
+  writeUser(`trusted_repos = [${JSON.stringify(repo)}]`);
+  writeRepo(...lines, ...core);
+  expect(load().settings).toMatchObject(all);
+  writeRepo('identity = "ours"', ...core);
+  expect(load().settings).toMatchObject({ client_identity: 'arch', identity: 'ours' });
+  rmSync(join(repo, '.atm.toml'));
   writeUser('identity = "mine"', ...core);
   expect(load().settings).toMatchObject({ client_identity: 'arch', identity: 'mine' });
 });
@@ -263,4 +266,16 @@ test('what is wrong is named with its place; what is unknown is told', () => {
   expect(load({}, { ATM_AGENT_MCP_MODLE: 'x' }).unknown).toEqual(['modle', 'ATM_AGENT_MCP_MODLE']);
   expect(() => load({ request_timeout_secs: 'soon' })).toThrow(/request_timeout_secs/);
   expect(() => load({ modle: 'x' } as never)).toThrow(/no setting modle/);
+});
+
+test('[FR-14.1] [FR-18.4] [FR-7.2] [FR-3.3] [FR-8.2] [FR-8.5] what nobody has set is as it was promised', () => {
+  expect(load().settings).toMatchObject({
+    request_timeout_secs: 300,
+    approval_timeout_secs: 300,
+    summary_timeout_secs: 10,
+    max_concurrent_threads: 10,
+    mail_poll_interval_ms: 5_000,
+    max_mail_messages: 10,
+    max_mail_message_length: 4_096,
+  });
 });

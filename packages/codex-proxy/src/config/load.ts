@@ -75,6 +75,7 @@ export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): L
     ...[...(user?.roles.keys() ?? [])].map((name) => [name, 'user'] as const),
     ...[...allowed.roles.keys()].map((name) => [name, 'repo'] as const),
   ]);
+  // It holds the default of every setting.
   const settings = Object.fromEntries(values) as Settings;
   const folders = { user: places.atm, repo: repo?.root ?? cwd, default: cwd, env: cwd, flag: cwd };
   return {
@@ -94,10 +95,14 @@ export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): L
   };
 }
 
+function settingOf(key: SettingName): Setting {
+  return SETTINGS[key];
+}
+
 /** The variables that set a value, the strongest first. */
 export function variablesOf(key: SettingName): string[] {
   const names = [key, ...Object.keys(ALIASES).filter((alias) => ALIASES[alias] === key)];
-  return [...names.map((one) => PREFIX + one.toUpperCase()), ...((SETTINGS[key] as Setting).variables ?? [])];
+  return [...names.map((one) => PREFIX + one.toUpperCase()), ...(settingOf(key).variables ?? [])];
 }
 
 function isTrusted(root: string, user: FileSettings | undefined): boolean {
@@ -115,7 +120,7 @@ function allowedOf(file: FileSettings | undefined, trusted: boolean) {
   const roles = new Map<string, Role>();
   const refused: string[] = [];
   for (const [key, value] of file?.values ?? []) {
-    const { needsTrust } = SETTINGS[key] as Setting;
+    const { needsTrust } = settingOf(key);
     if (!trusted && needsTrust?.(value) === true) refused.push(key);
     else values.push([key, value]);
   }
@@ -170,7 +175,7 @@ function fromText(key: SettingName, text: string): unknown {
 /** A table on the command line or in a variable is written as JSON. */
 function fromJson(plain: string): unknown {
   try {
-    return JSON.parse(plain) as unknown;
+    return JSON.parse(plain);
   } catch {
     return plain;
   }
@@ -187,5 +192,6 @@ function isKnown(name: string): boolean {
 }
 
 function entriesOf<T extends object>(object: T): [keyof T & SettingName, T[keyof T]][] {
+  // They are tables by names of settings.
   return Object.entries(object) as [keyof T & SettingName, T[keyof T]][];
 }

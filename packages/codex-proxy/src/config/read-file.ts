@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorText, fieldsOf, issueWords } from '@parley/protocol';
 import { parse as parseToml } from 'smol-toml';
 
 import { ALIASES, OLD_VALUES, type Role, RoleSchema, type SettingName, SETTINGS } from './schema.ts';
@@ -31,6 +31,7 @@ export function readSettingsFile(path: string, whose: 'user' | 'repo'): FileSett
   if (identity !== undefined) values.set('client_identity', check(path, 'client_identity', identity));
   const { roles, trusted_repos, hub, ...flat } = asTable(asTable(tree['plugins'])['atm-agent-mcp']);
   const ofHub = Object.entries(asTable(hub)).map(([key, value]) => [`hub_${key}`, value]);
+  // It was made of a table.
   const section = { ...flat, ...(Object.fromEntries(ofHub) as Table) };
   // A setting under its own name is stronger than under an older one.
   const entries = Object.entries(section).toSorted(
@@ -55,7 +56,7 @@ export function check(from: string, key: SettingName, value: unknown): unknown {
   const current = typeof value === 'string' ? (OLD_VALUES[key]?.[value] ?? value) : value;
   const parsed = SETTINGS[key].schema.safeParse(current);
   if (parsed.success) return parsed.data;
-  throw wrong(from, key, parsed.error.issues[0]?.message ?? 'is not valid');
+  throw wrong(from, key, issueWords(parsed.error.issues[0], current));
 }
 
 /** True for the name of a setting. */
@@ -73,7 +74,7 @@ function parse(path: string, more: number): Table {
     if (found.size > MOST_BYTES) throw new Error('the file is too large');
     return parseToml(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new ParleyError('VALIDATION_ERROR', `${path}: ${(error as Error).message}`);
+    throw new ParleyError('VALIDATION_ERROR', `${path}: ${errorText(error)}`);
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -84,8 +85,8 @@ function readRoles(path: string, roles: unknown): Map<string, Role> {
     Object.entries(asTable(roles)).map(([name, role]) => {
       const parsed = RoleSchema.safeParse(role);
       if (parsed.success) return [name, parsed.data];
-      const { path: at = [], message = 'is not valid' } = parsed.error.issues[0] ?? {};
-      throw wrong(path, ['roles', name, ...at].join('.'), message);
+      const [issue] = parsed.error.issues;
+      throw wrong(path, ['roles', name, ...(issue?.path ?? [])].join('.'), issueWords(issue, role));
     }),
   );
 }
@@ -110,5 +111,5 @@ function wrong(from: string, key: string, message: string): ParleyError {
 }
 
 function asTable(value: unknown): Table {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Table) : {};
+  return fieldsOf(value);
 }

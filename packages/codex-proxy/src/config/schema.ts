@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { IDENTITY_PATTERN, IDENTITY_RULE, NAME_PATTERN, NAME_RULE } from '../identity/identity-name.ts';
 

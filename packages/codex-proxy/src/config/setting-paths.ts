@@ -17,6 +17,7 @@ export type SettingPaths = { [K in PathKey]: Settings[K] };
 
 /** Each path is meant from where it was written: by the user's file from its folder, never from a repository that did not write it. */
 export function settingPaths(settings: Settings, folderOf: (key: PathKey) => string): SettingPaths {
+  // Each of these settings is a path.
   const given = settings as Record<PathKey, string | null>;
   const found = KEYS.map((key) => {
     const path = given[key];
@@ -24,5 +25,6 @@ export function settingPaths(settings: Settings, folderOf: (key: PathKey) => str
     const isName = path === null || (key === 'codex_bin' && !/[\\/]/.test(path));
     return [key, isName ? path : resolve(folderOf(key), path)];
   });
+  // Each of them got its path above.
   return Object.fromEntries(found) as SettingPaths;
 }

@@ -2,6 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { fieldsOf } from '@parley/protocol';
 import { makeFolderSync, writeWholeSync } from '@parley/files';
 
 import { RpcError } from '../errors.ts';
@@ -26,8 +27,8 @@ export function createClosingMark(teamFolder: string, identity: string): Closing
 
   const until = (): number => {
     try {
-      const { until: told } = JSON.parse(readFileSync(path, 'utf8')) as { until?: unknown };
-      return typeof told === 'string' ? Date.parse(told) : 0;
+      const { until: reported } = fieldsOf(JSON.parse(readFileSync(path, 'utf8')));
+      return typeof reported === 'string' ? Date.parse(reported) : 0;
     } catch {
       return 0;
     }

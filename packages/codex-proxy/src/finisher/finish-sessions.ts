@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Codex, RuntimeError } from '@parley/runtimes';
-
 import { type Audit, openAudit } from '../audit/open-audit.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { RpcError } from '../errors.ts';
@@ -15,13 +13,13 @@ import { type Child, openChild } from '../open-child.ts';
 import { createLeftBehind, SUMMARY_PROMPT } from '../registry/left-behind.ts';
 import { openRegistry } from '../registry/open-registry.ts';
 import { isActive, RegistrySchema, type SessionRecord } from '../registry/session-record.ts';
+import { resumeWhenFree } from '../session/resume-when-free.ts';
 import { createClosingMark } from './closing-mark.ts';
 
 /** What is needed to finish the sessions of a proxy. */
 export type FinishJob = Pick<LoadedConfig, 'settings' | 'paths' | 'places'>;
 
 const LOOK_MS = 50;
-const AGAIN_MS = 200;
 /** What ending takes beside the summaries. */
 const SPARE_MS = 5_000;
 
@@ -80,6 +78,8 @@ export async function finishSessions(
     const summary = await sumUp(child, audit, record, AbortSignal.timeout(workMs)).catch(() => undefined);
     if (summary === undefined) return;
     leftBehind.keepSummary(record, summary);
+    // Whoever reads that it is closed finds its summary.
+    await leftBehind.written();
     registry.put({ ...ended, status: 'closed' });
   };
   await Promise.all(owed.map(finish));
@@ -119,7 +119,7 @@ async function readSessions(path: string): Promise<SessionRecord[]> {
   );
 }
 
-/** Asks the session itself; the thread's last driver may take a moment to let go of it. */
+/** Asks the session itself. */
 async function sumUp(
   child: Pick<Child, 'awake'>,
   audit: Audit,
@@ -129,20 +129,10 @@ async function sumUp(
   if (backend_id === null) return undefined;
   const codex = await child.awake();
   // Nobody watches: it may look at what it did, and touch nothing.
-  while (!(await load(codex, backend_id, cwd))) await sleep(AGAIN_MS, undefined, { signal });
+  await resumeWhenFree(codex, backend_id, { cwd, sandbox: 'read-only' }, signal);
   const facts = { source: 'summary', agent_id, identity } as const;
   const correlation_id = audit.note({ event: 'turn', ...facts, summary: SUMMARY_PROMPT });
   const { status, text, durationMs } = await codex.runTurn(backend_id, { prompt: SUMMARY_PROMPT, signal });
   audit.noteEnd({ event: 'turn_end', ...facts, correlation_id, status, duration_ms: durationMs });
   return status === 'completed' && text !== '' ? text : undefined;
-}
-
-async function load(codex: Codex, threadId: string, cwd: string): Promise<boolean> {
-  try {
-    await codex.resumeThread(threadId, { cwd, sandbox: 'read-only' });
-    return true;
-  } catch (error) {
-    if (error instanceof RuntimeError && /active writer/i.test(error.message)) return false;
-    throw error;
-  }
 }

@@ -1,8 +1,8 @@
-import type { MailDesk } from '@parley/mail';
+import type { TeamMail } from '@parley/mail';
 
 import type { Log } from '../logger.ts';
 import type { StateFile } from './bridge-state.ts';
-import type { Voices } from './voices.ts';
+import type { HubClients } from './hub-clients.ts';
 
 /** What went over the bridge since it was opened. */
 export interface BridgeCounts {
@@ -21,8 +21,8 @@ export interface BridgeDeps {
   team: string;
   /** The user's home, as the place of members that have none. */
   home: string;
-  mail: Pick<MailDesk, 'history' | 'send' | 'markRead' | 'members' | 'join'>;
-  voices: Voices;
+  mail: Pick<TeamMail, 'history' | 'send' | 'markRead' | 'members' | 'join'>;
+  hubClients: HubClients;
   file: StateFile;
   counts: BridgeCounts;
   /** Hears why a name cannot speak now; undefined as soon as it can. */

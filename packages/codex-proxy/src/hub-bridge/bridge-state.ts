@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
 import { writeWhole } from '@parley/mail';
-import { ParleyError } from '@parley/protocol';
-import { z } from 'zod';
+import { ParleyError, errorCode } from '@parley/protocol';
+import * as z from 'zod';
 
 const place = z.number().int().min(0);
 
@@ -106,6 +106,7 @@ export async function openStateFile(
 
 /** A table without anything that it was not given. */
 export function bare<T>(given: Record<string, T> = {}): Record<string, T> {
+  // An empty table, without the names that every object has.
   return Object.assign(Object.create(null) as Record<string, T>, given);
 }
 
@@ -115,7 +116,7 @@ export async function readState(path: string): Promise<BridgeState | undefined> 
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   try {

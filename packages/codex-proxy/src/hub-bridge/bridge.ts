@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { MailDesk, Watch } from '@parley/mail';
+import type { TeamMail, Watch } from '@parley/mail';
 import { AgentName, ParleyError } from '@parley/protocol';
 import { type FileLock, lockFile } from '@parley/sqlite';
 
@@ -14,7 +14,7 @@ import { openStateFile, type StateFile } from './bridge-state.ts';
 import { hearHub, PEER_TYPE } from './hear-hub.ts';
 import { createPairThreads } from './pair-threads.ts';
 import { tellHub } from './tell-hub.ts';
-import { createVoices, Stopped, type Voices } from './voices.ts';
+import { createHubClients, Stopped, type HubClients } from './hub-clients.ts';
 
 export interface BridgeOptions {
   team: string;
@@ -23,7 +23,7 @@ export interface BridgeOptions {
   home: string;
   workspace: string | null;
   access: HubAccess;
-  mail: MailDesk;
+  mail: TeamMail;
   pollMs: number;
   /** Hears of the link's own affairs. */
   tell: (news: BridgeNews) => void;
@@ -88,7 +88,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     problems.set(name, reason);
     if (!isKnown) tell({ event: 'away', reason });
   };
-  const voices = createVoices({ access, onProblem, stopping });
+  const hubClients = createHubClients({ access, onProblem, stopping });
 
   async function takeLock(): Promise<FileLock> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -131,7 +131,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     try {
       file = await openStateFile(bridgePlaces(folder).state, { hub: access.place, workspace }, new Date());
       try {
-        await link({ team, home, mail, voices, file, counts, onProblem, log, stopping });
+        await link({ team, home, mail, hubClients, file, counts, onProblem, log, stopping });
       } finally {
         await file.close();
       }
@@ -143,7 +143,7 @@ export function openBridge(options: BridgeOptions): Bridge {
   async function link(deps: BridgeDeps): Promise<void> {
     const known = deps.file.state;
     for (await look(); members.length === 0; await look()) await rest(LOOK_MS);
-    known.start ??= await startOf(voices, hubNameOf(team, members[0] ?? ''));
+    known.start ??= await startOf(hubClients, hubNameOf(team, members[0] ?? ''));
     await deps.file.save();
     state = 'linked';
     tell({
@@ -243,8 +243,8 @@ export function openBridge(options: BridgeOptions): Bridge {
 }
 
 /** Where the hub's log stands now. */
-function startOf(voices: Voices, name: string): Promise<number> {
-  return voices.as(name, async (client) => {
+function startOf(hubClients: HubClients, name: string): Promise<number> {
+  return hubClients.as(name, async (client) => {
     const found = new AbortController();
     let position: number | undefined;
     const onHello = (at: number): void => {

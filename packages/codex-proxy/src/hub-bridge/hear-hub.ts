@@ -1,12 +1,19 @@
 import type { Happening } from '@parley/client';
 import { type Member } from '@parley/mail';
-import { messageIdOfEvent, ParleyError, type ThreadEvent } from '@parley/protocol';
+import {
+  messageIdOfEvent,
+  ParleyError,
+  type ThreadEvent,
+  fieldsOf,
+  errorCode,
+  errorText,
+} from '@parley/protocol';
 
 import { retry } from '@parley/supervisor/link';
 import type { BridgeDeps } from './bridge-deps.ts';
 import { hubNameOf, isOfTeam, mailNamesOf } from './bridge-names.ts';
 import { bare } from './bridge-state.ts';
-import { Stopped } from './voices.ts';
+import { Stopped } from './hub-clients.ts';
 import { mailTextOf } from './wording.ts';
 
 /** How members that stand for somebody at the hub are told apart. */
@@ -14,12 +21,12 @@ export const PEER_TYPE = 'parley';
 
 /** Brings one member what is said to it at the hub, until the signal ends it. */
 export async function hearHub(deps: BridgeDeps, member: string, signal: AbortSignal): Promise<void> {
-  const { team, voices, file, log } = deps;
+  const { team, hubClients, file, log } = deps;
   const { state } = file;
   const name = hubNameOf(team, member);
   while (!signal.aborted) {
     try {
-      await voices.as(
+      await hubClients.as(
         name,
         async (client) => {
           const onHello = (): void => deps.onProblem(name, undefined);
@@ -31,12 +38,12 @@ export async function hearHub(deps: BridgeDeps, member: string, signal: AbortSig
       );
     } catch (error) {
       if (error instanceof Stopped) return;
-      const { details } = error as { details?: { position?: unknown } };
-      if (typeof details?.position !== 'number') throw error;
+      const { position } = fieldsOf(fieldsOf(error)['details']);
+      if (typeof position !== 'number') throw error;
       log('warn', "the hub's log is shorter than before, as another hub's: the link goes on from its end", {
         name,
       });
-      state.heard[name] = details.position;
+      state.heard[name] = position;
       await file.save();
     }
   }
@@ -81,7 +88,8 @@ async function bring(deps: BridgeDeps, member: string, event: ThreadEvent): Prom
     const { duplicate } = await mail.send(sender, { to: `${member}@${team}`, message, message_id });
     if (!duplicate) counts.to_mail += 1;
   } catch (error) {
-    const { code, message: reason } = error as Error & { code?: string };
+    const code = errorCode(error);
+    const reason = errorText(error);
     if (code === 'IDEMPOTENCY_CONFLICT') return;
     if (code !== 'VALIDATION_ERROR' && code !== 'FORBIDDEN') {
       log('debug', 'a message could not be brought yet', { message_id, to: member, reason });

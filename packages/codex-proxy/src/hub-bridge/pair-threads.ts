@@ -21,9 +21,9 @@ export interface PairThreads {
 /** Keeps one thread for each pair, whatever happens between making it and remembering it. */
 export function createPairThreads({
   team,
-  voices,
+  hubClients,
   file,
-}: Pick<BridgeDeps, 'team' | 'voices' | 'file'>): PairThreads {
+}: Pick<BridgeDeps, 'team' | 'hubClients' | 'file'>): PairThreads {
   const making = new Map<string, Promise<string>>();
   const { threads } = file.state;
   const keyOf = (a: Party, b: Party): string => [a.hubName, b.hubName].toSorted().join(' ');
@@ -33,7 +33,7 @@ export function createPairThreads({
     // Always the same one makes it: idempotency keys count for each sender.
     const maker = parties.find(({ isOurs }) => isOurs)?.hubName ?? '';
     const names = [...new Set(parties.map(({ name }) => clip(name, 100)))];
-    const { thread_id } = await voices.as(maker, (client) =>
+    const { thread_id } = await hubClients.as(maker, (client) =>
       client.create_thread({
         title: `Mail: ${names.join(' and ')}`,
         type: 'conversation',

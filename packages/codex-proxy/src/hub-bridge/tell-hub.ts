@@ -1,5 +1,5 @@
 import { isControlFrame, type SeenMail } from '@parley/mail';
-import { seqOfMessageId } from '@parley/protocol';
+import { seqOfMessageId, fieldsOf, errorStatus, errorCode, errorText } from '@parley/protocol';
 
 import { clip } from '@parley/runtimes';
 import type { BridgeDeps } from './bridge-deps.ts';
@@ -51,14 +51,13 @@ async function tellMail(deps: BridgeDeps, pairs: PairThreads, inbox: string, mai
     if (post.cut) counts.cut += 1;
     if (peer !== undefined) await deps.mail.markRead(inbox, [mail.message_id]);
   } catch (error) {
-    const { code, status, message: reason } = error as Error & { code?: string; status?: number };
-    if (status === undefined) throw error;
+    if (errorStatus(error) === undefined) throw error;
     counts.refused += 1;
     log('warn', 'the hub did not take a mail', {
       message_id: clip(mail.message_id, 128),
       to: inbox,
-      code,
-      reason,
+      code: errorCode(error),
+      reason: errorText(error),
     });
   }
 }
@@ -85,7 +84,7 @@ interface Post {
   say(threadId: string, to: string | undefined): Promise<unknown>;
 }
 
-function createPost({ team, voices }: BridgeDeps, inbox: string, mail: SeenMail, sender: string): Post {
+function createPost({ team, hubClients }: BridgeDeps, inbox: string, mail: SeenMail, sender: string): Post {
   const { body, cut } = bodyOf(mail.message, `the mail archive of ${inbox}`);
   const message_id = clip(mail.message_id, 200);
   const facts = {
@@ -99,7 +98,7 @@ function createPost({ team, voices }: BridgeDeps, inbox: string, mail: SeenMail,
   return {
     cut,
     say: (thread_id, to) =>
-      voices.as(sender, (client) =>
+      hubClients.as(sender, (client) =>
         client.post_message({
           thread_id,
           schema_version: 1,
@@ -125,16 +124,17 @@ async function sayIn(post: Post, thread: string, to: string): Promise<boolean> {
     await post.say(thread, to);
     return true;
   } catch (error) {
-    const { code, details } = error as { code?: string; details?: { field?: unknown; reason?: unknown } };
+    const code = errorCode(error);
+    const details = fieldsOf(fieldsOf(error)['details']);
     // It was said before, in other words or to others.
     if (code === 'IDEMPOTENCY_CONFLICT') return true;
-    if (code === 'VALIDATION_ERROR' && details?.field === 'to') {
+    if (code === 'VALIDATION_ERROR' && details['field'] === 'to') {
       // Who steers a workspace may write where he takes no part.
       await post.say(thread, undefined);
       return true;
     }
     if (code === 'CONFLICT' || code === 'NOT_FOUND' || code === 'OUT_OF_SCOPE_WORKSPACE') return false;
-    if (code === 'FORBIDDEN' && details?.reason === undefined) return false;
+    if (code === 'FORBIDDEN' && details['reason'] === undefined) return false;
     throw error;
   }
 }

@@ -61,15 +61,15 @@ test.each([
 test('whatever is told fits into the record, and has no secret in it', () => {
   const long = `sk-${'a'.repeat(40)} \0\uD800${'\u0001'.repeat(100_000)}`;
   const many = Array.from({ length: 500 }, (_, n) => ({ path: `${n}/${long}` }));
-  for (const told of [
+  for (const reported of [
     event('item/completed', { item: { type: 'commandExecution', command: long, cwd: long, exitCode: 0 } }),
     event('item/completed', { item: { type: 'fileChange', changes: many, status: 'completed' } }),
     describeStart({ source: 'client', prompt: long }),
     describeEnd({ end: result({ text: long }), stop: undefined }),
     describeEnd({ end: new Error(long), stop: undefined }),
   ]) {
-    expect(AgentEvent.safeParse(told).error).toBeUndefined();
-    expect(JSON.stringify(told)).not.toContain('sk-a');
+    expect(AgentEvent.safeParse(reported).error).toBeUndefined();
+    expect(JSON.stringify(reported)).not.toContain('sk-a');
   }
 });
 

@@ -1,7 +1,7 @@
-import { headline, told } from '@parley/runtimes';
+import { headline, publicText } from '@parley/runtimes';
 import type { Report } from '@parley/supervisor/link';
 
-import type { EndedTurn, StartedTurn } from '../onlooker.ts';
+import type { EndedTurn, StartedTurn } from '../session-observer.ts';
 
 export function describeStart({ source, prompt }: StartedTurn): Report {
   const message = source === 'summary' ? 'sums up before it closes' : headline(prompt) || 'a turn';
@@ -12,8 +12,9 @@ export function describeEnd(turn: EndedTurn): Report {
   const { end, stop } = turn;
   const failure = failureOf(turn);
   const event_type = failure === undefined ? 'task_completed' : 'task_failed';
-  if (end instanceof Error) return { event_type, data: { message: told(end.message), status: 'failed' } };
-  const said = told(end.text);
+  if (end instanceof Error)
+    return { event_type, data: { message: publicText(end.message), status: 'failed' } };
+  const said = publicText(end.text);
   return {
     event_type,
     data: {
@@ -30,7 +31,7 @@ export function describeEnd(turn: EndedTurn): Report {
 export function failureOf({ end, stop }: EndedTurn): string | undefined {
   if (stop === 'timed_out') return 'the turn took too long and was interrupted';
   if (stop !== undefined) return undefined;
-  if (end instanceof Error) return told(end.message, 300);
+  if (end instanceof Error) return publicText(end.message, 300);
   if (end.status === 'completed') return undefined;
-  return told(end.error?.message ?? `the turn was ${end.status}`, 300);
+  return publicText(end.error?.message ?? `the turn was ${end.status}`, 300);
 }

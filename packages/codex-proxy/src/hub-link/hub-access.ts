@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
-import { checkAddress, LOCAL_TOKEN_PATH, LocalToken } from '@parley/protocol';
+import { checkAddress, LOCAL_TOKEN_PATH, LocalToken, fieldsOf } from '@parley/protocol';
 
 import type { LoadedConfig } from '../config/load.ts';
 import { findHub } from './find-hub.ts';
@@ -114,13 +114,14 @@ function readToken(path: string, identity: string): string {
 function agentOf(token: string): unknown {
   try {
     const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
-    return (JSON.parse(claims) as { agent_id?: unknown }).agent_id;
+    return fieldsOf(JSON.parse(claims))['agent_id'];
   } catch {
     return undefined;
   }
 }
 
 async function reasonOf(response: Response): Promise<string> {
-  const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
-  return error?.message ?? `status ${response.status}`;
+  const { error } = fieldsOf(await response.json().catch(() => undefined));
+  const { message } = fieldsOf(error);
+  return typeof message === 'string' ? message : `status ${response.status}`;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentName } from '@parley/protocol';
 
 import type { Log } from '../logger.ts';
-import type { Onlooker } from '../onlooker.ts';
+import type { SessionObserver } from '../session-observer.ts';
 import type { HubAccess } from './hub-access.ts';
 import { openSessionLink, type SessionLink } from './session-link.ts';
 
@@ -14,7 +14,7 @@ export interface HubLinkDeps {
 }
 
 /** Shows every session of this proxy to the hub, as long as there is one. */
-export interface HubLink extends Onlooker {
+export interface HubLink extends SessionObserver {
   /** Waits for the last words, but not for long. */
   close(): Promise<void>;
 }
@@ -59,6 +59,7 @@ export function createHubLink({ access, askMs, log }: HubLinkDeps): HubLink {
     turnStarted: (agentId, turn) => linksById.get(agentId)?.link.turnStarted(turn),
     turnEnded: (agentId, turn) => linksById.get(agentId)?.link.turnEnded(turn),
     event: (agentId, event) => linksById.get(agentId)?.link.event(event),
+    warned: (agentId, warning, facts) => linksById.get(agentId)?.link.warned(warning, facts),
     asked: (agentId, request, signal) =>
       linksById.get(agentId)?.link.asked(request, signal) ?? {
         isThere: () => false,

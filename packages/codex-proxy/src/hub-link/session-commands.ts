@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { CommandHandler } from '@parley/client';
 
-import type { OpenSession } from '../onlooker.ts';
+import type { OpenSession } from '../session-observer.ts';
 
 const MOST_CHARACTERS = 65_536;
 

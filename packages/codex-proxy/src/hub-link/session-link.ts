@@ -4,12 +4,13 @@ import {
   type CodexEvent,
   decisionOfVerdict,
   describeEvent,
+  publicText,
 } from '@parley/runtimes';
-import { hideSecretsIn } from '@parley/protocol';
+import { hideSecretsIn, errorText, errorStatus } from '@parley/protocol';
 import { openSessionLink as link, type Report } from '@parley/supervisor/link';
 
 import type { Log } from '../logger.ts';
-import type { EndedTurn, OpenSession, OtherAnswer, StartedTurn } from '../onlooker.ts';
+import type { EndedTurn, OpenSession, OtherAnswer, StartedTurn } from '../session-observer.ts';
 import { connectAgent } from './connect-agent.ts';
 import { describeEnd, describeStart, failureOf } from './describe-turn.ts';
 import { AccessRefused, type HubAccess } from './hub-access.ts';
@@ -29,6 +30,7 @@ export interface SessionLink {
   turnStarted(turn: StartedTurn): void;
   turnEnded(turn: EndedTurn): void;
   event(event: CodexEvent): void;
+  warned(warning: string, facts: Record<string, unknown>): void;
   asked(request: ApprovalRequest, signal: AbortSignal): OtherAnswer;
   failed(reason: string): void;
   /** Says the rest if the hub is there, and takes leave; settles in any case. */
@@ -62,8 +64,8 @@ export function openSessionLink(
           },
         });
       } catch (error) {
-        const { message: reason, status } = error as Error & { status?: number };
-        if (!(error instanceof AccessRefused) && status === undefined) onHub('away', reason);
+        const reason = errorText(error);
+        if (!(error instanceof AccessRefused) && errorStatus(error) === undefined) onHub('away', reason);
         else if (reason !== refusal)
           log('warn', 'a session is not let in at the hub', { agent_id: agentId, identity, reason });
         refusal = reason;
@@ -77,20 +79,22 @@ export function openSessionLink(
     log: (level, message, facts) => log(level, message, { agent_id: agentId, ...facts }),
   });
 
-  const report = (told: Report | undefined): void => {
-    if (told !== undefined) linked.report(told);
+  const report = (news: Report | undefined): void => {
+    if (news !== undefined) linked.report(news);
   };
   return {
     turnStarted(turn) {
-      const told = describeStart(turn);
-      linked.begun(String(told.data?.['message']));
-      report(told);
+      const start = describeStart(turn);
+      linked.begun(String(start.data?.['message']));
+      report(start);
     },
     turnEnded(turn) {
       linked.rested(failureOf(turn));
       report(describeEnd(turn));
     },
     event: (event) => report(describeEvent(event)),
+    warned: (warning, facts) =>
+      report({ event_type: 'warning', data: hideSecretsIn({ message: publicText(warning), ...facts }) }),
     asked(request, signal) {
       const { isThere, verdict } = linked.ask(askOf(request), signal);
       return { isThere, answer: verdict.then((given) => given && decisionOfVerdict(request, given)) };

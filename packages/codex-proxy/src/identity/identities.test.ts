@@ -28,13 +28,13 @@ afterEach(() => {
 const script = fileURLToPath(new URL('hold-identity.mjs', import.meta.url));
 
 /** Another process that asks for the identity, and what it was told. */
-async function another(identity: string): Promise<{ child: ChildProcess; told: string }> {
+async function another(identity: string): Promise<{ child: ChildProcess; reported: string }> {
   const child = spawn(process.execPath, ['--import', 'tsx', script, folder, 'blue', identity], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, told: line.toString().trim() };
+  return { child, reported: line.toString().trim() };
 }
 
 function conflict(run: () => void): RpcError {
@@ -77,12 +77,12 @@ describe('[FR-2.5] [FR-3.1] [C-PROXY-09] within the process', () => {
 });
 
 describe('[FR-20.1] between processes', { timeout: 60_000 }, () => {
-  test('[C-PROXY-32] what one holds or has bound, another is refused; another name is free', async () => {
+  test('[C-PROXY-32] [FR-5.3] what one holds or has bound, another is refused; another name is free', async () => {
     identities.hold('codex');
     identities.bind('arch', 'codex:1');
     expect(existsSync(join(folder, 'blue', 'codex.lock'))).toBe(true);
     const [held, bound, free] = await Promise.all([another('codex'), another('arch'), another('dev')]);
-    expect([held.told, bound.told, free.told]).toEqual([
+    expect([held.reported, bound.reported, free.reported]).toEqual([
       '-32001 IDENTITY_CONFLICT',
       '-32001 IDENTITY_CONFLICT',
       'held',
@@ -96,13 +96,13 @@ describe('[FR-20.1] between processes', { timeout: 60_000 }, () => {
     identities.bind('arch', 'codex:2');
     identities.release('codex', 'codex:1');
     identities.release('arch', 'codex:2');
-    expect((await another('codex')).told).toBe('-32001 IDENTITY_CONFLICT');
-    expect((await another('arch')).told).toBe('held');
+    expect((await another('codex')).reported).toBe('-32001 IDENTITY_CONFLICT');
+    expect((await another('arch')).reported).toBe('held');
   });
 
   test('[C-PROXY-30] a stopped holder holds on, a killed one does not', async () => {
-    const { child, told } = await another('codex');
-    expect(told).toBe('held');
+    const { child, reported } = await another('codex');
+    expect(reported).toBe('held');
     child.kill('SIGSTOP');
     expect(conflict(() => identities.hold('codex')).code).toBe(-32_001);
     child.kill('SIGKILL');
@@ -142,9 +142,9 @@ test('names that have one inbox exclude each other, here and in another process'
     error_name: 'IDENTITY_CONFLICT',
     conflicting_agent_id: 'codex:1',
   });
-  expect((await another('dev-1')).told).toBe('-32001 IDENTITY_CONFLICT');
+  expect((await another('dev-1')).reported).toBe('-32001 IDENTITY_CONFLICT');
   identities.release('dev.1', 'codex:1');
   identities.hold('dev-1');
   expect(conflict(() => identities.bind('dev.1', 'codex:2')).code).toBe(-32_001);
-  expect((await another('dev.1')).told).toBe('-32001 IDENTITY_CONFLICT');
+  expect((await another('dev.1')).reported).toBe('-32001 IDENTITY_CONFLICT');
 });

@@ -1,4 +1,4 @@
-import { LEAD, type MailDesk, sameInbox } from '@parley/mail';
+import { LEAD, type TeamMail, sameInbox } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
 
 import type { Settings } from '../config/schema.ts';
@@ -13,7 +13,7 @@ export interface TeamNames {
 
 /** No session takes the name of a living teammate, of the lead or of the client. What counts is who is a member now. */
 export function createTeamNames(
-  mail: Pick<MailDesk, 'members'>,
+  mail: Pick<TeamMail, 'members'>,
   { team, client_identity }: Pick<Settings, 'team' | 'client_identity'>,
 ): TeamNames {
   const members = async () => {

@@ -1,7 +1,7 @@
 import type { Mail } from '@parley/mail';
 import { beforeEach, expect, test } from 'vitest';
 
-import { createMailBudget, type MailBudget } from './mail-budget.ts';
+import { accountOf, createMailBudget, type MailBudget, MailTally } from './mail-budget.ts';
 
 const HOUR_MS = 3_600_000;
 let time: number;
@@ -82,4 +82,29 @@ test('what is held is told with its ids as long as it is unread', () => {
   expect(budget.holds('arch')).toMatchObject([{ message_ids: [a.message_id, c.message_id] }]);
   budget.admit('arch', [c]);
   expect(budget.holds('arch')).toMatchObject([{ message_ids: [c.message_id] }]);
+});
+
+test('where a target stands is kept and taken up again; a limit that was raised lifts what it held', () => {
+  bring('arch', 'bob', 'bob', 'bob', 'bob', 'ann');
+  expect(budget.tally('dev')).toBeUndefined();
+  const tally = MailTally.parse(JSON.parse(JSON.stringify(budget.tally('arch'))));
+  const again = (ofPair: number, ofTarget: number): void => {
+    const limits = { mail_turns_per_pair: ofPair, mail_turns_per_target: ofTarget };
+    budget = createMailBudget(limits, () => new Date(time));
+    budget.restore('arch', tally);
+  };
+  again(3, 5);
+  expect(bring('arch', 'bob', 'ann', 'ann')).toEqual([false, true, false]);
+  // What was stopped stays stopped, also when the turns that stopped it are long past.
+  time += 24 * HOUR_MS;
+  again(3, 5);
+  expect(bring('arch', 'bob', 'ann')).toEqual([false, true]);
+  again(4, 5);
+  expect(bring('arch', 'bob')).toEqual([true]);
+});
+
+test('what is kept of a sender holds no secret', () => {
+  const key = `sk-ant-api03-${'a1B2'.repeat(20)}`;
+  budget.spend('arch', [accountOf(mail(key))]);
+  expect(JSON.stringify(budget.tally('arch'))).not.toContain('a1B2');
 });

@@ -1,5 +1,6 @@
 import type { Mail } from '@parley/mail';
-import { showUnseenLine } from '@parley/protocol';
+import { hideSecrets, showUnseenLine } from '@parley/protocol';
+import * as z from 'zod';
 
 /** How many turns mail may start within an hour while the client starts none. */
 export interface MailLimits {
@@ -19,22 +20,40 @@ export interface Hold {
   message_ids: string[];
 }
 
+/** What a target's mail has used up, as its session keeps it over a new start of the proxy. */
+export const MailTally = z.object({
+  turns: z.array(z.object({ by: z.array(z.string()), at: z.number() })),
+  holds: z.array(
+    z.object({
+      from: z.string().nullable(),
+      reason: z.enum(['pair', 'target']),
+      limit: z.number(),
+      since: z.string(),
+    }),
+  ),
+});
+export type MailTally = z.output<typeof MailTally>;
+
 /** The guard against agents that answer each other for ever. Targets are identities. */
 export interface MailBudget {
   /** False while no mail to the target could be over the limits. */
   isNarrow(target: string): boolean;
   /** What may start a turn now; all else is held from here on. */
   admit(target: string, unread: readonly Mail[]): Mail[];
-  /** Mail of these senders has started a turn. */
-  spend(target: string, senders: readonly string[]): void;
+  /** Mail on these accounts has started a turn. */
+  spend(target: string, accounts: readonly string[]): void;
   /** The client has seen to this identity: what it gets and what it sends counts anew. */
   rearm(identity: string): void;
   holds(target: string): Hold[];
+  /** Where the target stands; undefined when nothing counts against it. */
+  tally(target: string): MailTally | undefined;
+  /** Takes up where a session stood; what was held by a lower limit than today's is held no more. */
+  restore(target: string, tally: MailTally): void;
   forget(target: string): void;
 }
 
 interface Tally {
-  turns: { by: readonly string[]; at: number }[];
+  turns: MailTally['turns'];
   holds: Hold[];
 }
 
@@ -80,13 +99,13 @@ export function createMailBudget(
       const tally = tallyOf(target);
       for (const hold of tally.holds) hold.message_ids = [];
       return unread.filter((mail) => {
-        const hold = holdFor(tally, senderOf(mail));
+        const hold = holdFor(tally, accountOf(mail));
         hold?.message_ids.push(mail.message_id);
         return hold === undefined;
       });
     },
-    spend(target, senders) {
-      tallyOf(target).turns.push({ by: senders, at: now().getTime() });
+    spend(target, accounts) {
+      tallyOf(target).turns.push({ by: [...accounts], at: now().getTime() });
     },
     rearm(identity) {
       tallies.delete(identity);
@@ -96,6 +115,19 @@ export function createMailBudget(
       }
     },
     holds: (target) => tallies.get(target)?.holds ?? [],
+    tally(target) {
+      const { turns, holds } = tallyOf(target);
+      if (turns.length === 0 && holds.length === 0) return undefined;
+      return { turns: [...turns], holds: holds.map(({ message_ids: _ids, ...hold }) => hold) };
+    },
+    restore(target, { turns, holds }) {
+      const limits = { pair: ofPair, target: ofTarget };
+      const standing = holds.filter(({ reason, limit }) => limit >= limits[reason]);
+      tallies.set(target, {
+        turns: [...turns],
+        holds: standing.map((hold) => ({ ...hold, message_ids: [] })),
+      });
+    },
     forget: (target) => void tallies.delete(target),
   };
 }
@@ -103,4 +135,9 @@ export function createMailBudget(
 /** Who wrote a mail, as one is told apart from others, with nothing hidden in it. */
 export function senderOf({ from, source_team }: Pick<Mail, 'from' | 'source_team'>): string {
   return showUnseenLine(source_team === undefined ? from : `${from}@${source_team}`);
+}
+
+/** The name under which a sender's mail is counted: it is kept, and so holds no secret. */
+export function accountOf(mail: Pick<Mail, 'from' | 'source_team'>): string {
+  return hideSecrets(senderOf(mail));
 }

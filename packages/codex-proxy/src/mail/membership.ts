@@ -1,4 +1,4 @@
-import type { MailDesk } from '@parley/mail';
+import type { TeamMail } from '@parley/mail';
 import { ParleyError } from '@parley/protocol';
 
 import type { Log } from '../logger.ts';
@@ -19,7 +19,7 @@ export const SESSION_TYPE = 'codex';
 
 /** Without a team there is nobody to tell; a list that cannot be written is told to the log. */
 export function createMembership(
-  mail: Pick<MailDesk, 'join' | 'leave' | 'members'>,
+  mail: Pick<TeamMail, 'join' | 'leave' | 'members'>,
   log: Log,
   own: string,
 ): Membership {

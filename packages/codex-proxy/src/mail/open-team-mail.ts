@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { type MailDesk, openMail } from '@parley/mail';
+import { type TeamMail, openMail } from '@parley/mail';
 
 import type { LoadedConfig } from '../config/load.ts';
 import type { Log } from '../logger.ts';
@@ -9,7 +9,7 @@ import type { Log } from '../logger.ts';
 export function openTeamMail(
   { places, settings, aliases }: Pick<LoadedConfig, 'places' | 'settings' | 'aliases'>,
   log: Log,
-): MailDesk {
+): TeamMail {
   return openMail({
     teams: places.teams,
     archive: places.mail,

@@ -8,8 +8,9 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { asError } from '@parley/protocol';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Log } from '../logger.ts';
 import { VERSION } from '../version.ts';
@@ -73,8 +74,8 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
     if (admitted === undefined) return refuse(response, 401);
     const body = await readBody(request);
     if (body === undefined) return refuse(response, 413);
-    const headers = Object.entries(request.headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)] as [string, string]],
+    const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
     );
     const { method = 'GET', url = '/' } = request;
     const web = new Request(origin + url, { method, headers, ...(body.length === 0 ? {} : { body }) });
@@ -86,13 +87,14 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
   const open = async (): Promise<{ http: HttpServer; origin: string }> => {
     const http = createServer((request, response) => {
       answer(request, response, origin).catch((error: unknown) => {
-        onerror(error as Error);
+        onerror(asError(error));
         refuse(response, 500);
       });
     });
     http.unref();
     http.listen(0, '127.0.0.1');
     await once(http, 'listening');
+    // It listens at a port.
     const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
     return { http, origin };
   };
@@ -131,6 +133,7 @@ const TOOLS = MAIL_TOOLS.map(({ name, title, description, input, annotations }) 
     name,
     title,
     description,
+    // The input of every tool is an object.
     inputSchema: inputSchema as { type: 'object' },
     annotations: { title, ...annotations },
   };
@@ -144,9 +147,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
-    size += (chunk as Buffer).length;
+    // Without an encoding its pieces are bytes.
+    const bytes = chunk as Buffer;
+    size += bytes.length;
     if (size > MOST_BYTES) return undefined;
-    chunks.push(chunk as Buffer);
+    chunks.push(bytes);
   }
   return Buffer.concat(chunks);
 }

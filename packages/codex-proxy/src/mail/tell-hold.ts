@@ -1,20 +1,25 @@
+import { clip } from '@parley/runtimes';
+
 import type { Audit } from '../audit/open-audit.ts';
 import type { Log } from '../logger.ts';
 import type { Params } from '../wire/message.ts';
-import type { Addressee } from './courier.ts';
+import type { Addressee } from './mail-delivery.ts';
 import type { Hold } from './mail-budget.ts';
 
 export interface TellHoldDeps {
   audit: Pick<Audit, 'noteEnd'>;
   notify: (method: string, params: Params) => void;
+  /** Tells whoever watches the session beside its client. */
+  tellOthers: (agentId: string, warning: string, facts: Record<string, unknown>) => void;
   newId: () => string;
   log: Log;
 }
 
-/** Puts each mail that is held on record once, and tells the client once for each sender that was stopped. */
+/** Puts each mail that is held on record once, and tells the client, and the hub, once for each sender that was stopped. */
 export function createTellHold({
   audit,
   notify,
+  tellOthers,
   newId,
   log,
 }: TellHoldDeps): (session: Addressee, hold: Hold) => void {
@@ -41,6 +46,7 @@ export function createTellHold({
     const { from, reason, limit } = hold;
     log('warn', 'mail is held', { agent_id: agentId, identity, from, reason, limit });
     const facts = { identity, agent_id: agentId, from, reason, limit, held: ids.length };
+    tellOthers(agentId, message, { from: from && clip(from, 200), reason, limit, held: ids.length });
     notify('notifications/message', { level: 'warning', logger: 'mail', data: { message, ...facts } });
   };
 }

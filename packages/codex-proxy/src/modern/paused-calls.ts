@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { canonicalJson } from '@parley/protocol';
+import { canonicalJson, fieldsOf, abortReason } from '@parley/protocol';
 
 import { invalidParams } from '../errors.ts';
 import type { Params, RpcId } from '../wire/message.ts';
@@ -33,7 +33,7 @@ export interface PausedCalls {
   ask(agentId: string, params: Params, signal: AbortSignal): Promise<UpstreamAnswer>;
 }
 
-interface Call {
+interface PausedCall {
   /** The tool and its arguments: the same again, or it is another call. */
   binding: string;
   /** Of the last time that it was made. */
@@ -57,17 +57,17 @@ interface Question {
  * itself goes on here, so nothing of it needs to travel.
  */
 export function createPausedCalls(keepMs: number): PausedCalls {
-  const calls = new Set<Call>();
-  const pausedByState = new Map<string, Call>();
+  const calls = new Set<PausedCall>();
+  const pausedByState = new Map<string, PausedCall>();
   const questions = new Map<string, Question>();
   let lastQuestion = 0;
 
-  const questionsOf = ({ agents }: Call): [string, Question][] =>
+  const questionsOf = ({ agents }: PausedCall): [string, Question][] =>
     [...questions].filter(([, { agentId }]) => agents.has(agentId));
 
-  function begin({ id, params }: IncomingCall, start: (caller: Caller) => Promise<unknown>): Call {
+  function begin({ id, params }: IncomingCall, start: (caller: Caller) => Promise<unknown>): PausedCall {
     const controller = new AbortController();
-    const call: Call = {
+    const call: PausedCall = {
       id,
       binding: bindingOf(params),
       agents: new Set(),
@@ -89,20 +89,20 @@ export function createPausedCalls(keepMs: number): PausedCalls {
     return call;
   }
 
-  function takeUp({ id: madeAgain, params }: IncomingCall): Call {
+  function takeUp({ id: madeAgain, params }: IncomingCall): PausedCall {
     const { requestState, inputResponses } = params;
     const call = typeof requestState === 'string' ? pausedByState.get(requestState) : undefined;
     if (call === undefined || call.binding !== bindingOf(params))
       throw invalidParams('requestState is altered, used, expired or of another call');
     pausedByState.delete(String(requestState));
     call.id = madeAgain;
-    const given = (inputResponses ?? {}) as Params;
+    const given = fieldsOf(inputResponses);
     for (const [id, { answer }] of questionsOf(call))
       if (Object.hasOwn(given, id)) answer({ result: given[id] });
     return call;
   }
 
-  function pause(call: Call, open: [string, Question][]): Params {
+  function pause(call: PausedCall, open: [string, Question][]): Params {
     const requestState = randomBytes(32).toString('base64url');
     pausedByState.set(requestState, call);
     setTimeout(() => pausedByState.delete(requestState), keepMs).unref();
@@ -113,7 +113,7 @@ export function createPausedCalls(keepMs: number): PausedCalls {
     return { resultType: 'input_required', inputRequests: Object.fromEntries(asked), requestState };
   }
 
-  async function wait(call: Call): Promise<unknown> {
+  async function wait(call: PausedCall): Promise<unknown> {
     for (;;) {
       if (call.isDone) return call.outcome;
       const open = questionsOf(call);
@@ -143,9 +143,9 @@ export function createPausedCalls(keepMs: number): PausedCalls {
           return reject(new Error('the client cannot be asked'));
         const withdraw = (): void => {
           questions.delete(id);
-          reject(signal.reason as Error);
+          reject(abortReason(signal));
         };
-        if (signal.aborted) return reject(signal.reason as Error);
+        if (signal.aborted) return reject(abortReason(signal));
         signal.addEventListener('abort', withdraw, { once: true });
         const answer = (given: UpstreamAnswer): void => {
           questions.delete(id);

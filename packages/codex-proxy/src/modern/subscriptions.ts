@@ -1,3 +1,4 @@
+import { fieldsOf } from '@parley/protocol';
 import { invalidParams } from '../errors.ts';
 import type { Params, RpcId } from '../wire/message.ts';
 import { SUBSCRIPTION_ID } from './revision.ts';
@@ -19,7 +20,7 @@ export function createSubscriptions(notify: (method: string, params: Params) => 
     async listen(id, { notifications: wanted }, signal) {
       if (wanted === null || typeof wanted !== 'object') throw invalidParams('notifications is missing');
       if (endById.size >= MOST_OPEN) throw invalidParams(`there are ${MOST_OPEN} subscriptions already`);
-      const { toolsListChanged } = wanted as Params;
+      const { toolsListChanged } = fieldsOf(wanted);
       const honoured = toolsListChanged === true ? { toolsListChanged } : {};
       const stamp = { _meta: { [SUBSCRIPTION_ID]: id } };
       notify('notifications/subscriptions/acknowledged', { notifications: honoured, ...stamp });

@@ -7,7 +7,7 @@ import type { TurnResult } from '@parley/runtimes';
 
 import type { Log } from '../logger.ts';
 import type { SessionRecord } from './session-record.ts';
-import { summaryPath } from './summary-path.ts';
+import { SUMMARY, summaryPath } from './summary-path.ts';
 
 /** What sessions leave for whoever resumes them: the agent's own summary, or the proxy's note of the last turn. */
 export interface LeftBehind {
@@ -25,45 +25,69 @@ export interface LeftBehind {
 export const SUMMARY_PROMPT =
   'This session is about to be closed. Do not start any work or use any tool. In at most 300 words, sum up for whoever resumes it: the goal, what was done and decided, what is open, and the next step.';
 
+/** Far less than a client gives a server to end. */
+const SOON_MS = 100;
+const SNAPSHOT = 'snapshot.md';
 const PROMPT_CHARS = 1_000;
 const ANSWER_CHARS = 4_000;
 
-/** Keeps `summary.md` and `snapshot.md` in the folder of each thread; what concerns one thread is written in order. */
+/** What is to stand in the folder of a thread; null: nothing, whatever stands there. */
+interface Owed {
+  snapshot?: () => string;
+  summary?: string | null;
+}
+
+/** Keeps `summary.md` and `snapshot.md` in the folder of each thread; of notes that follow each other closely only the last is written. */
 export function createLeftBehind(teamFolder: string, log: Log, now: () => Date): LeftBehind {
+  const owedByFolder = new Map<string, Owed>();
+  const timers = new Map<string, NodeJS.Timeout>();
   const writes = new Map<string, Promise<void>>();
 
-  const inOrder = (path: string, write: () => Promise<unknown>): void => {
-    const done = (writes.get(path) ?? Promise.resolve())
-      .then(write)
-      .then(
-        () => {},
-        (error: unknown) =>
-          log('error', 'what a session leaves behind could not be written', { path, error: String(error) }),
-      )
-      .then(() => {
-        if (writes.get(path) === done) writes.delete(path);
-      });
-    writes.set(path, done);
+  const settle = async (folder: string, { snapshot, summary }: Owed): Promise<void> => {
+    try {
+      if (snapshot !== undefined) await writeWhole(join(folder, SNAPSHOT), snapshot());
+      if (summary === null) await rm(join(folder, SUMMARY), { force: true });
+      else if (summary !== undefined) await writeWhole(join(folder, SUMMARY), summary);
+    } catch (error) {
+      log('error', 'what a session leaves behind could not be written', { folder, error: String(error) });
+    }
+  };
+  /** Writes what is owed now; settles when it stands there, and all that was owed before. */
+  const write = async (folder: string): Promise<void> => {
+    clearTimeout(timers.get(folder));
+    timers.delete(folder);
+    const owed = owedByFolder.get(folder);
+    owedByFolder.delete(folder);
+    const before = writes.get(folder) ?? Promise.resolve();
+    if (owed === undefined) return before;
+    const done = before.then(() => settle(folder, owed));
+    writes.set(folder, done);
+    await done;
+    if (writes.get(folder) === done) writes.delete(folder);
+  };
+  const owe = (record: SessionRecord, owed: Owed): void => {
+    const summary = summaryPath(teamFolder, record);
+    if (summary === undefined) return;
+    const folder = dirname(summary);
+    owedByFolder.set(folder, { ...owedByFolder.get(folder), ...owed });
+    if (!timers.has(folder))
+      timers.set(
+        folder,
+        setTimeout(() => void write(folder), SOON_MS),
+      );
   };
   const read = async (path: string): Promise<string | undefined> => {
-    await writes.get(dirname(path));
+    await write(dirname(path));
     const text = await readFile(path, 'utf8').catch(() => '');
-    return text.trim() || undefined;
+    // Whoever wrote it: an earlier version, or somebody else.
+    return fit(text).trim() || undefined;
   };
   const left: LeftBehind = {
     noteTurn(record, prompt, end) {
-      const summary = summaryPath(teamFolder, record);
-      if (summary === undefined) return;
-      const text = snapshotOf(now(), prompt, end);
-      inOrder(dirname(summary), async () => {
-        await writeWhole(snapshotPath(summary), text);
-        await rm(summary, { force: true });
-      });
+      const at = now();
+      owe(record, { snapshot: () => snapshotOf(at, prompt, end), summary: null });
     },
-    keepSummary(record, text) {
-      const summary = summaryPath(teamFolder, record);
-      if (summary !== undefined) inOrder(dirname(summary), () => writeWhole(summary, `${fit(text)}\n`));
-    },
+    keepSummary: (record, text) => owe(record, { summary: `${fit(text)}\n` }),
     async summaryOf(record) {
       const summary = summaryPath(teamFolder, record);
       return summary === undefined ? undefined : read(summary);
@@ -75,26 +99,22 @@ export function createLeftBehind(teamFolder: string, log: Log, now: () => Date):
       if (summary !== undefined) return `Summary of this session when it was closed:\n\n${summary}`;
       const path = summaryPath(teamFolder, record);
       if (record.status !== 'interrupted' || path === undefined) return undefined;
-      const snapshot = await read(snapshotPath(path));
+      const snapshot = await read(join(dirname(path), SNAPSHOT));
       return (
         snapshot &&
         `This session was closed before it could sum up. Its last turn, as noted then:\n\n${snapshot}`
       );
     },
     async written() {
-      await Promise.all(writes.values());
+      await Promise.all([...new Set([...owedByFolder.keys(), ...writes.keys()])].map(write));
     },
   };
   return left;
 }
 
-function snapshotPath(summary: string): string {
-  return join(dirname(summary), 'snapshot.md');
-}
-
 function snapshotOf(at: Date, prompt: string, end: TurnResult | Error): string {
   const said = end instanceof Error ? '' : end.text;
-  const how = end instanceof Error ? `failed: ${end.message}` : end.status;
+  const how = end instanceof Error ? `failed: ${truncate(fit(end.message), PROMPT_CHARS)}` : end.status;
   const parts = [
     `It ended ${at.toISOString()} (${how}).`,
     `Asked:\n\n${truncate(fit(prompt), PROMPT_CHARS)}`,

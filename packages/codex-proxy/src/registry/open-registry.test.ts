@@ -1,8 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { openRegistry } from './open-registry.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -51,6 +61,66 @@ test('[FR-5.1] [FR-5.2] [FR-5.5] each change is on disk, whole, and for the user
   expect(readdirSync(dirname(path))).toEqual(['registry.json']);
 });
 
+test('[FR-5.5] what is saved is synced, the file before its name', async () => {
+  const registry = await open();
+  const handle = await openFile(tmpdir(), 'r');
+  const handles = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const sync = Reflect.get(handles, 'sync');
+  const synced: number[] = [];
+  const spy = vi.spyOn(handles, 'sync').mockImplementation(function (this: FileHandle) {
+    synced.push(fstatSync(this.fd).ino);
+    return sync.call(this);
+  });
+  onTestFinished(() => spy.mockRestore());
+  registry.put(record(1));
+  await registry.saved();
+  expect(synced.slice(-2)).toEqual([statSync(path).ino, statSync(dirname(path)).ino]);
+});
+
+test('what may be written soon is written once with what follows, at once when it is asked for or something else is put', async () => {
+  const registry = await open();
+  registry.put(record(1));
+  await registry.saved();
+  const written = () => onDisk().sessions.map(({ agent_id, status }) => [agent_id, status]);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const before = statSync(path).ino;
+  for (const status of ['busy', 'idle', 'busy'] as const) registry.put(record(1, { status }), 'soon');
+  // As long as another takes to write.
+  const other = await openRegistry(
+    `${path}.other`,
+    () => {},
+    () => new Date(0),
+  );
+  other.put(record(9));
+  await other.saved();
+  expect(statSync(path).ino).toBe(before);
+  vi.runAllTimers();
+  vi.useRealTimers();
+  await vi.waitFor(() => expect(written()).toEqual([['codex:1', 'busy']]), { timeout: 60_000 });
+  registry.put(record(1, { status: 'idle' }), 'soon');
+  registry.put(record(2));
+  await registry.saved();
+  expect(written()).toEqual([
+    ['codex:1', 'idle'],
+    ['codex:2', 'idle'],
+  ]);
+  registry.put(record(2, { status: 'busy' }), 'soon');
+  await registry.saved();
+  expect(written()[1]).toEqual(['codex:2', 'busy']);
+});
+
+test('labels of an older version are without secrets too, and stay so', async () => {
+  mkdirSync(dirname(path), { recursive: true });
+  const old = record(1, { tag: 'use sk-abcdefghijklmnopqrst', status: 'busy' });
+  writeFileSync(path, JSON.stringify({ version: 1, sessions: [old] }));
+  const registry = await open();
+  expect(registry.get('codex:1')?.tag).toBe('use [redacted]');
+  registry.put({ ...old, status: 'closed' });
+  await registry.saved();
+  expect(readFileSync(path, 'utf8')).not.toContain('sk-abc');
+});
+
 test('[FR-3.2] what was active is stale after a start, what had ended stays as it was', async () => {
   const before = await open();
   before.put(record(1, { status: 'busy' }));
@@ -73,14 +143,14 @@ test('fields of another version are kept', async () => {
   expect(onDisk()).toEqual({ version: 1, note: 'mine', sessions: [{ ...session, status: 'busy' }] });
 });
 
-describe('[C-PROXY-31] a file that cannot be understood is set aside and told', () => {
+describe('a file that cannot be understood is set aside and told', () => {
   test.each([
     ['empty', ''],
     ['cut', '{"version":1,"sessions":[{"agent_id":"co'],
     ['garbage', '\u0000\u0001 nothing'],
     ['of a newer version', '{"version":2,"sessions":[]}'],
     ['of another shape', '{"version":1,"sessions":[{"agent_id":7}]}'],
-  ])('%s', async (_what, text) => {
+  ])('[C-PROXY-31] %s', async (_what, text) => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     const registry = await open();

@@ -1,4 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
+
+import { MailTally } from '../mail/mail-budget.ts';
 
 /** What a session is doing, or how it ended; `stale`: the proxy that drove it is gone. */
 const STATUSES = ['busy', 'idle', 'closed', 'interrupted', 'stale'] as const;
@@ -29,6 +31,10 @@ const SessionRecordSchema = z.looseObject({
   agent_source: text.nullable().optional(),
   /** Whether mail starts turns of this session; the configuration says so unless this does. */
   auto_mail: z.boolean().nullable().optional(),
+  /** What marks its mail, so that it is found in the record of its thread; nothing that is shown to anybody. */
+  mail_key: text.nullable().optional(),
+  /** What mail has used up of its budgets; none where that cannot be understood. */
+  mail_tally: MailTally.nullable().optional().catch(null),
 });
 
 export type SessionRecord = z.output<typeof SessionRecordSchema>;

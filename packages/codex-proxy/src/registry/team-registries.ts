@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { writeWhole } from '@parley/mail';
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorText } from '@parley/protocol';
 import { lockFile } from '@parley/sqlite';
 
 import { isActive, RegistrySchema, type SessionRecord } from './session-record.ts';
@@ -40,7 +40,7 @@ async function readInstance(folder: string, identity: string): Promise<InstanceR
     );
     return { identity, running, sessions: seen.toReversed(), problem: undefined };
   } catch (error) {
-    return { identity, running, sessions: [], problem: (error as Error).message.slice(0, 200) };
+    return { identity, running, sessions: [], problem: errorText(error).slice(0, 200) };
   }
 }
 

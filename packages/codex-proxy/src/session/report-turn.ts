@@ -3,14 +3,8 @@ import type { ChildExit, TurnResult } from '@parley/runtimes';
 import { childFault, deadChild, howEnded } from '../child-fault.ts';
 import { proxyError } from '../errors.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
+import type { ToolResult } from '../tool-result.ts';
 import type { TurnReport } from './session.ts';
-
-/** The result of a tool, as MCP has it. */
-export interface ToolResult {
-  content: { type: 'text'; text: string }[];
-  structuredContent?: Record<string, unknown>;
-  isError?: boolean;
-}
 
 /** Turns what a turn came to into the client's answer: a result, or the error that is thrown. */
 export function reportTurn(

@@ -141,7 +141,7 @@ function check(world: World, effect: Effect): void {
   }
 }
 
-test('[FR-8.9] [FR-17.10] [FR-17.11] whatever happens in whatever order, the rules hold and each request is answered exactly once', () => {
+test('[FR-8.9] [FR-17.10] [FR-17.11] [PROXY-X5] whatever happens in whatever order, the rules hold and each request is answered exactly once', () => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 60 }), fc.boolean(), (moves, closeAtEnd) => {
       const world: World = {

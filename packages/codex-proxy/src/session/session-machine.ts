@@ -53,7 +53,7 @@ export type SessionEffect<P, R> =
   | { type: 'closed'; interrupted: boolean; summary: R | undefined }
   | { type: 'answer_close'; request: RequestKey };
 
-export interface Step<P, R> {
+export interface Transition<P, R> {
   state: SessionState<P>;
   effects: SessionEffect<P, R>[];
 }
@@ -72,7 +72,7 @@ export function newSession<P>(): SessionState<P> {
 }
 
 /** Close goes before cancel and time-out, those before the client's turns, those before mail; one turn at a time. */
-export function stepSession<P, R>(state: SessionState<P>, input: SessionInput<P, R>): Step<P, R> {
+export function stepSession<P, R>(state: SessionState<P>, input: SessionInput<P, R>): Transition<P, R> {
   switch (input.type) {
     case 'client_turn':
       return takeTurn(state, input);
@@ -97,7 +97,10 @@ export function stepSession<P, R>(state: SessionState<P>, input: SessionInput<P,
   return { state: { ...state, queue: [], mailWaiting: false, dead: true }, effects: flush(state, 'dead') };
 }
 
-function takeTurn<P, R>(state: SessionState<P>, input: { request: RequestKey; payload: P }): Step<P, R> {
+function takeTurn<P, R>(
+  state: SessionState<P>,
+  input: { request: RequestKey; payload: P },
+): Transition<P, R> {
   const { request, payload } = input;
   const refusal = state.phase === 'closing' || state.phase === 'closed' ? 'closed' : state.dead && 'dead';
   if (refusal !== false) return { state, effects: [answer(request, refusal)] };
@@ -109,7 +112,7 @@ function start<P, R>(
   state: SessionState<P>,
   source: TurnSource,
   asked?: { request: RequestKey; payload: P },
-): Step<P, R> {
+): Transition<P, R> {
   const turn = state.lastTurn + 1;
   return {
     state: {
@@ -123,7 +126,7 @@ function start<P, R>(
   };
 }
 
-function cancel<P, R>(state: SessionState<P>, request: RequestKey): Step<P, R> {
+function cancel<P, R>(state: SessionState<P>, request: RequestKey): Transition<P, R> {
   if (state.running?.request === request) return stop(state, 'cancelled');
   const queue = state.queue.filter((queued) => queued.request !== request);
   if (queue.length === state.queue.length) return only(state);
@@ -131,7 +134,7 @@ function cancel<P, R>(state: SessionState<P>, request: RequestKey): Step<P, R> {
 }
 
 /** A turn is stopped once, for the first reason. */
-function stop<P, R>(state: SessionState<P>, reason: Stop): Step<P, R> {
+function stop<P, R>(state: SessionState<P>, reason: Stop): Transition<P, R> {
   const { running } = state;
   if (running === undefined || running.stop !== undefined || running.source === 'summary') return only(state);
   return {
@@ -140,7 +143,7 @@ function stop<P, R>(state: SessionState<P>, reason: Stop): Step<P, R> {
   };
 }
 
-function graceOver<P, R>(state: SessionState<P>, turn: number): Step<P, R> {
+function graceOver<P, R>(state: SessionState<P>, turn: number): Transition<P, R> {
   const { running } = state;
   if (running?.turn !== turn || running.stop === undefined || running.request === undefined)
     return only(state);
@@ -153,7 +156,7 @@ function graceOver<P, R>(state: SessionState<P>, turn: number): Step<P, R> {
 function turnEnded<P, R>(
   state: SessionState<P>,
   input: { turn: number; result: R; completed: boolean; lost: boolean },
-): Step<P, R> {
+): Transition<P, R> {
   const { running } = state;
   if (running?.turn !== input.turn) return only(state);
   const { request, stop: stopped, source } = running;
@@ -167,7 +170,7 @@ function following<P, R>(
   state: SessionState<P>,
   source: TurnSource,
   { result, completed, lost }: { result: R; completed: boolean; lost: boolean },
-): Step<P, R> {
+): Transition<P, R> {
   if (source === 'summary') return finish<P, R>(state, !completed, completed ? result : undefined);
   if (lost) return finish<P, R>(state, true, undefined);
   if (state.phase === 'closing')
@@ -180,7 +183,7 @@ function following<P, R>(
 function close<P, R>(
   state: SessionState<P>,
   { request, summary }: { request: RequestKey; summary: 'when_busy' | 'always' },
-): Step<P, R> {
+): Transition<P, R> {
   if (state.phase === 'closed') return { state, effects: [{ type: 'answer_close', request }] };
   const asked = { ...state, closers: [...state.closers, request] };
   if (state.phase === 'closing') return only(asked);
@@ -199,7 +202,7 @@ function close<P, R>(
 }
 
 /** The time for closing is over; what still runs is stopped and its end no longer waited for. */
-function giveUp<P, R>(state: SessionState<P>): Step<P, R> {
+function giveUp<P, R>(state: SessionState<P>): Transition<P, R> {
   const { running } = state;
   const finished = finish<P, R>({ ...state, running: undefined }, true, undefined);
   return {
@@ -212,7 +215,11 @@ function giveUp<P, R>(state: SessionState<P>): Step<P, R> {
   };
 }
 
-function finish<P, R>(state: SessionState<P>, interrupted: boolean, summary: R | undefined): Step<P, R> {
+function finish<P, R>(
+  state: SessionState<P>,
+  interrupted: boolean,
+  summary: R | undefined,
+): Transition<P, R> {
   return {
     state: { ...state, phase: 'closed', queue: [], mailWaiting: false, closers: [] },
     effects: [
@@ -231,6 +238,6 @@ function answer<P, R>(request: RequestKey, how: TurnAnswer, result?: R): Session
   return { type: 'answer', request, how, result };
 }
 
-function only<P, R>(state: SessionState<P>): Step<P, R> {
+function only<P, R>(state: SessionState<P>): Transition<P, R> {
   return { state, effects: [] };
 }

@@ -11,6 +11,7 @@ import { CONTEXT_NAME, contextLines, withContext } from '../context/describe-con
 import { readContext } from '../context/read-context.ts';
 import type { Log } from '../logger.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
+import { resumeWhenFree } from './resume-when-free.ts';
 
 /** How a thread is started, and again when it is resumed. */
 export interface Launch {
@@ -38,7 +39,7 @@ export interface SessionThreadDeps {
 }
 
 /** A turn's own part of its input. */
-export interface TurnRequest extends Pick<TurnInput, 'prompt' | 'untrusted' | 'signal' | 'onSent'> {
+export interface TurnRequest extends Pick<TurnInput, 'prompt' | 'untrusted' | 'signal' | 'onTaken'> {
   /** Told as a message of the developer. */
   instructions?: string | undefined;
 }
@@ -51,7 +52,12 @@ export interface SessionThread {
   /** Settles anew how it is loaded; only before it is. */
   prepare(launch: Launch): void;
   run(request: TurnRequest): Promise<TurnResult>;
+  /** Which of these marks stand in Codex's own record of the thread. */
+  find(marks: readonly string[]): Promise<ReadonlySet<string>>;
 }
+
+/** No Codex outlives its proxy by so much. */
+const LET_GO_MS = 5_000;
 
 /** Drives one thread; `record` and `update` are the session's own. */
 export function createSessionThread(
@@ -91,7 +97,7 @@ export function createSessionThread(
   const load = async (codex: Codex, id: string): Promise<void> => {
     deps.threadKnown(id);
     try {
-      await codex.resumeThread(id, await options());
+      await resumeWhenFree(codex, id, await options(), AbortSignal.timeout(LET_GO_MS));
       isLoaded = true;
     } catch (error) {
       if (!(error instanceof RuntimeError) || error.code !== 'NOT_RESUMABLE') throw error;
@@ -103,6 +109,13 @@ export function createSessionThread(
     }
   };
 
+  /** The child, with the thread loaded where there is one. */
+  const ready = async (): Promise<Codex> => {
+    const codex = await deps.awake();
+    if (threadId !== undefined && !isLoaded) await load(codex, threadId);
+    return codex;
+  };
+
   return {
     id: () => threadId,
     isLoaded: () => isLoaded,
@@ -112,8 +125,7 @@ export function createSessionThread(
       const work = await readContext(cwd);
       if (work.branch !== branch || work.repo_root !== repo_root) session.update({ ...work });
       const context = { ...work, identity, team };
-      const codex = await deps.awake();
-      if (threadId !== undefined && !isLoaded) await load(codex, threadId);
+      const codex = await ready();
       const prompt =
         preface?.goes === 'before_prompt' ? `${preface.text}\n\n---\n\n${input.prompt}` : input.prompt;
       if (threadId === undefined) {
@@ -134,6 +146,10 @@ export function createSessionThread(
       ];
       allTold();
       return codex.runTurn(threadId, { ...input, prompt, context: blocks });
+    },
+    async find(marks) {
+      const codex = await ready();
+      return threadId === undefined ? new Set() : codex.findInThread(threadId, marks);
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { TurnResult } from '@parley/runtimes';
 
-import type { Audit } from '../audit/open-audit.ts';
-import type { Addressee, Courier } from '../mail/courier.ts';
-import type { EndedTurn, OpenSession, StartedTurn } from '../onlooker.ts';
+import type { Addressee, MailDelivery } from '../mail/mail-delivery.ts';
+import type { OpenSession } from '../session-observer.ts';
 import { SUMMARY_PROMPT } from '../registry/left-behind.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { RpcId } from '../wire/message.ts';
+import { auditedTurn, type AuditedTurnDeps } from './audited-turn.ts';
 import {
   newSession,
   type RequestKey,
@@ -22,6 +22,7 @@ import {
   type SessionThreadDeps,
   type TurnRequest,
 } from './session-thread.ts';
+import { createTimers } from './timers.ts';
 
 /** How a turn ended: as the driver tells it, or what it threw because there was none. */
 type TurnEnd = TurnResult | Error;
@@ -39,21 +40,18 @@ export interface SessionLimits {
   closeMs: number;
 }
 
-export interface SessionDeps extends SessionThreadDeps {
+export interface SessionDeps extends SessionThreadDeps, AuditedTurnDeps {
   limits: SessionLimits;
   now: () => Date;
-  audit: Pick<Audit, 'note' | 'noteEnd'>;
-  courier: Pick<Courier, 'next' | 'sent' | 'turnOver' | 'rearm'>;
-  /** The record as it is now; called at every change. */
-  save: (record: SessionRecord) => void;
+  mailDelivery: Pick<MailDelivery, 'settle' | 'next' | 'taken' | 'turnOver' | 'rearm'>;
+  /** The record as it is now; called at every change. That a turn has begun or ended can wait a moment. */
+  save: (record: SessionRecord, when?: 'now' | 'soon') => void;
   /** Closing has begun: nobody is asked any more. */
   refuseApprovals: () => void;
-  turnStarted: (turn: StartedTurn) => void;
-  turnEnded: (turn: EndedTurn) => void;
   closed: (interrupted: boolean, summary: string | undefined) => void;
 }
 
-export interface Session extends OpenSession, Addressee {
+export interface CodexSession extends OpenSession, Addressee {
   readonly agentId: string;
   readonly identity: string;
   threadId(): string | undefined;
@@ -96,7 +94,7 @@ export function createSession(
   launch: Launch,
   initial: SessionRecord,
   leftBehind?: Preface,
-): Session {
+): CodexSession {
   const { limits } = deps;
   let state = newSession<Turn>();
   let record = initial;
@@ -104,17 +102,19 @@ export function createSession(
   let hasEnded = false;
   let lastRequest = 0;
   let runningRequest: (() => RpcId) | undefined;
+  /** The thread may have mail that is not marked: another process drove it, or a turn with mail went wrong. */
+  let mailInDoubt = initial.backend_id !== null;
   const reports = new Map<RequestKey, (report: TurnReport) => void>();
   const closings = new Map<RequestKey, () => void>();
   const controllers = new Map<number, AbortController>();
-  const timers = new Set<NodeJS.Timeout>();
+  const timers = createTimers();
 
   function feed(input: SessionInput<Turn, TurnEnd>): void {
     const step = stepSession(state, input);
     state = step.state;
     const status = state.phase === 'closing' ? 'busy' : state.phase;
     const hasMoved = status !== record.status || input.type === 'turn_ended';
-    if (status !== 'closed' && hasMoved) update({ status });
+    if (status !== 'closed' && hasMoved) update({ status }, 'soon');
     for (const effect of step.effects) carryOut(effect);
   }
 
@@ -125,7 +125,7 @@ export function createSession(
         return;
       case 'interrupt':
         controllers.get(effect.turn)?.abort(new Error('interrupted'));
-        later(limits.graceMs, () => feed({ type: 'grace_over', turn: effect.turn }));
+        timers.later(limits.graceMs, () => feed({ type: 'grace_over', turn: effect.turn }));
         return;
       case 'answer':
         reports.get(effect.request)?.({ how: effect.how, end: effect.result });
@@ -133,7 +133,10 @@ export function createSession(
         return;
       case 'closing':
         deps.refuseApprovals();
-        later(limits.closeMs, () => feed({ type: 'close_timed_out' }));
+        timers.later(limits.closeMs, () => {
+          warn('a session did not sum up in time', { timeout_ms: limits.closeMs });
+          feed({ type: 'close_timed_out' });
+        });
         return;
       case 'closed':
         end(effect.interrupted, effect.summary);
@@ -145,7 +148,6 @@ export function createSession(
   }
 
   function end(interrupted: boolean, summary: TurnEnd | undefined): void {
-    for (const timer of timers) clearTimeout(timer);
     timers.clear();
     update({ status: interrupted ? 'interrupted' : 'closed' });
     hasEnded = true;
@@ -157,14 +159,18 @@ export function createSession(
     const controller = new AbortController();
     controllers.set(turn, controller);
     const clock =
-      source === 'summary' ? undefined : later(limits.turnMs, () => feed({ type: 'turn_timed_out', turn }));
+      source === 'summary' ? undefined : timers.later(limits.turnMs, () => timedOut(turn, source));
     const { signal } = controller;
     const { requestId, ...asked } = payload ?? { prompt: SUMMARY_PROMPT };
     runningRequest = requestId;
     let result: TurnEnd;
     let wasBrought = source !== 'mail';
     try {
-      if (source === 'client') deps.courier.rearm(session);
+      if (source === 'client') {
+        deps.mailDelivery.rearm(session);
+        // What the agent has it shall not find unread; whatever keeps Codex from telling, the turn itself will show.
+        if (mailInDoubt) await settleMail().catch(() => {});
+      }
       if (source === 'mail') ({ result, wasBrought } = await bringMail(signal));
       else result = await audited(source, { ...asked, signal });
     } catch (error) {
@@ -172,73 +178,67 @@ export function createSession(
     }
     controllers.delete(turn);
     runningRequest = undefined;
-    cancelLater(clock);
+    timers.cancel(clock);
     const completed = !(result instanceof Error) && result.status === 'completed';
     // Mail that could not be brought is no reason to give a session up that its client has.
     const lost = source === 'mail' ? thread.id() === undefined : !thread.isLoaded();
     feed({ type: 'turn_ended', turn, result, completed, lost });
-    if (!hasEnded) deps.courier.turnOver(session, wasBrought);
+    if (!hasEnded) deps.mailDelivery.turnOver(session, wasBrought);
+  }
+
+  function timedOut(turn: number, source: TurnSource): void {
+    warn('a turn took too long and is interrupted', { source, timeout_ms: limits.turnMs });
+    feed({ type: 'turn_timed_out', turn });
+  }
+
+  function warn(message: string, facts: Record<string, unknown>): void {
+    deps.log('warn', message, { agent_id: initial.agent_id, identity: initial.identity, ...facts });
+  }
+
+  async function settleMail(): Promise<void> {
+    mailInDoubt = !(await deps.mailDelivery.settle(session, (marks) => thread.find(marks)));
   }
 
   /** A turn of its own for unread mail, which counts as read once the child has it. */
   async function bringMail(signal: AbortSignal): Promise<{ result: TurnEnd; wasBrought: boolean }> {
-    const mail = await deps.courier.next(session);
+    if (mailInDoubt) await settleMail();
+    if (mailInDoubt) return { result: NO_MAIL, wasBrought: false };
+    const mail = await deps.mailDelivery.next(session);
     if (mail === undefined) return { result: NO_MAIL, wasBrought: true };
     const { prompt, untrusted, ids } = mail;
     let delivery: Promise<boolean> | undefined;
-    const onSent = (): void => {
-      delivery = deps.courier.sent(session, mail);
+    const onTaken = (): void => {
+      delivery = deps.mailDelivery.taken(session, mail);
     };
-    const result = await audited('mail', { prompt, untrusted, signal, onSent }, ids);
-    return { result, wasBrought: (await delivery) === true };
+    mailInDoubt = true;
+    const result = await audited('mail', { prompt, untrusted, signal, onTaken }, ids);
+    mailInDoubt = (await delivery) !== true;
+    return { result, wasBrought: !mailInDoubt };
   }
 
-  async function audited(
+  function audited(
     source: TurnSource,
     request: TurnRequest,
-    message_ids?: readonly string[],
+    messageIds?: readonly string[],
   ): Promise<TurnResult> {
-    const facts = { source, agent_id: initial.agent_id, identity: initial.identity };
-    const mails = message_ids === undefined ? {} : { message_ids };
-    const note = { event: 'turn', ...facts, summary: request.prompt, ...mails } as const;
-    const correlation_id = deps.audit.note(note);
-    deps.turnStarted({ source, prompt: request.prompt });
-    const over = { event: 'turn_end', ...facts, correlation_id } as const;
-    try {
-      const result = await thread.run(request);
-      deps.audit.noteEnd({ ...over, status: result.status, duration_ms: result.durationMs });
-      deps.turnEnded({ end: result, stop: result.status === 'completed' ? undefined : state.running?.stop });
-      return result;
-    } catch (error) {
-      deps.audit.noteEnd({ ...over, status: 'refused' });
-      deps.turnEnded({ end: error as Error, stop: state.running?.stop });
-      throw error;
-    }
+    const { agent_id: agentId, identity } = initial;
+    const facts = { agentId, identity, source, prompt: request.prompt, messageIds };
+    return auditedTurn(
+      deps,
+      facts,
+      () => state.running?.stop,
+      () => thread.run(request),
+    );
   }
 
-  function update(change: Partial<SessionRecord>): void {
+  function update(change: Partial<SessionRecord>, when?: 'now' | 'soon'): void {
     // A turn that outlives its session must not touch what may have been taken up again.
     if (hasEnded) return;
     record = { ...record, ...change, last_active: deps.now().toISOString() };
-    deps.save(record);
+    deps.save(record, when);
   }
 
-  function later(ms: number, run: () => void): NodeJS.Timeout {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      run();
-    }, ms);
-    timers.add(timer);
-    return timer;
-  }
-
-  function cancelLater(timer: NodeJS.Timeout | undefined): void {
-    if (timer === undefined) return;
-    clearTimeout(timer);
-    timers.delete(timer);
-  }
-
-  const session: Session = {
+  const session: CodexSession = {
     agentId: initial.agent_id,
     identity: initial.identity,
     record: () => record,
@@ -273,7 +273,15 @@ export function createSession(
     },
     childDied: () => feed({ type: 'child_died' }),
     autoMail: () => record.auto_mail ?? undefined,
-    set: update,
+    mailKey: () => record.mail_key ?? '',
+    mailTally: () => record.mail_tally ?? undefined,
+    keepMailTally(tally) {
+      const mail_tally = tally ?? null;
+      if (hasEnded || mail_tally === (record.mail_tally ?? null)) return;
+      record = { ...record, mail_tally };
+      deps.save(record);
+    },
+    set: (change) => update(change),
     prepare(launched, change) {
       update(change);
       thread.prepare(launched);

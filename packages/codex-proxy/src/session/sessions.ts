@@ -7,14 +7,14 @@ import { proxyError } from '../errors.ts';
 import type { Identities } from '../identity/identities.ts';
 import type { TeamNames } from '../identity/team-names.ts';
 import type { Log } from '../logger.ts';
-import type { Courier } from '../mail/courier.ts';
+import type { MailDelivery } from '../mail/mail-delivery.ts';
 import type { Membership } from '../mail/membership.ts';
 import type { SessionServer } from '../mail/session-server.ts';
-import type { Onlooker, StartedTurn } from '../onlooker.ts';
+import type { SessionObserver, StartedTurn } from '../session-observer.ts';
 import type { LeftBehind } from '../registry/left-behind.ts';
 import type { Registry } from '../registry/open-registry.ts';
 import { isActive, type SessionRecord } from '../registry/session-record.ts';
-import { createSession, type Session, type SessionLimits } from './session.ts';
+import { createSession, type CodexSession, type SessionLimits } from './session.ts';
 import type { Launch, Preface } from './session-thread.ts';
 
 export interface SessionsDeps {
@@ -25,7 +25,7 @@ export interface SessionsDeps {
   identities: Identities;
   names: TeamNames;
   audit: Audit;
-  courier: Courier;
+  mailDelivery: MailDelivery;
   membership: Pick<Membership, 'join' | 'leave'>;
   sessionServer: Pick<SessionServer, 'admit' | 'dismiss'>;
   limits: SessionLimits;
@@ -33,10 +33,11 @@ export interface SessionsDeps {
   leftBehind: LeftBehind;
   now: () => Date;
   newAgentId: () => string;
+  newMailKey: () => string;
   log: Log;
   threadKnown: (threadId: string) => void;
   refuseApprovals: (agentId: string) => void;
-  onlooker: Pick<Onlooker, 'opened' | 'turnStarted' | 'turnEnded' | 'closed'> | undefined;
+  observer: Pick<SessionObserver, 'opened' | 'turnStarted' | 'turnEnded' | 'closed'> | undefined;
 }
 
 /** What a new session is made of. */
@@ -57,19 +58,19 @@ interface NewSession {
 /** The sessions of this proxy: those that live, and those that the registry remembers. */
 export interface Sessions {
   /** Binds the identity, or throws. */
-  begin(made: NewSession, launch: Launch): Promise<Session>;
+  begin(made: NewSession, launch: Launch): Promise<CodexSession>;
   /** Takes up a session that had ended, under its own identity. */
-  resume(record: SessionRecord, launch: Launch, preface: Preface | undefined): Promise<Session>;
+  resume(record: SessionRecord, launch: Launch, preface: Preface | undefined): Promise<CodexSession>;
   /** Ends for good a session whose proxy is gone. */
   retire(record: SessionRecord): void;
-  live(agentId: string): Session | undefined;
-  ofThread(threadId: string): Session | undefined;
+  live(agentId: string): CodexSession | undefined;
+  ofThread(threadId: string): CodexSession | undefined;
   /** The record of a session by its own id. */
   find(agentId: string): SessionRecord | undefined;
   findThread(threadId: string): SessionRecord | undefined;
   /** Newest first. */
   list(): SessionRecord[];
-  active(): Session[];
+  active(): CodexSession[];
   /** What an ended session left for whoever resumes it. */
   summaryOf(record: SessionRecord): Promise<string | undefined>;
   childDied(): void;
@@ -80,11 +81,11 @@ export interface Sessions {
 
 /** Keeps each identity bound to one session, and no more sessions than allowed. */
 export function createSessions(deps: SessionsDeps): Sessions {
-  const { registry, identities, leftBehind, log, onlooker } = deps;
-  const liveById = new Map<string, Session>();
+  const { registry, identities, leftBehind, log, observer } = deps;
+  const liveById = new Map<string, CodexSession>();
   const releaseByThread = new Map<string, Promise<void>>();
 
-  const open = (record: SessionRecord, launch: Launch, preface?: Preface): Session => {
+  const open = (record: SessionRecord, launch: Launch, preface?: Preface): CodexSession => {
     const { agent_id: agentId, identity } = record;
     if (liveById.size >= deps.maxSessions)
       throw proxyError(
@@ -97,31 +98,31 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const session = createSession(
       {
         ...deps,
-        save: (current) => {
+        save: (current, when) => {
           // A session without a thread is nothing that could be taken up again.
-          if (current.backend_id !== null) registry.put(current);
+          if (current.backend_id !== null) registry.put(current, when);
         },
         mailTools: async () => ({ atm: await deps.sessionServer.admit({ identity, agentId }) }),
         refuseApprovals: () => deps.refuseApprovals(agentId),
         turnStarted(turn) {
           running = turn;
-          onlooker?.turnStarted(agentId, turn);
+          observer?.turnStarted(agentId, turn);
         },
         turnEnded(turn) {
           if (running !== undefined && running.source !== 'summary' && !session.isClosed())
             leftBehind.noteTurn(session.record(), running.prompt, turn.end);
-          onlooker?.turnEnded(agentId, turn);
+          observer?.turnEnded(agentId, turn);
         },
         closed(interrupted, summary) {
           liveById.delete(agentId);
-          deps.courier.detach(agentId);
+          deps.mailDelivery.detach(agentId);
           deps.sessionServer.dismiss(agentId);
           deps.membership.leave(identity);
           identities.release(identity, agentId);
           log('info', 'a session was closed', { agent_id: agentId, identity, interrupted });
           if (summary !== undefined) leftBehind.keepSummary(session.record(), summary);
           letGo(session.threadId());
-          onlooker?.closed(agentId);
+          observer?.closed(agentId);
         },
       },
       launch,
@@ -130,9 +131,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
     );
     liveById.set(agentId, session);
     deps.membership.join(identity, { cwd: record.cwd, model: launch.thread.model });
-    deps.courier.attach(session);
+    deps.mailDelivery.attach(session);
     log('info', 'a session was opened', { agent_id: agentId, identity });
-    onlooker?.opened(session);
+    observer?.opened(session);
     return session;
   };
 
@@ -163,6 +164,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
         started_at: at,
         last_active: at,
         status: 'idle',
+        mail_key: deps.newMailKey(),
         ...made,
       };
       return open(record, launch);
@@ -176,7 +178,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
       });
       await deps.names.check(record.identity);
       await releaseByThread.get(record.backend_id ?? '');
-      return liveById.get(record.agent_id) ?? open({ ...record, status: 'idle' }, launch, preface);
+      const live = liveById.get(record.agent_id);
+      if (live !== undefined) return live;
+      const { mail_key = null } = record;
+      const known = mail_key === null ? { ...record, mail_key: deps.newMailKey() } : record;
+      // Of an older version: the key must be on disk before any mail is marked with it.
+      if (known !== record) registry.put(known);
+      return open({ ...known, status: 'idle' }, launch, preface);
     },
     retire(record) {
       if (!liveById.has(record.agent_id)) registry.put({ ...record, status: 'closed' });
@@ -197,6 +205,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
     saved: () => registry.saved(),
     async closeAll() {
+      void leftBehind.written();
       await Promise.all([...liveById.values()].map((session) => session.close('always')));
       await leftBehind.written();
       await registry.saved();

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import { invalidParams, proxyError } from '../errors.ts';
-import type { MailCounts } from '../mail/courier.ts';
+import type { MailCounts } from '../mail/mail-delivery.ts';
 import { isActive } from '../registry/session-record.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { unknownSession } from './codex.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { invalidParams, proxyError } from '../errors.ts';
 import type { Caller } from '../modern/paused-calls.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
-import type { ToolResult } from '../session/report-turn.ts';
+import type { ToolResult } from '../tool-result.ts';
 import { type CodexDeps, runTurn, takeUp, unknownSession } from './codex.ts';
 import { CodexArguments, ReplyArguments } from './schemas.ts';
 

@@ -8,8 +8,9 @@ import type { Log } from '../logger.ts';
 import type { LeftBehind } from '../registry/left-behind.ts';
 import type { SessionRecord } from '../registry/session-record.ts';
 import type { Caller } from '../modern/paused-calls.ts';
-import { reportTurn, type ToolResult } from '../session/report-turn.ts';
-import type { Session } from '../session/session.ts';
+import { reportTurn } from '../session/report-turn.ts';
+import type { ToolResult } from '../tool-result.ts';
+import type { CodexSession } from '../session/session.ts';
 import type { Preface } from '../session/session-thread.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { folderOf, launchOf } from './launch.ts';
@@ -105,7 +106,7 @@ export async function takeUp(
   record: SessionRecord,
   args: Partial<CodexArguments> = {},
   goes: Preface['goes'] = 'before_prompt',
-): Promise<Session> {
+): Promise<CodexSession> {
   if (record.backend_id === null) throw unknownSession(record.agent_id);
   const { launch, change } = await reopening(deps, record, args);
   const text = await deps.leftBehind.prefaceOf(record);
@@ -121,7 +122,7 @@ export async function takeUp(
 /** One turn, to the client's answer. */
 export async function runTurn(
   deps: CodexDeps,
-  session: Session,
+  session: CodexSession,
   prompt: string,
   caller: Caller,
   instructions?: string,
@@ -138,7 +139,7 @@ export async function runTurn(
 }
 
 /** The session that `serve --resume` has taken up and that waits for its first turn. */
-function resumedSession({ sessions }: CodexDeps, identity: string): Session | undefined {
+function resumedSession({ sessions }: CodexDeps, identity: string): CodexSession | undefined {
   return sessions
     .active()
     .find(

@@ -1,10 +1,12 @@
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, fieldsOf } from '@parley/protocol';
 
+import { auditedCall } from '../audit/audited-call.ts';
 import type { Settings } from '../config/schema.ts';
 import { invalidParams, proxyError } from '../errors.ts';
 import type { Identities } from '../identity/identities.ts';
 import { CLIENT_MAIL_TOOLS, type MailToolDeps } from '../mail/mail-tools.ts';
-import { failed, issueOf, type MailToolResult, told } from '../mail/run-mail-tool.ts';
+import { issueOf } from '../mail/run-mail-tool.ts';
+import { failed, reported, type ToolResult } from '../tool-result.ts';
 
 export interface ClientMailDeps extends MailToolDeps {
   identities: Identities;
@@ -17,22 +19,27 @@ export function isMailTool(name: unknown): boolean {
 }
 
 /** A mail tool that the client of the proxy calls: outside of any session it must say for whom. */
-export async function callMailTool(
-  deps: ClientMailDeps,
-  name: string,
-  args: unknown,
-): Promise<MailToolResult> {
-  const tool = CLIENT_MAIL_TOOLS.find((one) => one.name === name);
-  const parsed = tool?.input.safeParse(args);
-  if (tool === undefined || parsed === undefined) throw invalidParams(`Unknown tool: ${name}`);
-  if (!parsed.success) throw invalidParams(`Invalid arguments: ${issueOf(parsed.error)}`);
-  const { identity, ...rest } = parsed.data as { identity?: string };
-  if (identity === undefined)
-    throw proxyError('IDENTITY_REQUIRED', `${name} is called outside of a session: say for which identity`);
-  await checkHolder(deps, identity, tool.acts(rest));
-  const agentId = deps.identities.agentOf(identity) ?? null;
+export async function callMailTool(deps: ClientMailDeps, name: string, args: unknown): Promise<ToolResult> {
+  const { identity: named } = fieldsOf(args);
+  const call = { tool: name, identity: named, agentId: null };
   try {
-    return told(await tool.run(deps, { identity, agentId }, rest));
+    const done = await auditedCall(deps.audit, call, async (note) => {
+      const tool = CLIENT_MAIL_TOOLS.find((one) => one.name === name);
+      const parsed = tool?.input.safeParse(args);
+      if (tool === undefined || parsed === undefined) throw invalidParams(`Unknown tool: ${name}`);
+      if (!parsed.success) throw invalidParams(`Invalid arguments: ${issueOf(parsed.error, args)}`);
+      // Every tool for clients takes it, beside what is its own.
+      const { identity, ...rest } = parsed.data as { identity?: string };
+      if (identity === undefined)
+        throw proxyError(
+          'IDENTITY_REQUIRED',
+          `${name} is called outside of a session: say for which identity`,
+        );
+      await checkHolder(deps, identity, tool.acts(rest));
+      note({ ...tool.note(rest), agent_id: deps.identities.agentOf(identity) ?? null });
+      return tool.run(deps.mail, identity, rest);
+    });
+    return reported(done);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     if (error.code === 'VALIDATION_ERROR') throw invalidParams(error.message);

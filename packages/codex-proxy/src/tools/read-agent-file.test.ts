@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,28 +37,39 @@ test('a link counts by where it leads', async () => {
   await expect(readAgentFile('outside.md', repo, [repo])).rejects.toMatchObject({ code: -32_008 });
 });
 
-test(
-  'a folder that is swapped for a link between looking and opening leaks nothing',
-  { timeout: 60_000 },
-  async () => {
-    const script = fileURLToPath(new URL('swap-folder.mjs', import.meta.url));
-    const swapper = spawn(process.execPath, [script, join(repo, 'agents'), secret], {
-      stdio: ['pipe', 'inherit', 'inherit'],
-    });
-    const seen = { fine: 0, refused: 0, leaked: 0 };
-    try {
-      await once(swapper, 'spawn');
-      for (const end = Date.now() + 1_500; Date.now() < end || seen.fine < 20;) {
-        const text = await readAgentFile('agents/dev.md', repo, [repo]).then(
-          (file) => file.text,
-          () => 'refused',
-        );
-        seen[text === 'SECRET' ? 'leaked' : text === 'fine' ? 'fine' : 'refused'] += 1;
-      }
-    } finally {
-      swapper.stdin.end();
-      await once(swapper, 'exit');
+test('a folder that becomes a link after its way was looked up is refused by what was opened', async () => {
+  class SwappedMeanwhile extends Array<string> {
+    // The way to the file is known by now, and the file not open yet.
+    override map<T>(each: (folder: string, index: number, all: string[]) => T): T[] {
+      renameSync(join(repo, 'agents'), join(repo, 'moved'));
+      symlinkSync(secret, join(repo, 'agents'));
+      return [...this].map(each);
     }
-    expect(seen.leaked).toBe(0);
-  },
-);
+  }
+  await expect(readAgentFile('agents/dev.md', repo, SwappedMeanwhile.of(repo))).rejects.toMatchObject({
+    code: -32_008,
+    message: expect.stringContaining('lies outside') as string,
+  });
+});
+
+test('a folder that is swapped for a link again and again leaks nothing', { timeout: 60_000 }, async () => {
+  const script = fileURLToPath(new URL('swap-folder.mjs', import.meta.url));
+  const swapper = spawn(process.execPath, [script, join(repo, 'agents'), secret], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  const seen = { fine: 0, refused: 0, leaked: 0 };
+  try {
+    await once(swapper, 'spawn');
+    for (const end = Date.now() + 1_500; Date.now() < end || seen.fine < 20;) {
+      const text = await readAgentFile('agents/dev.md', repo, [repo]).then(
+        (file) => file.text,
+        () => 'refused',
+      );
+      seen[text === 'SECRET' ? 'leaked' : text === 'fine' ? 'fine' : 'refused'] += 1;
+    }
+  } finally {
+    swapper.stdin.end();
+    await once(swapper, 'exit');
+  }
+  expect(seen.leaked).toBe(0);
+});

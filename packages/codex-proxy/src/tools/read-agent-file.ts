@@ -1,6 +1,7 @@
 import { type FileHandle, lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
 
+import { errorText } from '@parley/protocol';
 import { proxyError } from '../errors.ts';
 import { readText } from './read-text.ts';
 
@@ -37,14 +38,14 @@ export async function readAgentFile(
     const text = await readText(path, { noLink: true, check });
     return { text, name: nameOf(text, path), path };
   } catch (error) {
-    return refuse((error as Error).message);
+    return refuse(errorText(error));
   }
 }
 
 /** Where an open file is. Only the kernel knows it for certain; where it does not tell, the path must lead to the same file twice. */
 async function placeOf(file: FileHandle, path: string): Promise<string | undefined> {
-  const told = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
-  if (told !== undefined) return told;
+  const reported = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
+  if (reported !== undefined) return reported;
   const before = await realpath(path).catch(() => undefined);
   const { dev, ino } = await file.stat({ bigint: true });
   const found = await lstat(path, { bigint: true }).catch(() => undefined);

@@ -77,12 +77,15 @@ function refusal({ agent_id }: SessionRecord, names: readonly string[], why: str
 function wordsOf({ model, sandbox, approval_policy }: SessionRecord): Partial<CodexArguments> {
   return dropUndefined({
     model: model ?? undefined,
+    // Both are words that Codex took when the session began.
     sandbox: (sandbox ?? undefined) as CodexArguments['sandbox'],
+    // As above.
     'approval-policy': (approval_policy ?? undefined) as CodexArguments['approval-policy'],
   });
 }
 
 function dropUndefined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const told = Object.entries(given).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(told) as { [K in keyof T]?: Exclude<T[K], undefined> };
+  const reported = Object.entries(given).filter(([, value]) => value !== undefined);
+  // Nothing was left out but what was not given.
+  return Object.fromEntries(reported) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

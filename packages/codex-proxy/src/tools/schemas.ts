@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { IDENTITY_PATTERN, IDENTITY_RULE } from '../identity/identity-name.ts';
 import { CLIENT_MAIL_TOOLS } from '../mail/mail-tools.ts';

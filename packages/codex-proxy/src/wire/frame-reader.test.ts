@@ -75,11 +75,11 @@ describe('what is no message is told, and the next one is found', () => {
       /longer than/,
     ],
     ['an endless header', `C${'x'.repeat(9_000)}\n`, /too long/],
-  ])('%s', (_what, bytes, told) => {
+  ])('%s', (_what, bytes, reported) => {
     for (const size of [1, 7, bytes.length]) {
       const chunks = bytes.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
       const [fault, next, ...more] = read([...chunks, '{"ok":1}\n']);
-      expect(text(fault)).toMatch(told);
+      expect(text(fault)).toMatch(reported);
       expect(text(next)).toBe('{"ok":1}');
       expect(more).toEqual([]);
     }

@@ -77,10 +77,10 @@ export function createFrameReader(maxBytes: number): FrameReader {
     const [, name = '', value = ''] = /^([A-Za-z-]+)[ \t]*:[ \t]*(.*)$/.exec(line) ?? [];
     if (name === '') return fault('header', 'a header line is malformed', 'start');
     if (name.toLowerCase() !== 'content-length') return;
-    const told = /^\d{1,15}$/.test(value) ? Number(value) : undefined;
-    if (told === undefined || (length !== undefined && length !== told))
+    const reported = /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+    if (reported === undefined || (length !== undefined && length !== reported))
       return fault('header', 'the Content-Length is no number', 'start');
-    length = told;
+    length = reported;
   };
 
   /** A length that is too long may be a lie: the body ends with it, with a line, or where another header stands. */
@@ -92,10 +92,10 @@ export function createFrameReader(maxBytes: number): FrameReader {
     tail = (tail + Buffer.from(last).toString('latin1')).slice(-HEADER_END_BYTES);
     missing -= to;
     if (lineEnd >= 0) {
-      const told = HEADER_END.exec(tail)?.[1];
-      begin(told === undefined ? 'start' : 'head');
-      if (told === undefined) isLost = missing > 0;
-      else length = Number(told);
+      const reported = HEADER_END.exec(tail)?.[1];
+      begin(reported === undefined ? 'start' : 'head');
+      if (reported === undefined) isLost = missing > 0;
+      else length = Number(reported);
     } else if (missing === 0) begin('start');
     return from + to;
   };

@@ -1,4 +1,4 @@
-import { decodeJson } from '@parley/protocol';
+import { decodeJson, errorText, isFields, fieldsOf } from '@parley/protocol';
 
 import { type ErrorData, RPC, rpcError, type RpcError } from '../errors.ts';
 
@@ -28,7 +28,7 @@ export function readMessage(bytes: Uint8Array, allowsBatch: boolean): Incoming |
   try {
     value = decodeJson(bytes, LIMITS);
   } catch (error) {
-    return invalid(null, RPC.parseError, `Parse error: ${(error as Error).message}`);
+    return invalid(askerOf(bytes), RPC.parseError, `Parse error: ${errorText(error)}`);
   }
   if (!Array.isArray(value)) return readOne(value);
   if (!allowsBatch) return invalid(null, RPC.invalidRequest, 'Invalid request: a message is one object');
@@ -42,10 +42,23 @@ export function readMessage(bytes: Uint8Array, allowsBatch: boolean): Incoming |
   });
 }
 
+/** The id of a request that is JSON and yet refused, such as one with half a character in a prompt: whoever asked must hear of it. */
+function askerOf(bytes: Uint8Array): RpcId {
+  const text = Buffer.from(bytes).toString();
+  const idsIn = (json: string): number => json.match(/"id"\s*:/g)?.length ?? 0;
+  try {
+    const value: unknown = JSON.parse(text);
+    const { id, method } = fieldsOf(value);
+    // Of two ids nobody knows which is meant.
+    return isId(id) && typeof method === 'string' && idsIn(text) === idsIn(JSON.stringify(value)) ? id : null;
+  } catch {
+    return null;
+  }
+}
+
 function readOne(value: unknown): Incoming {
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    return invalid(null, RPC.invalidRequest, 'Invalid request: a message is one object');
-  const message = value as Record<string, unknown>;
+  if (!isFields(value)) return invalid(null, RPC.invalidRequest, 'Invalid request: a message is one object');
+  const message = value;
   const { jsonrpc, method, params = {} } = message;
   const id = isId(message['id']) ? message['id'] : null;
   if (jsonrpc !== '2.0') return invalid(id, RPC.invalidRequest, 'Invalid request: jsonrpc is not "2.0"');
@@ -54,12 +67,12 @@ function readOne(value: unknown): Incoming {
   if (method === undefined) return readResponse(message, id);
   if (typeof method !== 'string')
     return invalid(id, RPC.invalidRequest, 'Invalid request: method is no string');
-  if (params === null || typeof params !== 'object' || Array.isArray(params))
+  if (!isFields(params))
     return message['id'] === undefined
       ? { kind: 'notification', method, params: {} }
       : invalid(id, RPC.invalidParams, 'Invalid params: params is no object');
-  if (message['id'] === undefined) return { kind: 'notification', method, params: params as Params };
-  return { kind: 'request', id, method, params: params as Params };
+  if (message['id'] === undefined) return { kind: 'notification', method, params };
+  return { kind: 'request', id, method, params };
 }
 
 function readResponse(message: Record<string, unknown>, id: RpcId): Incoming {
@@ -68,7 +81,8 @@ function readResponse(message: Record<string, unknown>, id: RpcId): Incoming {
     return invalid(id, RPC.invalidRequest, 'Invalid request: neither a request nor a response');
   return error === undefined
     ? { kind: 'response', id, result }
-    : { kind: 'response', id, error: error as RpcFault };
+    : // It is passed on as it came.
+      { kind: 'response', id, error: error as RpcFault };
 }
 
 function isId(id: unknown): id is RpcId {

@@ -12,18 +12,18 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 function connect(answer: (call: UpstreamCall) => Promise<unknown> = async ({ params }) => params) {
   const output = new PassThrough({ highWaterMark: 1 << 30 });
   const heard: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const upstream = createUpstream({
     writer: createFrameWriter(output, 1 << 20),
     maxMessageBytes: 10_000,
     answer,
     hear: (method) => void heard.push(method),
-    log: (level, message) => void (level === 'debug' || told.push(message)),
+    log: (level, message) => void (level === 'debug' || reported.push(message)),
   });
   return {
     upstream,
     heard,
-    told,
+    reported,
     send: (message: unknown) => upstream.receive(Buffer.from(`${JSON.stringify(message)}\n`)),
     raw: (bytes: string | Uint8Array) => upstream.receive(Buffer.from(bytes)),
     /** Everything said so far, each with its framing. */
@@ -62,10 +62,25 @@ describe('[FR-1.2] [C-PROXY-01] answers come in the framing of their request', (
   });
 });
 
-describe("[NFR-6] what is no request is refused in the protocol's own words", () => {
+describe("what is no request is refused in the protocol's own words", () => {
   test.each([
     ['no JSON', '{"jsonrpc":', -32_700, null],
     ['two keys alike', '{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}', -32_700, null],
+    ['half a character', '{"jsonrpc":"2.0","id":7,"method":"m","params":{"prompt":"a\\ud83d"}}', -32_700, 7],
+    ['a NUL', '{"jsonrpc":"2.0","id":"x","method":"m","params":{"id":1,"prompt":"\\u0000"}}', -32_700, 'x'],
+    [
+      'too deep',
+      `{"jsonrpc":"2.0","id":7,"method":"m","params":${'['.repeat(200)}${']'.repeat(200)}}`,
+      -32_700,
+      7,
+    ],
+    ['half a character in an answer', '{"jsonrpc":"2.0","id":7,"result":"a\\ud83d"}', -32_700, null],
+    [
+      'half a character, and two ids',
+      '{"jsonrpc":"2.0","id":7,"id":8,"method":"m","x":"\\ud83d"}',
+      -32_700,
+      null,
+    ],
     ['a list', '[]', -32_600, null],
     ['another version', '{"jsonrpc":"1.0","id":7,"method":"m"}', -32_600, 7],
     ['no method', '{"jsonrpc":"2.0","id":7}', -32_600, 7],
@@ -73,7 +88,7 @@ describe("[NFR-6] what is no request is refused in the protocol's own words", ()
     ['params that are a list', '{"jsonrpc":"2.0","id":7,"method":"m","params":[]}', -32_602, 7],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), -32_700, null],
     ['too long', `{"x":"${'x'.repeat(20_000)}"}`, -32_700, null],
-  ])('%s', async (_what, text, code, id) => {
+  ])('[NFR-6] [C-PROXY-02] %s', async (_what, text, code, id) => {
     const { raw, said } = connect();
     raw(Buffer.concat([Buffer.from(text), Buffer.from('\n')]));
     const [answer, ...more] = await said();
@@ -82,14 +97,14 @@ describe("[NFR-6] what is no request is refused in the protocol's own words", ()
   });
 });
 
-describe('[C-PROXY-43] ids come back as they were', () => {
-  test.each(['text', '', 0, -3, 1.5, 1e308, null])('%j', async (id) => {
+describe('ids come back as they were', () => {
+  test.each(['text', '', 0, -3, 1.5, 1e308, null])('[C-PROXY-43] %j', async (id) => {
     const { send, said } = connect();
     send(call(id, { a: 1 }));
     expect((await said()).map(({ message }) => message)).toEqual([{ jsonrpc: '2.0', id, result: { a: 1 } }]);
   });
 
-  test('an id in use is refused, and free again after its answer', async () => {
+  test('[C-PROXY-43] an id in use is refused, and free again after its answer', async () => {
     let finish = (): void => {};
     const { send, said } = connect(() => new Promise((resolve) => (finish = () => resolve({}))));
     send(call(1));
@@ -104,7 +119,7 @@ describe('[C-PROXY-43] ids come back as they were', () => {
 });
 
 test('[NFR-6] an error of the proxy carries its name and source; any other says nothing of the inside', async () => {
-  const { send, said, told } = connect(async ({ params }) => {
+  const { send, said, reported } = connect(async ({ params }) => {
     if (params['own'] === true) throw proxyError('SESSION_NOT_FOUND', 'no such session', { agent_id: 'x' });
     throw new Error('/secret/path');
   });
@@ -121,7 +136,7 @@ test('[NFR-6] an error of the proxy carries its name and source; any other says 
     message: 'Internal error',
     data: { error_source: 'proxy', error_name: 'INTERNAL_ERROR' },
   });
-  expect(told).toEqual(['a request failed']);
+  expect(reported).toEqual(['a request failed']);
 });
 
 test('a cancelled request tells its handler, and is answered once', async () => {
@@ -136,9 +151,9 @@ test('a cancelled request tells its handler, and is answered once', async () => 
   expect((await said()).map(({ message }) => message['result'])).toEqual([{ cancelled: 'enough' }]);
 });
 
-describe('[FR-18.2] [C-PROXY-25] questions to the client', () => {
-  test('each answer finds its question; strangers and repeats are ignored', async () => {
-    const { upstream, send, said, told } = connect();
+describe('[C-PROXY-25] questions to the client', () => {
+  test('[FR-18.2] each answer finds its question; strangers and repeats are ignored', async () => {
+    const { upstream, send, said, reported } = connect();
     const never = new AbortController().signal;
     const first = upstream.ask('elicitation/create', { n: 1 }, never);
     const second = upstream.ask('elicitation/create', { n: 2 }, never);
@@ -149,7 +164,7 @@ describe('[FR-18.2] [C-PROXY-25] questions to the client', () => {
     send({ jsonrpc: '2.0', id: ids[0], error: { code: -1, message: 'no' } });
     expect(await first).toEqual({ error: { code: -1, message: 'no' } });
     expect(await second).toEqual({ result: { second: true } });
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 
   test('a withdrawn question is told to the client, and its late answer ignored', async () => {
@@ -160,11 +175,11 @@ describe('[FR-18.2] [C-PROXY-25] questions to the client', () => {
     controller.abort(new Error('too late'));
     await expect(asked).rejects.toThrow('too late');
     // What may be lost waits a moment for company.
-    const [told] = await vi.waitUntil(async () => {
+    const [reported] = await vi.waitUntil(async () => {
       const heard = await said();
       return heard.length > 0 && heard;
     });
-    expect(told?.message).toMatchObject({
+    expect(reported?.message).toMatchObject({
       method: 'notifications/cancelled',
       params: { requestId: question?.message.id },
     });

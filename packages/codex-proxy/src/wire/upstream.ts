@@ -1,3 +1,4 @@
+import { abortReason } from '@parley/protocol';
 import { RPC, rpcError, RpcError } from '../errors.ts';
 import type { Log } from '../logger.ts';
 import { createFrameReader, type Frame, type Framing } from './frame-reader.ts';
@@ -73,6 +74,7 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
 
   /** Settles with the answer, where one is due. */
   const take = async (message: Incoming): Promise<object | undefined> => {
+    // Each kind has some of these.
     const { kind, id, method } = message as { kind: string; id?: RpcId; method?: string };
     log('debug', 'the client sent a message', { kind, id, method });
     switch (message.kind) {
@@ -80,6 +82,7 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
         return run(message);
       case 'notification':
         if (message.method === 'notifications/cancelled') {
+          // What is no id of a call is found nowhere.
           running.get(message.params['requestId'] as RpcId)?.abort(message.params['reason']);
         } else hear(message.method, message.params);
         return undefined;
@@ -130,9 +133,9 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
         const withdraw = (): void => {
           asked.delete(id);
           writer.offer({ method: 'notifications/cancelled', params: { requestId: id } }, framing);
-          reject(signal.reason as Error);
+          reject(abortReason(signal));
         };
-        if (signal.aborted) return reject(signal.reason as Error);
+        if (signal.aborted) return reject(abortReason(signal));
         signal.addEventListener('abort', withdraw, { once: true });
         asked.set(id, (given) => {
           asked.delete(id);

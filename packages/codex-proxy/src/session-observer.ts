@@ -33,11 +33,13 @@ export interface OtherAnswer {
 }
 
 /** Hears what happens in the sessions of this proxy and may answer what they ask; no turn ever waits for it. */
-export interface Onlooker {
+export interface SessionObserver {
   opened(session: OpenSession): void;
   turnStarted(agentId: string, turn: StartedTurn): void;
   turnEnded(agentId: string, turn: EndedTurn): void;
   event(agentId: string, event: CodexEvent): void;
+  /** Something of the session that a person should know of, and that is no turn. */
+  warned(agentId: string, warning: string, facts: Record<string, unknown>): void;
   /** The signal's abort tells that the question is settled, and by its reason how. */
   asked(agentId: string, request: ApprovalRequest, signal: AbortSignal): OtherAnswer;
   childDied(): void;

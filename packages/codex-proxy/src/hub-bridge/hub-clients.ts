@@ -1,15 +1,16 @@
+import { errorStatus, errorCode, errorText } from '@parley/protocol';
 import type { Client } from '@parley/client';
 
 import type { HubAccess } from '../hub-link/hub-access.ts';
 import { retry } from '@parley/supervisor/link';
 
 /** The agents of the team as they speak and listen at the hub, each by a token of its own. */
-export interface Voices {
+export interface HubClients {
   /** Does something under a name, and goes on trying while the hub is away; throws what the hub refuses. */
   as<T>(name: string, run: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-export interface VoicesDeps {
+export interface HubClientsDeps {
   access: HubAccess;
   /** Hears why a name cannot speak now; undefined as soon as it can. */
   onProblem: (name: string, reason: string | undefined) => void;
@@ -21,7 +22,7 @@ const TIMEOUT_MS = 10_000;
 const PATIENCE_MS = 2_000;
 
 /** Only names that the team's own rule makes may be given here: a hub of this machine has a token for any. */
-export function createVoices({ access, onProblem, stopping }: VoicesDeps): Voices {
+export function createHubClients({ access, onProblem, stopping }: HubClientsDeps): HubClients {
   const clientByName = new Map<string, Client>();
 
   async function clientOf(name: string): Promise<Client> {
@@ -52,7 +53,8 @@ export function createVoices({ access, onProblem, stopping }: VoicesDeps): Voice
         },
         (error) => {
           if (signal.aborted) return 'give_up';
-          const { status = 0, code, message } = error as Error & { status?: number; code?: string };
+          const status = errorStatus(error) ?? 0;
+          const [code, message] = [errorCode(error), errorText(error)];
           if (status === 401) access.renew(sessionOf(name));
           if (status < 400 || status === 401 || status >= 500 || code === 'RATE_LIMITED') {
             onProblem(name, message);
