@@ -1,4 +1,4 @@
-import { HUB_NAME, type LiveMessage, LiveEnvelope, type Role } from '@parley/protocol';
+import { HUB_NAME, type LiveMessage, type Role, fieldsOf } from '@parley/protocol';
 
 import { type Address, findHub, type Token } from './transport.ts';
 
@@ -29,6 +29,8 @@ export interface SocketOptions {
   ) => Promise<unknown>;
   /** How the agent stands, for those who ask. */
   status: () => Record<string, unknown>;
+  /** The longest wait between two tries to connect again. */
+  longestWaitMs?: number | undefined;
   /** Hears that the agent is connected and registered, or that it is gone and why. */
   onChange: (state: 'open' | 'lost' | 'replaced', reason: string) => void;
 }
@@ -82,8 +84,7 @@ export function openAgentSocket(options: SocketOptions): AgentSocket {
       say('status_update', source, { agentId: options.agentId, ...options.status(), requestId: id });
     } else if (message.type === 'command') {
       const known = answersById.get(id);
-      const answer =
-        known ?? run(message, message.payload as { command?: unknown; parameters?: unknown }, options);
+      const answer = known ?? run(message, fieldsOf(message.payload), options);
       answersById.set(id, answer);
       for (const oldest of answersById.keys()) {
         if (answersById.size <= KEPT) break;
@@ -96,8 +97,8 @@ export function openAgentSocket(options: SocketOptions): AgentSocket {
   function registered({ type, payload }: LiveMessage): void {
     registering = '';
     if (type === 'error') {
-      const { message } = payload as { message: string };
-      socket?.close(1000, message.slice(0, 100));
+      const { message } = fieldsOf(payload);
+      socket?.close(1000, String(message).slice(0, 100));
       return;
     }
     // To register is to be online; what else the agent is at is said again.
@@ -138,7 +139,9 @@ export function openAgentSocket(options: SocketOptions): AgentSocket {
   }
 
   function retry(): void {
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries++) * (0.5 + Math.random() / 2);
+    const wait =
+      Math.min(options.longestWaitMs ?? LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries++) *
+      (0.5 + Math.random() / 2);
     timer = setTimeout(start, wait);
   }
 
@@ -163,8 +166,11 @@ export function openAgentSocket(options: SocketOptions): AgentSocket {
 function readMessage(data: unknown): LiveMessage | undefined {
   if (typeof data !== 'string') return undefined;
   try {
-    const parsed = LiveEnvelope.safeParse(JSON.parse(data));
-    return parsed.success ? (parsed.data as LiveMessage) : undefined;
+    const message = fieldsOf(JSON.parse(data));
+    // The hub has checked what it passes on: only what is no message at all is left out.
+    const isMessage = ['id', 'type', 'source'].every((word) => typeof message[word] === 'string');
+    // As is said above.
+    return isMessage ? (message as unknown as LiveMessage) : undefined;
   } catch {
     return undefined;
   }
@@ -172,11 +178,8 @@ function readMessage(data: unknown): LiveMessage | undefined {
 
 /** True for the answer to the message of this id. */
 function answers({ payload }: LiveMessage, id: string): boolean {
-  const { requestId, details } = (payload ?? {}) as {
-    requestId?: unknown;
-    details?: { requestId?: unknown };
-  };
-  return id !== '' && (requestId === id || details?.requestId === id);
+  const { requestId, details } = fieldsOf(payload);
+  return id !== '' && (requestId === id || fieldsOf(details)['requestId'] === id);
 }
 
 /** A UUID v4; the browser's own maker of them is there on secure pages only. */
@@ -196,19 +199,19 @@ async function run(
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
   try {
-    const result = await onCommand(String(command), (parameters ?? {}) as Record<string, unknown>, {
+    const result = await onCommand(String(command), fieldsOf(parameters), {
       agentId: source,
       role: sourceRole,
     });
     return { requestId, success: true, ...(result === undefined ? {} : { result }), executionTime: took() };
   } catch (error) {
-    const { code, details } = (error ?? {}) as { code?: unknown; details?: unknown };
+    const { code, details } = fieldsOf(error);
     const message = error instanceof Error ? error.message : String(error);
-    const told = {
+    const reported = {
       code: typeof code === 'string' ? code : 'INTERNAL_ERROR',
       message: message.slice(0, 8_000),
       ...(details === undefined ? {} : { details }),
     };
-    return { requestId, success: false, error: told, executionTime: took() };
+    return { requestId, success: false, error: reported, executionTime: took() };
   }
 }

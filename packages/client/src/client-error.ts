@@ -1,4 +1,4 @@
-import { type ErrorCode, ERROR_CODES, type ErrorDetails, ParleyError } from '@parley/protocol';
+import { type ErrorCode, ERROR_CODES, type ErrorDetails, ParleyError, isOneOf } from '@parley/protocol';
 
 interface Facts {
   details?: ErrorDetails | undefined;
@@ -25,13 +25,14 @@ export class ClientError extends ParleyError {
   }
 }
 
-/** True for an error that a client of this package threw, whichever copy of it. */
-export function isClientError(error: unknown): error is ClientError {
-  return error instanceof Error && error.name === 'ClientError' && 'code' in error;
+/** True for an error that a client of this package threw, whichever copy of it; with a code, for that alone. */
+export function isClientError(error: unknown, code?: ErrorCode): error is ClientError {
+  if (!(error instanceof Error && error.name === 'ClientError' && 'code' in error)) return false;
+  return code === undefined || error.code === code;
 }
 
 /** The error behind an answer that is not 2xx: the hub's own envelope, or what a proxy on the way said. */
-export function toClientError(status: number, text: string, headers: Headers): ClientError {
+export function toClientError(status: number, text: string, headers: Pick<Headers, 'get'>): ClientError {
   const envelope = readEnvelope(text);
   if (envelope === undefined) {
     const code = CODE_BY_STATUS[status] ?? (status >= 500 ? 'UNAVAILABLE' : 'INTERNAL');
@@ -82,9 +83,10 @@ function readEnvelope(text: string): Envelope | undefined {
   } catch {
     return undefined;
   }
+  // What is wanted of it is checked below.
   const error = (parsed as { error?: Partial<Envelope> } | null)?.error;
   if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined;
-  const known = (ERROR_CODES as readonly string[]).includes(error.code);
+  const known = isOneOf(ERROR_CODES, error.code);
   return {
     code: known ? error.code : 'INTERNAL',
     message: known ? error.message : `${error.code}: ${error.message}`,
@@ -93,7 +95,7 @@ function readEnvelope(text: string): Envelope | undefined {
   };
 }
 
-function retryAfter(details: ErrorDetails | undefined, headers: Headers): number | undefined {
+function retryAfter(details: ErrorDetails | undefined, headers: Pick<Headers, 'get'>): number | undefined {
   const exact = details?.['retry_after_ms'];
   if (typeof exact === 'number') return exact;
   const header = headers.get('retry-after');

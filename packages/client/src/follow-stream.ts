@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@parley/protocol';
+import { fieldsOf, isOneOf, ERROR_CODES } from '@parley/protocol';
 
 import { ClientError, noAnswer } from './client-error.ts';
 import { createEventParser, type ServerEvent } from './event-parser.ts';
@@ -13,7 +13,7 @@ export interface FollowOptions {
 }
 
 /** What a stream brings, and how far it has come with that. */
-interface Step<T> {
+interface StreamStep<T> {
   position?: number;
   item?: T;
 }
@@ -21,7 +21,7 @@ interface Step<T> {
 /** One stream of the hub: where it is, and what its events mean at a position. */
 export interface Source<T> {
   path: (position: number | undefined) => string;
-  read: (event: ServerEvent, position: number | undefined) => Step<T>;
+  read: (event: ServerEvent, position: number | undefined) => StreamStep<T>;
 }
 
 /** The hub shows a sign of life every 15 s; a connection silent for longer is dead. */
@@ -41,6 +41,8 @@ export async function* followStream<T>(
   const patience = createPatience(patienceMs);
   const ended = (): boolean => signal?.aborted === true;
   let position = since;
+  /** The id of the last event that had one, as the hub gave it. */
+  let lastId = '';
   while (!ended()) {
     const connection = new AbortController();
     const hangUp = (): void => connection.abort();
@@ -51,13 +53,14 @@ export async function* followStream<T>(
       const response = await transport(at, {
         headers: {
           accept: 'text/event-stream',
-          ...(position === undefined ? {} : { 'last-event-id': String(position) }),
+          ...(lastId === '' ? {} : { 'last-event-id': lastId }),
         },
         signal: connection.signal,
       });
       for await (const event of readEvents(response, connection)) {
         const step = read(event, position);
         position = step.position ?? position;
+        if (event.id !== '') lastId = event.id;
         if (event.event === 'hello' && position !== undefined) onHello?.(position);
         if (step.item === undefined) continue;
         patience.renew();
@@ -79,6 +82,7 @@ export async function* followStream<T>(
 
 async function* readEvents(response: Response, connection: AbortController): AsyncGenerator<ServerEvent> {
   if (response.body === null) return;
+  // The types of Node and of the browser differ; its pieces are bytes.
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   // Node's fetch forgets its signal once the response is collected as garbage; the reader is never out of reach.
   connection.signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true });
@@ -89,13 +93,14 @@ async function* readEvents(response: Response, connection: AbortController): Asy
     const { done, value } = await reader.read().finally(() => clearTimeout(silence));
     if (done) return;
     for (const event of parse(decoder.decode(value, { stream: true }))) {
-      if (event.event === 'error') throw told(event.data);
+      if (event.event === 'error') throw reported(event.data);
       yield event;
     }
   }
 }
 
-function told(data: string): ClientError {
-  const { code } = JSON.parse(data) as { code: ErrorCode };
+function reported(data: string): ClientError {
+  const { code: said } = fieldsOf(JSON.parse(data));
+  const code = isOneOf(ERROR_CODES, said) ? said : 'INTERNAL';
   return new ClientError(code, `the hub ended the stream: ${code}`, { status: 200 });
 }

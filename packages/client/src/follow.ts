@@ -23,6 +23,7 @@ function messagesOf(threadId: string): Source<Message> {
     path: (position = 0) => `${at}?since_seq=${position}`,
     read({ event, data }, position = 0) {
       if (event !== 'message') return {};
+      // The hub writes nothing else to this stream.
       const message = JSON.parse(data) as Message;
       if (message.seq <= position) return {};
       if (message.seq !== position + 1) throw gap(position, message.seq);

@@ -1,3 +1,4 @@
+import { asError } from '@parley/protocol';
 import { ClientError, isTransient } from './client-error.ts';
 
 const FIRST_WAIT_MS = 100;
@@ -35,7 +36,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       clearTimeout(timer);
-      reject(signal?.reason as Error);
+      reject(asError(signal?.reason));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', abort);

@@ -1,3 +1,4 @@
+import { fieldsOf, errorCode } from '@parley/protocol';
 import { type ClientError, noAnswer, toClientError } from './client-error.ts';
 
 /** A token, or a function that brings a fresh one whenever it is asked. */
@@ -11,6 +12,8 @@ export interface ClientOptions {
   token: Token;
   /** Another fetch than the global one. */
   fetch?: typeof fetch;
+  /** Sends calls by other means than fetch; what is followed or uploaded is not a call. */
+  send?: (url: string, init: RequestInit) => Promise<HttpAnswer>;
   /** How long one try may take before its outcome counts as unknown; 30 s when left out. */
   timeoutMs?: number;
   /** How long all tries of one call may take together; 60 s when left out. */
@@ -22,21 +25,29 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+/** As much of a response as a call needs. */
+export type HttpAnswer = Pick<Response, 'ok' | 'status' | 'url' | 'text' | 'json'> & {
+  headers: Pick<Headers, 'get'>;
+};
+
 /** One request and the answer to it, with the token and the errors seen to. */
-export type Transport = (path: string, init: RequestInit) => Promise<Response>;
+export type Transport<A extends HttpAnswer = Response> = (path: string, init: RequestInit) => Promise<A>;
 
 /** Sends requests with the token; an answer that is not 2xx becomes a ClientError, as does none at all. */
-export function createTransport(options: ClientOptions): Transport {
-  const send = options.fetch ?? ((input: string, init: RequestInit) => fetch(input, init));
+export function createTransport<A extends HttpAnswer>(
+  options: Pick<ClientOptions, 'url' | 'token'>,
+  send: (url: string, init: RequestInit) => Promise<A>,
+): Transport<A> {
   const takeToken = (): string | Promise<string> =>
     typeof options.token === 'string' ? options.token : options.token();
 
-  async function attempt(path: string, init: RequestInit, token: string): Promise<Response> {
+  async function attempt(path: string, init: RequestInit, token: string): Promise<A> {
     let base = 'the hub';
     try {
       base = await findHub(options.url);
       const response = await send(`${base}${path}`, {
         ...init,
+        // All calls here give them as an object.
         headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` },
         // A redirect would carry the token elsewhere.
         redirect: 'error',
@@ -53,7 +64,7 @@ export function createTransport(options: ClientOptions): Transport {
     try {
       return await attempt(path, init, token);
     } catch (error) {
-      if ((error as ClientError).status !== 401) throw error;
+      if (fieldsOf(error)['status'] !== 401) throw error;
       const fresh = await takeToken();
       if (fresh === token) throw error;
       return attempt(path, init, fresh);
@@ -68,6 +79,7 @@ export async function findHub(address: Address): Promise<string> {
 
 /** What broke on the way, as a ClientError whose outcome is unknown. */
 export function asClientError(error: unknown, url: string): ClientError {
+  // Its name is its own; `instanceof` fails where the client is bundled twice.
   if (error instanceof Error && error.name === 'ClientError') return error as ClientError;
   return noAnswer(url, reasonOf(error));
 }
@@ -77,6 +89,5 @@ function reasonOf(error: unknown): string {
   if (error.name === 'TimeoutError') return 'it took too long';
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
-  const code = (cause as Error & { code?: unknown }).code;
-  return cause.message !== '' ? cause.message : typeof code === 'string' ? code : error.message;
+  return cause.message !== '' ? cause.message : (errorCode(cause) ?? error.message);
 }

@@ -27,6 +27,7 @@ export function createUpload(transport: Transport): Upload {
     const path = `/v1/artifacts?${query.toString()}`;
     const response = await transport(path, signal === undefined ? init : { ...init, signal });
     try {
+      // The hub answers by its contract.
       return (await response.json()) as OutputOf<'put_artifact'>;
     } catch (error) {
       throw asClientError(error, response.url);
