@@ -2,19 +2,18 @@
 export interface ChatEndpoint {
   endpoint: string;
   model: string;
-  api_key_env: string;
+  key: string | undefined;
 }
 
 const MOST = 4_000;
 
-/** Asks a model one thing; undefined when it says nothing. The key comes from the variable that the configuration names. */
+/** Asks a model one thing; undefined when it says nothing. */
 export async function askModel(
-  { endpoint, model, api_key_env }: ChatEndpoint,
+  { endpoint, model, key }: ChatEndpoint,
   instructions: string,
   question: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const key = api_key_env === '' ? undefined : process.env[api_key_env];
   const response = await fetch(`${endpoint.replace(/\/$/, '')}/chat/completions`, {
     method: 'POST',
     redirect: 'error',
@@ -32,6 +31,7 @@ export async function askModel(
     }),
   });
   if (!response.ok) throw new Error(`the endpoint answered ${response.status}`);
+  // What is wanted of it is checked below.
   const answer = (await response.json()) as { choices?: { message?: { content?: unknown } }[] };
   const content = answer.choices?.[0]?.message?.content;
   return typeof content === 'string' && content.trim() !== '' ? content.trim().slice(0, MOST) : undefined;

@@ -2,7 +2,9 @@ import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { makeFolderSync, removeAbandoned, writeWholeSync } from '@parley/files';
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorCode } from '@parley/protocol';
+
+import { STORE_FILE } from './config/store-note.ts';
 
 /** Files the hub keeps in its folder; each must be a plain file of ours before it is opened. */
 export const FILES = [
@@ -16,10 +18,13 @@ export const FILES = [
   'init.json',
   'artifact-keys.json',
   'auth.json',
+  'lan.json',
   'push.json',
   'auth.lock',
   'auth.lock-journal',
   'slo.json',
+  STORE_FILE,
+  'acknowledged.json',
   'reserve',
 ];
 
@@ -67,7 +72,7 @@ export function readPrivateFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -42,6 +42,7 @@ export async function serveEvents(
     'x-content-type-options': 'nosniff',
     'x-request-id': exchange.request_id,
     'x-accel-buffering': 'no',
+    ...exchange.notices,
   });
   response.write(': stream\n\n');
   const ending = new AbortController();

@@ -12,6 +12,8 @@ export interface Exchange {
   path: string;
   /** The query without its question mark. */
   query: string;
+  /** Headers that go with the answer, whatever it is: that the operation behind it is to end. */
+  notices?: Record<string, string> | undefined;
 }
 
 export interface BodyLimits extends JsonLimits {
@@ -48,7 +50,7 @@ const TYPE = 'application/json; charset=utf-8';
 
 /** Writes a JSON answer in one piece. */
 export function sendJson(
-  { request, response, request_id }: Exchange,
+  { request, response, request_id, notices }: Exchange,
   status: number,
   text: string,
   headers?: Record<string, string>,
@@ -58,6 +60,7 @@ export function sendJson(
   const bytes = Buffer.byteLength(text);
   const head = ['content-type', TYPE, 'content-length', `${bytes}`, 'x-request-id', request_id];
   head.push(...COMMON);
+  if (notices !== undefined) overwrite(head, notices);
   if (headers !== undefined) overwrite(head, headers);
   // A rest too long to be read away ends the connection, and the client must know.
   if (unread > DISCARD_BYTES) overwrite(head, { connection: 'close' });
@@ -117,9 +120,10 @@ export function sendError(
   exchange: Exchange,
   error: ParleyError,
   body: unknown = toEnvelope(error, exchange.request_id),
+  challenge: { 'www-authenticate'?: string } = {},
 ): void {
   const { status, headers } = errorHead(error);
-  sendJson(exchange, status, JSON.stringify(body), headers);
+  sendJson(exchange, status, JSON.stringify(body), status === 401 ? { ...headers, ...challenge } : headers);
 }
 
 /** The status and the headers that an error asks for. */

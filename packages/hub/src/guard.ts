@@ -7,6 +7,7 @@ import { HttpRefusal } from './exchange.ts';
 const SINGLE: ReadonlySet<string> = new Set([
   'host',
   'origin',
+  'referer',
   'authorization',
   'content-length',
   'content-type',
@@ -32,22 +33,31 @@ function refuseRepeated({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): vo
  * Refuses what is ambiguous, and what a browser was tricked into sending: a foreign Host (DNS rebinding) or a foreign
  * Origin.
  */
-export function createGuard(config: Config, port: number): (request: IncomingMessage) => void {
-  const names = new Set([
-    'localhost',
-    '127.0.0.1',
-    '[::1]',
-    config.host.toLowerCase(),
-    ...config.http.allowed_hosts.map((name) => name.toLowerCase()),
-  ]);
+export function createGuard(
+  config: Config,
+  port: number,
+  only?: readonly string[],
+): (request: IncomingMessage) => void {
+  const names = new Set(
+    only ?? [
+      'localhost',
+      '127.0.0.1',
+      '[::1]',
+      config.host.toLowerCase(),
+      ...config.http.allowed_hosts.map((name) => name.toLowerCase()),
+    ],
+  );
   const hosts = new Set(
     [...names].flatMap((name) =>
       name.includes(':') && !name.startsWith('[') ? [name] : [name, `${name}:${port}`],
     ),
   );
+  const own = (name: string): string[] =>
+    // What has names of its own has TLS.
+    only === undefined ? [`http://${name}:${port}`, `https://${name}:${port}`] : [`https://${name}:${port}`];
   const origins = new Set([
-    ...config.http.allowed_origins,
-    ...[...names].flatMap((name) => [`http://${name}:${port}`, `https://${name}:${port}`]),
+    ...(only === undefined ? config.http.allowed_origins : []),
+    ...[...names].flatMap(own),
   ]);
   return (request) => {
     refuseRepeated(request);

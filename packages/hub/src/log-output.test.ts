@@ -38,12 +38,12 @@ test('while nobody reads, a bounded part waits; afterwards it comes whole and in
   const output = openLogOutput(pipe);
   const line = (n: number): string => `${n} ${'x'.repeat(999)}\n`;
   for (let n = 0; n < 10_000; n++) output.write(line(n));
-  const told = await readUntil('were dropped');
-  const numbers = told.slice(0, -1).map((text) => Number(text.split(' ')[0]));
+  const reported = await readUntil('were dropped');
+  const numbers = reported.slice(0, -1).map((text) => Number(text.split(' ')[0]));
   expect(numbers).toEqual(numbers.map((_, i) => i));
   expect(numbers.length).toBeGreaterThan(3_000);
   expect(numbers.length).toBeLessThan(5_000);
-  const { level, chars } = JSON.parse(told.at(-1) ?? '') as { level: string; chars: number };
+  const { level, chars } = JSON.parse(reported.at(-1) ?? '') as { level: string; chars: number };
   const kept = numbers.reduce((sum, n) => sum + line(n).length, 0);
   const all = Array.from({ length: 10_000 }, (_, n) => line(n).length).reduce((sum, size) => sum + size, 0);
   expect([level, chars]).toEqual(['warn', all - kept]);

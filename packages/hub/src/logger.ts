@@ -34,9 +34,9 @@ export function createLogger(level: string): LoggerHandle {
     if (at !== moment) time = new Date((moment = at)).toISOString();
     return time;
   };
-  const told = LEVELS.slice(LEVELS.indexOf(level));
+  const reported = LEVELS.slice(LEVELS.indexOf(level));
   const writer = (name: keyof Logger): Logger[typeof name] => {
-    if (!told.includes(name)) return () => {};
+    if (!reported.includes(name)) return () => {};
     return (fields, message) => {
       const inner = logJson(fields).slice(1, -1);
       gathered += `{"level":"${name}","time":"${now()}",${inner}${inner === '' ? '' : ','}"msg":${logJson(message)}}\n`;

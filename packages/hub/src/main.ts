@@ -1,3 +1,3 @@
-import { run } from './cli/run.ts';
+import { runCommandLine } from './cli/run-command-line.ts';
 
-await run(process.argv.slice(2));
+await runCommandLine(process.argv.slice(2));

@@ -1,4 +1,4 @@
-import type { NotifySettings, PostSettings, QuotaSettings, WakeSettings } from '@parley/core';
+import type { NotifySettings, QueueSettings, QuotaSettings, WakeSettings } from '@parley/core';
 
 import type { Config } from './config/schema.ts';
 
@@ -33,6 +33,7 @@ export function wakeSettings(wake: Config['wake']): WakeSettings {
     maxDeferMs: wake.max_defer_ms,
     expireMs: wake.expire_ms,
     proofMs: wake.proof_ms,
+    returnMs: wake.return_ms,
     repeatAfterMs: wake.repeat_after_ms,
     pairPerHour: wake.pair_per_hour,
     targetPerHour: wake.target_per_hour,
@@ -40,7 +41,7 @@ export function wakeSettings(wake: Config['wake']): WakeSettings {
 }
 
 /** How the queue behaves. */
-export function postSettings({ queue, knowledge, idempotency }: Config): PostSettings {
+export function queueSettings({ queue, knowledge, idempotency }: Config): QueueSettings {
   return {
     ackDeadlineMs: queue.ack_deadline_ms,
     maxAttempts: queue.max_attempts,
@@ -50,5 +51,6 @@ export function postSettings({ queue, knowledge, idempotency }: Config): PostSet
     keepDeadMs: queue.keep_dead_ms,
     sweepMs: knowledge.sweep_ms,
     idempotencyWindowMs: idempotency.window_ms,
+    concurrent: queue.tenant_concurrent,
   };
 }

@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/protocol';
-import { z } from 'zod';
+import { ParleyError, fieldsOf } from '@parley/protocol';
+import * as z from 'zod';
 
 const typesBySchema = new WeakMap<z.ZodType, Record<string, string | undefined>>();
 
@@ -29,9 +29,14 @@ function typesOf(schema: z.ZodType): Record<string, string | undefined> {
   if (types === undefined) {
     const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
     types = Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, (property as { type?: string }).type]),
+      Object.entries(properties).map(([name, property]) => [name, typeOf(property)]),
     );
     typesBySchema.set(schema, types);
   }
   return types;
+}
+
+function typeOf(property: unknown): string | undefined {
+  const { type } = fieldsOf(property);
+  return typeof type === 'string' ? type : undefined;
 }

@@ -7,7 +7,7 @@ import type { Refused } from './server.ts';
 /** One line of the log for each call. */
 export function recordCall(
   log: Logger,
-  { request_id, operation, caller, ms, trace, error, cause }: CallRecord,
+  { request_id, operation, caller, ms, trace, later, error, cause }: CallRecord,
 ): void {
   const line = {
     request_id,
@@ -15,7 +15,10 @@ export function recordCall(
     agent: caller.agent_id,
     workspace: caller.workspace_id,
     ms: Math.round(ms * 1_000) / 1_000,
+    ...(later ? { later } : {}),
     ...(trace === undefined ? {} : { trace: trace.traceparent }),
+    ...(trace?.request_id === undefined ? {} : { sender_request_id: trace.request_id }),
+    ...(trace?.correlation_id === undefined ? {} : { correlation_id: trace.correlation_id }),
   };
   if (error === undefined) log.info(line, 'call');
   else if (error.code === 'INTERNAL')

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import {
-  createBuiltInEmbedder,
+  chooseModel,
+  createModelEmbedder,
   createEndpointEmbedder,
   type Embedder,
   INDEX_FILES,
@@ -11,7 +12,7 @@ import {
 } from '@parley/search';
 
 import type { Config } from './config/schema.ts';
-import { readSecret } from './config/secret.ts';
+import { readKey } from './config/secret.ts';
 
 /** What texts are found by, as the configuration wants it; all of it starts with the first need. */
 export interface Searches {
@@ -26,16 +27,17 @@ export interface Searches {
 export function openSearches(
   config: Config,
   onFault: (error: unknown) => void,
-  onNews: (text: string) => void,
+  onThrownAway: (kind: 'documents' | 'messages', text: string) => void,
 ): Searches {
   const { data: folder, search } = config;
   const { url, timeout_ms } = search.qdrant;
   const qdrant =
-    url === '' ? undefined : { url, key: readSecret(search.qdrant, 'search.qdrant'), timeoutMs: timeout_ms };
+    url === '' ? undefined : { url, key: readKey(search.qdrant, 'search.qdrant'), timeoutMs: timeout_ms };
   const embedder = createEmbedder(config, onFault);
-  const common = { folder, embedder, qdrant, onFault, onNews };
-  const documents = openSearch({ ...common, kind: 'documents' });
-  const messages = openSearch({ ...common, kind: 'messages' });
+  const open = (kind: 'documents' | 'messages'): Search =>
+    openSearch({ folder, kind, embedder, qdrant, onFault, onNews: (text) => onThrownAway(kind, text) });
+  const documents = open('documents');
+  const messages = open('messages');
   const wasAsked = existsSync(join(folder, INDEX_FILES.messages));
   return {
     documents,
@@ -50,14 +52,18 @@ export function openSearches(
 
 /** What makes the vectors. */
 export function createEmbedder(
-  { knowledge, search: { embeddings } }: Config,
+  { knowledge, search: { embeddings, model } }: Config,
   onFault: (error: unknown) => void,
 ): Embedder {
-  if (embeddings.endpoint === '') return createBuiltInEmbedder(knowledge.model_idle_ms, onFault);
+  if (embeddings.endpoint === '') {
+    const { folder, tokens, pooling, ask_prefix: ask, text_prefix: text, english_only: isEnglish } = model;
+    const own = folder === '' ? undefined : chooseModel({ folder, tokens, pooling, ask, text, isEnglish });
+    return createModelEmbedder(knowledge.model_idle_ms, onFault, own);
+  }
   return createEndpointEmbedder({
     endpoint: embeddings.endpoint,
     model: embeddings.model,
-    key: readSecret(embeddings, 'search.embeddings'),
+    key: readKey(embeddings, 'search.embeddings'),
     dimensions: embeddings.dimensions,
     timeoutMs: embeddings.timeout_ms,
     batch: embeddings.batch,

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 
 import { ParleyError, redact } from '@parley/protocol';
 
 import type { Config } from './config/schema.ts';
 import { type Connections, watchConnections } from './connections.ts';
+import { createCrossOrigin } from './cross-origin.ts';
 import { type Exchange, HttpRefusal, sendError } from './exchange.ts';
 import { createGuard } from './guard.ts';
 import { isWebSocket, refuseUpgrade, serveWithoutUpgrade, type Upgrade } from './upgrade.ts';
@@ -27,13 +28,23 @@ export interface Face {
 
 export interface RunningServer {
   url: string;
+  /** Shows another certificate from now on. */
+  renew(tls: Tls): void;
   /** Stops accepting, lets running calls finish, then closes what is left. */
   close(): Promise<void>;
+}
+
+/** A certificate chain and its key, as PEM. */
+interface Tls {
+  cert: string | Buffer;
+  key: string | Buffer;
 }
 
 export interface ServerOptions {
   config: Config;
   faces: readonly Face[];
+  /** One more way to faces that another server has: only under these names, always with TLS. */
+  lan?: { names: readonly string[]; tls: Tls };
   /** Hears of every error that is no answer of the gate. */
   onRefusal: (exchange: Refused, error: ParleyError, cause: unknown) => void;
 }
@@ -42,11 +53,12 @@ export interface ServerOptions {
 export type Refused = Pick<Exchange, 'request' | 'request_id' | 'path'>;
 
 /** One port for all faces: guards first, then the face whose path it is. */
-export async function startServer({ config, faces, onRefusal }: ServerOptions): Promise<RunningServer> {
+export async function startServer({ config, faces, lan, onRefusal }: ServerOptions): Promise<RunningServer> {
   const prefix = `req_${randomBytes(5).toString('base64url')}`;
   let counter = 0;
   let guard: (request: IncomingMessage) => void = () => {};
   let stopping = false;
+  const crossOrigin = createCrossOrigin(lan === undefined ? config.http.allowed_origins : []);
 
   function admit(request: IncomingMessage): void {
     guard(request);
@@ -57,6 +69,7 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
     const face = faces.find((candidate) => candidate.claims(exchange.path));
     try {
       admit(exchange.request);
+      if (crossOrigin.admit(exchange.request, exchange.response)) return;
       if (face === undefined)
         throw new HttpRefusal(404, 'NOT_FOUND', `there is nothing at ${redact(exchange.path).slice(0, 200)}`);
       await face.handle(exchange);
@@ -89,8 +102,9 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
     const { path, query } = splitUrl(request);
     void handle({ request, response, request_id: newId(), path, query });
   };
-  const secure = config.tls.cert !== '';
-  const server = openServer(config, listener);
+  const tls = lan?.tls ?? readTls(config);
+  const secure = tls !== undefined;
+  const server = openServer(config, tls, listener);
   const connections = watchConnections(server, secure);
   server.on('upgrade', (request, socket: Socket, rest: Buffer) => {
     socket.on('error', () => {});
@@ -101,17 +115,22 @@ export async function startServer({ config, faces, onRefusal }: ServerOptions): 
   server.requestTimeout = config.http.request_timeout_ms;
   server.keepAliveTimeout = config.http.keep_alive_timeout_ms;
   server.maxConnections = config.http.max_connections;
-  await listen(server, config);
+  await listen(server, config, lan === undefined ? '--port' : '--set lan.port=');
+  // It listens at a port.
   const { port } = server.address() as AddressInfo;
-  guard = createGuard(config, port);
-  const scheme = config.tls.cert === '' ? 'http' : 'https';
+  guard = createGuard(config, port, lan?.names);
+  const scheme = secure ? 'https' : 'http';
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
     url: `${scheme}://${host}:${port}`,
+    renew(next) {
+      if (server instanceof TlsServer) server.setSecureContext(next);
+    },
     async close() {
       stopping = true;
       const closed = closeServer(server, connections, config.http.shutdown_timeout_ms);
-      await Promise.all(faces.map(async (face) => face.close?.()));
+      // Who has them first ends them.
+      if (lan === undefined) await Promise.all(faces.map(async (face) => face.close?.()));
       await closed;
     },
   };
@@ -128,9 +147,13 @@ function toParleyError(thrown: unknown): ParleyError {
   return new ParleyError('INTERNAL', message);
 }
 
-function openServer(config: Config, listener: RequestListener): Server {
+function readTls({ tls: { cert, key } }: Config): Tls | undefined {
+  return cert === '' ? undefined : { cert: readFileSync(cert), key: readFileSync(key) };
+}
+
+function openServer(config: Config, tls: Tls | undefined, listener: RequestListener): Server {
   const options = { maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000, noDelay: true };
-  if (config.tls.cert === '') {
+  if (tls === undefined) {
     if (!isLoopback(config.host)) {
       throw new ParleyError(
         'VALIDATION_ERROR',
@@ -139,17 +162,14 @@ function openServer(config: Config, listener: RequestListener): Server {
     }
     return createServer(options, listener);
   }
-  return createTlsServer(
-    { ...options, cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) },
-    listener,
-  );
+  return createTlsServer({ ...options, ...tls }, listener);
 }
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-function listen(server: Server, config: Config): Promise<void> {
+function listen(server: Server, config: Config, flag: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
@@ -157,7 +177,7 @@ function listen(server: Server, config: Config): Promise<void> {
         new ParleyError(
           'UNAVAILABLE',
           taken
-            ? `port ${config.port} is taken; choose another with --port, or 0 for any free one`
+            ? `port ${config.port} is taken; choose another with ${flag}, or 0 for any free one`
             : error.message,
         ),
       );

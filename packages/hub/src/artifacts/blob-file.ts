@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, errorCode } from '@parley/protocol';
 
 import { blobPath, isBeneath } from './artifact-folder.ts';
 
@@ -39,7 +39,7 @@ function openPlain(path: string, sha256: string): number {
     // Where somebody has put a pipe, nobody waits for its writer.
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') throw new BlobFault(sha256, 'missing');
     if (code === 'ELOOP') throw new BlobFault(sha256, 'behind a link');
     throw error;

@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, fstatSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import type { ArtifactRecord } from '@parley/core';
 import { makeFolderSync, syncFolderSync, writeNewSync } from '@parley/files';
-import { listKeptArtifacts } from '@parley/store-sqlite';
 
 import { artifactFolder, blobPath } from './artifact-folder.ts';
 import { BlobFault, openBlobFile } from './blob-file.ts';
@@ -11,8 +11,11 @@ import { BlobFault, openBlobFile } from './blob-file.ts';
 const PIECE = 1_048_576;
 
 /** Reads the bytes of every artifact and names those that are missing, damaged, behind a link or open to others. */
-export function checkBlobs(data: string): { artifacts: number; bytes: number; wrong: string[] } {
-  const sizes = sizesOf(data);
+export function checkBlobs(
+  data: string,
+  kept: readonly ArtifactRecord[],
+): { artifacts: number; bytes: number; wrong: string[] } {
+  const sizes = sizesOf(kept);
   const wrong: string[] = [];
   for (const [sha256, bytes] of sizes) {
     const fault = faultOf(data, sha256, (file) => {
@@ -26,12 +29,17 @@ export function checkBlobs(data: string): { artifacts: number; bytes: number; wr
   return { artifacts: sizes.size, bytes, wrong };
 }
 
-/** Copies the bytes of every artifact of a record into the folder of that record, each checked and synced. */
-export function copyBlobs(from: string, to: string): string[] {
+/** Copies the bytes of these artifacts from one folder into another, each checked and synced; what is there stays. */
+export function copyBlobs(from: string, to: string, kept: readonly ArtifactRecord[]): string[] {
   const wrong: string[] = [];
   const folders = new Set<string>();
-  for (const [sha256, bytes] of sizesOf(to)) {
+  for (const [sha256, bytes] of sizesOf(kept)) {
     const target = blobPath(to, sha256);
+    if (existsSync(target)) {
+      if (faultOf(to, sha256, (file) => (hashOf(file) === sha256 ? undefined : 'is damaged')) === undefined)
+        continue;
+      rmSync(target);
+    }
     makeFolderSync(dirname(target));
     folders.add(dirname(target));
     const fault = faultOf(from, sha256, (file) =>
@@ -83,6 +91,6 @@ function* piecesOf(file: number, sum: Hash): Generator<Buffer> {
 }
 
 /** Each blob once, with its size. */
-function sizesOf(data: string): Map<string, number> {
-  return new Map(listKeptArtifacts(data).map(({ sha256, bytes }) => [sha256, bytes]));
+function sizesOf(kept: readonly ArtifactRecord[]): Map<string, number> {
+  return new Map(kept.map(({ sha256, bytes }) => [sha256, bytes]));
 }

@@ -4,7 +4,7 @@ import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { KeptBytes } from '@parley/core';
+import type { StoredBytes } from '@parley/core';
 import { syncFolder } from '@parley/files';
 
 import { blobPath, makeOwnFolder } from './artifact-folder.ts';
@@ -14,7 +14,7 @@ import type { Blobs, Span } from './blobs.ts';
 /** Blobs as files of the data folder, named by their hash. */
 export interface LocalBlobs extends Blobs {
   /** The bytes, or a part of them; the first comes when size and hash of the whole were found right. */
-  pieces(kept: KeptBytes, span?: Span): AsyncIterable<Uint8Array>;
+  pieces(kept: StoredBytes, span?: Span): AsyncIterable<Uint8Array>;
 }
 
 /** Whether a file had its hash, as it stood when it was read. */

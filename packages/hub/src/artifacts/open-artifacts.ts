@@ -1,4 +1,4 @@
-import type { Artifacts } from '@parley/core';
+import type { Artifacts, KeptFiles } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 
 import type { Config } from '../config/schema.ts';
@@ -12,11 +12,12 @@ import { openUrlKeys } from './url-keys.ts';
 export interface OpenedArtifacts extends Artifacts {
   /** The bytes behind the hub's own URLs, which lead to the data folder also where there is a bucket now. */
   local: LocalBlobs;
-  verify(path: string, query: string): Named;
+  verify(path: string, query: string): Promise<Named>;
 }
 
 interface ArtifactOptions {
   data: string;
+  kept: KeptFiles;
   settings: Config['artifacts'];
   now: () => number;
   /** Where callers find the hub. */
@@ -24,9 +25,9 @@ interface ArtifactOptions {
 }
 
 /** Opens the store of artifacts: in the data folder, or in a bucket where one is configured. */
-export function openArtifacts({ data, settings, now, address }: ArtifactOptions): OpenedArtifacts {
+export function openArtifacts({ data, kept, settings, now, address }: ArtifactOptions): OpenedArtifacts {
   const stage = openStage(data, settings.max_bytes);
-  const signer = createUrlSigner(openUrlKeys(data, now), now);
+  const signer = createUrlSigner(openUrlKeys(kept, now), now);
   const bucket = settings.bucket === '' ? undefined : openBucket(settings, now);
   const local = openLocalBlobs(data, now);
   const blobs = bucket ?? local;
@@ -35,7 +36,11 @@ export function openArtifacts({ data, settings, now, address }: ArtifactOptions)
   return {
     local,
     types: settings.types,
-    verify: (path, query) => signer.verify(path, query),
+    async verify(path, query) {
+      // Another node may have signed it just now with a secret that it made.
+      await kept.fresh();
+      return signer.verify(path, query);
+    },
     keep: (workspaceId, body, announced) =>
       stage(body, announced, async (staged) => {
         await blobs.keep(workspaceId, staged);
@@ -50,8 +55,10 @@ export function openArtifacts({ data, settings, now, address }: ArtifactOptions)
       }
       return Buffer.concat(pieces);
     },
-    sign: (artifact, untilSec) =>
-      bucket === undefined ? base() + signer.sign(artifact, untilSec) : bucket.sign(artifact, untilSec),
+    sign: async (artifact, untilSec) =>
+      bucket === undefined
+        ? base() + (await signer.sign(artifact, untilSec))
+        : bucket.sign(artifact, untilSec),
     named(url) {
       if (bucket !== undefined) return bucket.named(url);
       // Nothing is ever fetched: a URL that is not ours is only a text.

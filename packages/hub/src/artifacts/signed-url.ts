@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import type { KeptArtifact } from '@parley/core';
+import type { ArtifactRecord } from '@parley/core';
 import { LIMITS, ParleyError } from '@parley/protocol';
 
 import type { openUrlKeys } from './url-keys.ts';
@@ -20,8 +20,11 @@ const PARAMETERS = ['exp', 'sha256', 'kid', 'sig'] as const;
 /** Signs paths of this hub for GET alone, and tells whether one is still as it was signed. */
 export function createUrlSigner(keys: ReturnType<typeof openUrlKeys>, now: () => number) {
   return {
-    sign({ workspace_id, artifact_id, name, sha256 }: KeptArtifact, untilSec: number): string {
-      const { kid, secret } = keys.current();
+    async sign(
+      { workspace_id, artifact_id, name, sha256 }: ArtifactRecord,
+      untilSec: number,
+    ): Promise<string> {
+      const { kid, secret } = await keys.current();
       const path = ARTIFACT_PATH + [workspace_id, artifact_id, name].map(encodeURIComponent).join('/');
       const exp = String(untilSec);
       const sig = mac(secret, [path, exp, sha256, kid]).toString('base64url');

@@ -3,14 +3,14 @@ import { existsSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { BEGINNING_BYTES, checkBeginning, type KeptBytes } from '@parley/core';
+import { BEGINNING_BYTES, checkBeginning, type StoredBytes } from '@parley/core';
 import { inWords, writeNew } from '@parley/files';
 import { ParleyError } from '@parley/protocol';
 
 import { artifactFolder, makeOwnFolder } from './artifact-folder.ts';
 
 /** Bytes that are all there, checked and synced, in a file that nobody else knows of yet. */
-export interface Staged extends KeptBytes {
+export interface Staged extends StoredBytes {
   path: string;
 }
 

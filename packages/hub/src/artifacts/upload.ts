@@ -27,6 +27,7 @@ export async function uploadArtifact(
 /** The body in pieces; the connection stays, so that a refusal can be answered while it still arrives. */
 async function* piecesOf({ request }: Exchange): AsyncGenerator<Uint8Array> {
   try {
+    // Without an encoding its pieces are bytes.
     yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   } catch {
     throw new ParleyError('VALIDATION_ERROR', 'the request broke off');

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 
+import type { KeptFiles } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
-import { z } from 'zod';
-
-import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
+import * as z from 'zod';
 
 /** The file of the secrets that sign URLs. */
 export const URL_KEY_FILE = 'artifact-keys.json';
@@ -20,35 +18,49 @@ const ROTATE_MS = 58 * 86_400_000;
 /** How many are kept: no URL outlives the secret before the current one. */
 const KEPT = 2;
 
-/** The secrets that sign URLs: made when there are none, replaced in time, durable in the data folder. */
-export function openUrlKeys(data: string, now: () => number) {
-  const path = join(data, URL_KEY_FILE);
-  let keys = readKeys(path);
+/** The secrets that sign URLs: made when there are none, replaced in time, durable and shared by all nodes. */
+export function openUrlKeys(kept: KeptFiles, now: () => number) {
+  let seen: { revision: string; keys: UrlKey[] } | undefined;
+  const keys = (): UrlKey[] => {
+    const { revision, text } = kept.look(URL_KEY_FILE);
+    if (seen?.revision !== revision) seen = { revision, keys: readKeys(text) };
+    return seen.keys;
+  };
+  const goodOf = (some: readonly UrlKey[]): UrlKey | undefined => {
+    const last = some.at(-1);
+    // One from the future was made under a wrong clock: it would outlive its age.
+    return last !== undefined && Math.abs(now() - Date.parse(last.created_at)) < ROTATE_MS ? last : undefined;
+  };
+  keys();
 
   return {
-    current(): UrlKey {
-      const last = keys.at(-1);
-      // One from the future was made under a wrong clock: it would outlive its age.
-      if (last !== undefined && Math.abs(now() - Date.parse(last.created_at)) < ROTATE_MS) return last;
+    async current(): Promise<UrlKey> {
+      const good = goodOf(keys());
+      if (good !== undefined) return good;
       const fresh = {
         kid: randomBytes(6).toString('base64url'),
         secret: randomBytes(32).toString('base64url'),
         created_at: new Date(now()).toISOString(),
       };
-      keys = [...keys, fresh].slice(-KEPT);
-      writePrivateFile(path, `${JSON.stringify({ keys }, null, 2)}\n`);
-      return fresh;
+      await kept.change(URL_KEY_FILE, (text) => {
+        const there = readKeys(text);
+        if (goodOf(there) !== undefined) return undefined;
+        return `${JSON.stringify({ keys: [...there, fresh].slice(-KEPT) }, null, 2)}\n`;
+      });
+      return keys().at(-1) ?? fresh;
     },
-    find: (kid: string): UrlKey | undefined => keys.find((key) => key.kid === kid),
+    find: (kid: string): UrlKey | undefined => keys().find((key) => key.kid === kid),
   };
 }
 
-function readKeys(path: string): UrlKey[] {
-  const text = readPrivateFile(path);
+function readKeys(text: string | undefined): UrlKey[] {
   if (text === undefined) return [];
   try {
     return KeyFile.parse(JSON.parse(text)).keys;
   } catch {
-    throw new ParleyError('UNAVAILABLE', `${path} cannot be read; restore it from a backup or remove it`);
+    throw new ParleyError(
+      'UNAVAILABLE',
+      `${URL_KEY_FILE} cannot be read; restore it from a backup or remove it`,
+    );
   }
 }

@@ -19,11 +19,21 @@ export interface TokenCheck {
   refuse: (error: unknown, address: string) => unknown;
 }
 
+/** Tokens of the issuer of the accounts, where there is one. */
+interface IssuedTokens {
+  isOurs: (token: string) => boolean;
+  verify: (token: string) => Promise<Claims>;
+}
+
 /** Verifies tokens and counts the bad ones by address. */
-export function createTokenCheck(verifier: Verifier, badTokens: Quota): TokenCheck {
+export function createTokenCheck(
+  verifier: Pick<Verifier, 'fresh' | 'known' | 'verify'>,
+  badTokens: Quota,
+  issued?: IssuedTokens,
+): TokenCheck {
   async function verify(token: string, address: string): Promise<Claims> {
     try {
-      return await verifier.verify(token);
+      return issued?.isOurs(token) === true ? await issued.verify(token) : await verifier.verify(token);
     } catch (error) {
       throw refuse(error, address);
     }
@@ -35,7 +45,11 @@ export function createTokenCheck(verifier: Verifier, badTokens: Quota): TokenChe
     return wait > 0 ? rateLimited('too many refused tokens', wait) : error;
   }
 
-  return { check: (token, address) => verifier.known(token) ?? verify(token, address), refuse };
+  const find = (token: string, address: string) => verifier.known(token) ?? verify(token, address);
+  return {
+    check: (token, address) => verifier.fresh()?.then(() => find(token, address)) ?? find(token, address),
+    refuse,
+  };
 }
 
 /** Verifies the bearer tokens of requests, and where devices are given the cookies of those that bring no token. */

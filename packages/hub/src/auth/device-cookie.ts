@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { TLSSocket } from 'node:tls';
 
 /** How long a browser keeps the cookie of a device that is not used. */
 export const DEVICE_LIFE_MS = 30 * 86_400_000;
@@ -22,8 +21,12 @@ export function readDeviceCookie(request: IncomingMessage): string | undefined {
 }
 
 /** The header that gives the cookie to the browser, or with an empty value takes it away; no script ever sees it. */
-export function writeDeviceCookie(request: IncomingMessage, value: string): string {
-  const { plain, secure } = names(request);
+export function writeDeviceCookie(
+  request: IncomingMessage,
+  value: string,
+  secure = isSecure(request),
+): string {
+  const name = names(request);
   const parts = [
     'HttpOnly',
     'SameSite=Strict',
@@ -31,12 +34,14 @@ export function writeDeviceCookie(request: IncomingMessage, value: string): stri
     `Max-Age=${value === '' ? 0 : DEVICE_LIFE_MS / 1_000}`,
   ];
   // Safari keeps no Secure cookie of a plain loopback address.
-  return isSecure(request)
-    ? [`${secure}=${value}`, 'Secure', ...parts].join('; ')
-    : [`${plain}=${value}`, ...parts].join('; ');
+  return secure
+    ? [`${name.secure}=${value}`, 'Secure', ...parts].join('; ')
+    : [`${name.plain}=${value}`, ...parts].join('; ');
 }
 
 /** TLS by the hub itself, or by whoever stands before it: then the page's own address says so. */
 function isSecure({ socket, headers }: IncomingMessage): boolean {
-  return (socket as Partial<TLSSocket>).encrypted === true || headers.origin?.startsWith('https://') === true;
+  return (
+    ('encrypted' in socket && socket.encrypted === true) || headers.origin?.startsWith('https://') === true
+  );
 }

@@ -5,21 +5,28 @@ import {
   type Authority,
   type Chance,
   type Clock,
+  commandHead,
   type Grant,
   type Granted,
   type Invitation,
-  type KeptDevice,
+  type DeviceRecord,
   type Log,
   type Store,
   whySignedOut,
   withElders,
 } from '@parley/core';
-import { type Caller, type Claims, ENTRY_SALT_BOUND, HUB_NAME } from '@parley/protocol';
+import { type Caller, type Claims, HUB_NAME, type Role } from '@parley/protocol';
 
 import { HttpRefusal } from '../exchange.ts';
 import { DEVICE_LIFE_MS, readDeviceCookie } from './device-cookie.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { TokenRefused } from './token-refused.ts';
+import type { Verifier } from './verifier.ts';
+
+/** For whom a device is let in; a person whom no role is given steers. */
+type Admission = Pick<Invitation, 'agent_id' | 'workspace_id' | 'name' | 'read_only' | 'grant'> & {
+  role?: Role;
+};
 
 /** The devices that are signed in: who they speak for, and for how long. */
 export interface Devices {
@@ -27,7 +34,7 @@ export interface Devices {
    * Lets a device in, unless the right of the one who invited it has ended meanwhile; the secret goes into its cookie
    * and is kept nowhere.
    */
-  admit(invitation: Invitation, name: string): Promise<{ device: KeptDevice; secret: string } | undefined>;
+  admit(admission: Admission, name: string): Promise<{ device: DeviceRecord; secret: string } | undefined>;
   /** Who sends a request, by the cookie of its device; undefined when it brings none. */
   identify(
     request: IncomingMessage,
@@ -37,10 +44,14 @@ export interface Devices {
   recheck(claims: Claims): void;
   /** What the right of those rests on whom a device lets in; undefined for claims that came from no device. */
   grantOf(claims: Caller): Grant | undefined;
-  find(deviceId: string): Promise<KeptDevice | undefined>;
+  find(deviceId: string): Promise<DeviceRecord | undefined>;
+  /** Ends a device whose place another has taken, and nothing that hangs on it. */
+  leave(claims: Claims): Promise<void>;
+  /** The claims of a device that another node has let in. */
+  adopt(deviceId: string): Promise<Claims>;
 }
 
-interface Held extends Granted<KeptDevice> {
+interface Held extends Granted<DeviceRecord> {
   claims: Claims;
   /** Monotonic moment of the last look into the store. */
   looked: number;
@@ -59,7 +70,7 @@ export interface DevicesOptions {
   log: Log;
   clock: Clock;
   chance: Chance;
-  authority: Pick<Authority, 'ended'>;
+  authority: Pick<Authority, 'ended'> & Partial<Pick<Verifier, 'fresh'>>;
   onFault: (error: unknown) => void;
 }
 
@@ -90,6 +101,7 @@ export function createDevices(options: DevicesOptions): Devices {
   }
 
   async function verify(cookie: string): Promise<Claims> {
+    await authority.fresh?.();
     const [deviceId = '', secret = ''] = cookie.split('.');
     const held = /^[a-z0-9-]{3,128}$/.test(deviceId) ? await look(deviceId) : undefined;
     if (held === undefined || !isSecret(held.value, secret)) throw new TokenRefused('no such device');
@@ -98,40 +110,38 @@ export function createDevices(options: DevicesOptions): Devices {
     return held.claims;
   }
 
-  function stamp({ agent_id, workspace_id, role, device_id }: KeptDevice) {
-    const caller = { agent_id, workspace_id, role, session_id: device_id };
-    return { caller, now: clock.now(), salt: chance.below(ENTRY_SALT_BOUND) };
-  }
+  const headOf = ({ agent_id, workspace_id, role, device_id }: DeviceRecord) =>
+    commandHead(options, { agent_id, workspace_id, role, session_id: device_id });
 
-  function touch(device: KeptDevice): void {
+  function touch(device: DeviceRecord): void {
     const now = clock.now();
     if (now - Date.parse(device.last_seen_at) < TOUCH_MS) return;
-    const expires_at = new Date(now + DEVICE_LIFE_MS).toISOString();
+    const expires_at = lifeOf(device.grant, now);
     device.last_seen_at = new Date(now).toISOString();
     const { device_id } = device;
-    log.append({ type: 'touch_device', ...stamp(device), input: { device_id, expires_at } }).catch(onFault);
+    log.append({ type: 'touch_device', ...headOf(device), input: { device_id, expires_at } }).catch(onFault);
   }
 
   return {
-    async admit({ agent_id, workspace_id, read_only, grant, name: wanted }, name) {
+    async admit({ agent_id, workspace_id, role = 'operator', read_only, grant, name: wanted }, name) {
       const secret = Buffer.from(chance.bytes(32)).toString('base64url');
       const now = new Date(clock.now()).toISOString();
-      const device: KeptDevice = {
+      const device: DeviceRecord = {
         device_id: `${slug(wanted ?? name)}-${Buffer.from(chance.bytes(4)).toString('hex')}`,
         name: wanted ?? name,
         agent_id,
         workspace_id,
-        role: 'operator',
+        role,
         read_only,
         created_at: now,
         last_seen_at: now,
-        expires_at: new Date(clock.now() + DEVICE_LIFE_MS).toISOString(),
+        expires_at: lifeOf(grant, clock.now()),
         secret_hash: hashOf(secret),
         grant,
       };
       const [granted = { value: device, elders: [] }] = await withElders(store, [device]);
       if (whySignedOut(granted, authority, clock) !== undefined) return undefined;
-      await log.append({ type: 'add_device', ...stamp(device), input: { device } });
+      await log.append({ type: 'add_device', ...headOf(device), input: { device } });
       return { device, secret: `${device.device_id}.${secret}` };
     },
     identify(request, isOurs = isSameOrigin) {
@@ -148,7 +158,20 @@ export function createDevices(options: DevicesOptions): Devices {
       if (clock.monotonic() - held.looked >= LOOK_AGAIN_MS) look(session_id).catch(onFault);
     },
     grantOf: (claims) => grantByClaims.get(claims),
+    async adopt(deviceId) {
+      const held = await look(deviceId);
+      if (held === undefined) throw new TokenRefused('no such device');
+      check(held);
+      return held.claims;
+    },
     find: async (deviceId) => (await look(deviceId))?.value,
+    async leave({ session_id: device_id }) {
+      const held = await look(device_id);
+      if (held === undefined) return;
+      const expires_at = new Date(clock.now()).toISOString();
+      await log.append({ type: 'touch_device', ...headOf(held.value), input: { device_id, expires_at } });
+      await look(device_id);
+    },
   };
 }
 
@@ -160,7 +183,7 @@ function toClaims({
   read_only,
   created_at,
   expires_at,
-}: KeptDevice): Claims {
+}: DeviceRecord): Claims {
   const seconds = (moment: string): number => Math.floor(Date.parse(moment) / 1_000);
   return {
     agent_id,
@@ -174,7 +197,14 @@ function toClaims({
   };
 }
 
-function isSecret({ secret_hash }: KeptDevice, secret: string): boolean {
+/** When a device that is used now ends by itself: long after, but not after the issuer must be asked again. */
+function lifeOf(grant: Grant | undefined, now: number): string {
+  const unused = new Date(now + DEVICE_LIFE_MS).toISOString();
+  const until = grant?.person?.until ?? unused;
+  return until < unused ? until : unused;
+}
+
+function isSecret({ secret_hash }: DeviceRecord, secret: string): boolean {
   return timingSafeEqual(Buffer.from(secret_hash), Buffer.from(hashOf(secret)));
 }
 

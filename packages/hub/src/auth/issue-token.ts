@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import { Claims, ParleyError } from '@parley/protocol';
+import type { KeptFiles } from '@parley/core';
+import { Claims, issueWords, ParleyError } from '@parley/protocol';
 import { importJWK, SignJWT } from 'jose';
 
 import type { Config } from '../config/schema.ts';
+import { type KeptPlace, withKept } from '../kept/open-kept.ts';
 import { signingKey } from './key-file.ts';
 
 export interface TokenRequest {
@@ -20,11 +22,14 @@ export interface IssuedToken {
   expires_at: string;
 }
 
-/** Signs a token with the hub's own key; works on the data folder, whether the hub runs or not. */
+/** Signs a token with the hub's own key; works where its keys are kept, whether the hub runs or not. */
 export async function issueToken(
-  config: Pick<Config, 'data' | 'auth'>,
+  config: KeptPlace & {
+    auth: Pick<Config['auth'], 'issuer' | 'audience' | 'max_lifetime_ms'>;
+  },
   request: TokenRequest,
   now: number,
+  kept?: KeptFiles,
 ): Promise<IssuedToken> {
   const { ttl_ms, ...identity } = request;
   if (ttl_ms <= 0 || ttl_ms > config.auth.max_lifetime_ms) {
@@ -42,12 +47,10 @@ export async function issueToken(
   });
   if (!claims.success) {
     const issue = claims.error.issues[0];
-    throw new ParleyError(
-      'VALIDATION_ERROR',
-      `${issue?.path.join('.') ?? 'claim'}: ${issue?.message ?? 'is not valid'}`,
-    );
+    throw new ParleyError('VALIDATION_ERROR', `${issue?.path.join('.') ?? 'claim'}: ${issueWords(issue)}`);
   }
-  const key = await signingKey(config.data, now);
+  const sign = (files: KeptFiles) => signingKey(files, now);
+  const key = await (kept === undefined ? withKept(config, sign) : sign(kept));
   const token = await new SignJWT({ ...claims.data })
     .setProtectedHeader({ alg: 'EdDSA', kid: key.kid, typ: 'JWT' })
     .setIssuer(config.auth.issuer)

@@ -1,11 +1,9 @@
-import { join } from 'node:path';
-
-import { lockFile } from '@parley/store-sqlite';
+import type { KeptFiles } from '@parley/core';
 import { AgentName, ENVELOPE_ROLES, type EnvelopeRole, ParleyError } from '@parley/protocol';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, importSPKI, type JWK } from 'jose';
-import { z } from 'zod';
+import * as z from 'zod';
 
-import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
+import { findSigningKey, KEY_FILE } from './signing-key.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -14,9 +12,6 @@ export const MAX_KEY_AGE_MS = 90 * DAY_MS;
 
 /** From this age on, its use is warned about. */
 export const WARN_KEY_AGE_MS = 80 * DAY_MS;
-
-/** The hub's own signing key is replaced at this age, so that its tokens never outlive it. */
-const ROTATE_KEY_AGE_MS = 58 * DAY_MS;
 
 const KeyRecord = z.object({
   kid: z.string().min(1),
@@ -47,20 +42,22 @@ const KeyFile = z.object({
 export type KeyFile = z.infer<typeof KeyFile>;
 
 /** The file with the hub's keys and revocations: written by the command line, watched by the running hub. */
-export function keyFilePath(folder: string): string {
-  return join(folder, 'auth.json');
-}
+export { KEY_FILE };
 
 /** The keys and revocations as they stand; empty before the first start. */
-export function readKeyFile(folder: string): KeyFile {
-  const text = readPrivateFile(keyFilePath(folder));
+export function readKeyFile(kept: Pick<KeptFiles, 'look'>): KeyFile {
+  return keysIn(kept.look(KEY_FILE).text);
+}
+
+/** The keys and revocations that a text holds. */
+export function keysIn(text: string | undefined): KeyFile {
   if (text === undefined) return { keys: [], revoked: [] };
   try {
     return parseKeyFile(text);
   } catch {
     throw new ParleyError(
       'UNAVAILABLE',
-      `${keyFilePath(folder)} cannot be read as a key file; restore it from a backup`,
+      `${KEY_FILE} cannot be read as a key file; restore it from a backup`,
     );
   }
 }
@@ -70,39 +67,28 @@ export function parseKeyFile(text: string): KeyFile {
   return KeyFile.parse(JSON.parse(text));
 }
 
-/** Changes the file under a lock that the kernel releases; nothing is written when the change throws. */
+/** Changes keys and revocations, nobody else at the same time; nothing is written when the change throws. */
 export async function changeKeyFile<T>(
-  folder: string,
+  kept: KeptFiles,
   change: (file: KeyFile) => Promise<T> | T,
 ): Promise<T> {
-  const lock = lockFile(join(folder, 'auth.lock'), 5_000);
-  try {
-    const file = readKeyFile(folder);
+  let result: T | undefined;
+  await kept.change(KEY_FILE, async (text) => {
+    const file = keysIn(text);
     const before = JSON.stringify(file);
-    const result = await change(file);
-    if (JSON.stringify(file) !== before)
-      writePrivateFile(keyFilePath(folder), `${JSON.stringify(file, null, 2)}\n`);
-    return result;
-  } finally {
-    lock.release();
-  }
+    result = await change(file);
+    return JSON.stringify(file) === before ? undefined : `${JSON.stringify(file, null, 2)}\n`;
+  });
+  // The change has run, or it would have thrown.
+  return result as T;
 }
 
 /** The key the hub signs with: made when there is none, replaced in time before its own rule refuses it. */
-export async function signingKey(folder: string, now: number): Promise<KeyRecord> {
-  const current = findSigningKey(readKeyFile(folder), now);
+export async function signingKey(kept: KeptFiles, now: number): Promise<KeyRecord> {
+  await kept.fresh();
+  const current = findSigningKey(readKeyFile(kept).keys, now);
   if (current !== undefined) return current;
-  return changeKeyFile(folder, async (file) => findSigningKey(file, now) ?? addOwnKey(file, now));
-}
-
-function findSigningKey(file: KeyFile, now: number): KeyRecord | undefined {
-  return file.keys.findLast(
-    (key) =>
-      key.private !== undefined &&
-      key.retired_at === undefined &&
-      // A key from the future was made under a wrong clock: it would outlive its age.
-      Math.abs(now - Date.parse(key.created_at)) < ROTATE_KEY_AGE_MS,
-  );
+  return changeKeyFile(kept, async (file) => findSigningKey(file.keys, now) ?? addOwnKey(file, now));
 }
 
 /** Makes a new signing key; tokens of the older ones stay valid until they are retired or too old. */
@@ -194,7 +180,8 @@ async function nameOf(jwk: JWK): Promise<string> {
 async function parsePublicKey(text: string): Promise<JWK> {
   try {
     const jwk = text.trimStart().startsWith('{')
-      ? (JSON.parse(text) as JWK)
+      ? // jose refuses what is none.
+        (JSON.parse(text) as JWK)
       : await exportJWK(await importSPKI(text, 'EdDSA', { extractable: true }));
     if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || typeof jwk.x !== 'string')
       throw new Error('another kind of key');

@@ -1,8 +1,15 @@
 import { hash } from 'node:crypto';
 
-import { AgentName, Claims, ENVELOPE_ROLES, type EnvelopeRole, ROLE_ALIASES } from '@parley/protocol';
+import {
+  AgentName,
+  Claims,
+  ENVELOPE_ROLES,
+  type EnvelopeRole,
+  ROLE_ALIASES,
+  entriesOf,
+} from '@parley/protocol';
 import type { JWTPayload } from 'jose';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Config } from '../config/schema.ts';
 import type { KeyRecord } from './key-file.ts';
@@ -50,8 +57,7 @@ export function readOutsider(
     );
   const { sub, iat, exp, nonce, aud, iss, tenant_id, roles } = parsed.data;
   if (iat * 1_000 > now + auth.clock_skew_ms) throw new TokenRefused('issued in the future', 'not_yet_valid');
-  if ((exp - iat) * 1_000 > auth.external_lifetime_ms)
-    throw new TokenRefused('lives too long', 'lifetime_too_long');
+  if ((exp - iat) * 1_000 > auth.external_lifetime_ms) throw tooLong(auth.external_lifetime_ms);
   if (aud === undefined ? key.audience === 'required' : ![aud].flat().includes(auth.audience))
     throw new TokenRefused('another audience, or none', 'wrong_audience');
   const issuers = key.issuer === undefined ? [sub, key.kid, auth.issuer, undefined] : [key.issuer];
@@ -77,10 +83,19 @@ export function houseOf(kid: string): string {
 function mightiest(roles: readonly string[] | undefined, most: EnvelopeRole = 'owner'): EnvelopeRole {
   const allowed = ENVELOPE_ROLES.slice(ENVELOPE_ROLES.indexOf(most));
   if (roles === undefined) return most;
-  const named = roles.map((name) =>
-    Object.hasOwn(ROLE_ALIASES, name) ? ROLE_ALIASES[name as 'codex'] : name,
-  );
+  const named = roles.map((name) => entriesOf(ROLE_ALIASES).find(([alias]) => alias === name)?.[1] ?? name);
   const role = allowed.find((candidate) => named.includes(candidate));
   if (role === undefined) throw new TokenRefused('none of its roles is allowed to its key', 'wrong_role');
   return role;
+}
+
+/** Whoever has signed for too long is told how long it may be. */
+function tooLong(limitMs: number): TokenRefused {
+  const limit = limitMs % 60_000 === 0 ? `${limitMs / 60_000} minutes` : `${limitMs / 1_000} seconds`;
+  return new TokenRefused(
+    'lives too long',
+    'lifetime_too_long',
+    `the token lives too long: exp may lie at most ${limit} after iat`,
+    { limit_ms: limitMs, hint: `sign a token whose exp is at most ${limit} after its iat` },
+  );
 }

@@ -12,10 +12,12 @@ export function isOpened(request: IncomingMessage): boolean {
  * one on another port; the browser itself says where a request comes from, and no page can change that.
  */
 export function isSameOrigin({ headers }: IncomingMessage): boolean {
-  const { origin, host } = headers;
+  const { origin, referer, host } = headers;
   const site = headers['sec-fetch-site'];
+  const isOurs = (url: string): boolean => URL.canParse(url) && new URL(url).host === host?.toLowerCase();
   if (site !== undefined && site !== 'same-origin') return false;
-  if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase()))
-    return false;
-  return site !== undefined || origin !== undefined;
+  if (origin !== undefined && !isOurs(origin)) return false;
+  if (site !== undefined || origin !== undefined) return true;
+  // An engine that says neither, as Safari before 16.4 where it only reads: a page can leave its address out, not forge it.
+  return referer !== undefined && isOurs(referer);
 }

@@ -1,8 +1,7 @@
-import { randomInt } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import type { Log } from '@parley/core';
-import { type Caller, ENTRY_SALT_BOUND, ParleyError } from '@parley/protocol';
+import { commandHead, type Grant, type HeadPorts, type Log } from '@parley/core';
+import { type Caller, ParleyError } from '@parley/protocol';
 
 import { type Authenticate, bearerToken, type TokenCheck } from './authenticate.ts';
 import { peerOf } from './peer.ts';
@@ -15,6 +14,8 @@ export interface Sender {
   /** The name by which it calls itself. */
   sub: string;
   external: boolean;
+  /** What its right rests on: what it sends for later ends with that. */
+  grant: Grant | undefined;
 }
 
 /** Finds out who sends an envelope. */
@@ -25,18 +26,20 @@ export interface SenderCheck {
   checkTenant(sender: Sender, tenant: string): void;
 }
 
-interface SenderDeps {
+interface SenderDeps extends HeadPorts {
   verifier: Verifier;
   authenticate: Authenticate;
   tokens: TokenCheck;
+  /** What the right of one of the platform rests on. */
+  grantOf: (caller: Caller) => Grant | undefined;
   log: Log;
-  now: () => number;
 }
 
 const HUB_ROLE = { owner: 'operator', editor: 'orchestrator', agent: 'worker', viewer: 'observer' } as const;
 
 /** Takes tokens of the platform, and of outsiders a JWS whose nonce was never used before. */
-export function createSenderCheck({ verifier, authenticate, tokens, log, now }: SenderDeps): SenderCheck {
+export function createSenderCheck(deps: SenderDeps): SenderCheck {
+  const { verifier, authenticate, tokens, log } = deps;
   async function outsider(
     request: IncomingMessage,
     admit: (sender: Sender) => void,
@@ -46,11 +49,10 @@ export function createSenderCheck({ verifier, authenticate, tokens, log, now }: 
     const { kid, workspace_id, agent_id, sub, role, nonce, until } = found;
     const session_id = `jws:${kid.replaceAll(/[^\w.@-]/g, '-').slice(0, 120)}`;
     const caller: Caller = { agent_id, workspace_id, role: HUB_ROLE[role], session_id };
-    const sender: Sender = { caller, sub, external: true };
+    const sender: Sender = { caller, sub, external: true, grant: { kid, devices: [] } };
     admit(sender);
-    const head = { caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) };
     try {
-      await log.append({ type: 'use_nonce', ...head, input: { kid, nonce, until } });
+      await log.append({ type: 'use_nonce', ...commandHead(deps, caller), input: { kid, nonce, until } });
     } catch (error) {
       if (error instanceof ParleyError && error.code === 'UNAUTHORIZED')
         throw new TokenRefused('a used nonce', 'nonce_used');
@@ -68,14 +70,21 @@ export function createSenderCheck({ verifier, authenticate, tokens, log, now }: 
         throw tokens.refuse(error, peerOf(request));
       }
       const caller = await authenticate(request);
-      const sender: Sender = { caller, sub: caller.agent_id, external: false };
+      const sender: Sender = {
+        caller,
+        sub: caller.agent_id,
+        external: false,
+        grant: deps.grantOf(caller),
+      };
       admit(sender);
       return sender;
     },
-    checkTenant({ caller, external }, tenant) {
+    checkTenant({ caller }, tenant) {
       if (caller.workspace_id === tenant) return;
-      if (external) throw new TokenRefused('an envelope for another workspace', 'wrong_tenant');
-      throw new ParleyError('OUT_OF_SCOPE_WORKSPACE', 'tenant_id: differs from the workspace of your token');
+      throw new ParleyError('OUT_OF_SCOPE_WORKSPACE', 'tenant_id: differs from the workspace of your token', {
+        field: 'tenant_id',
+        hint: 'name the workspace that your token or key was made for',
+      });
     },
   };
 }

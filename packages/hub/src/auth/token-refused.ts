@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/protocol';
+import { type ErrorDetails, ParleyError } from '@parley/protocol';
 
 /**
  * Why a signed request from outside is refused, for its sender to tell apart. Only who has signed with a registered key
@@ -23,12 +23,13 @@ export type RefusalReason =
 export class TokenRefused extends ParleyError {
   readonly reason: string;
 
-  constructor(reason: string, told?: RefusalReason) {
-    super(
-      'UNAUTHORIZED',
-      'a valid token is needed: send Authorization: Bearer <token>',
-      told === undefined ? undefined : { reason: told },
-    );
+  constructor(
+    reason: string,
+    reported?: RefusalReason,
+    message = 'a valid token is needed: send Authorization: Bearer <token>',
+    more: ErrorDetails = {},
+  ) {
+    super('UNAUTHORIZED', message, reported === undefined ? undefined : { reason: reported, ...more });
     this.reason = reason;
   }
 }

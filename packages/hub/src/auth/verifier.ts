@@ -1,35 +1,29 @@
-import { readFileSync, statSync } from 'node:fs';
-
-import type { Grant } from '@parley/core';
-import { type Caller, Claims } from '@parley/protocol';
+import type { Grant, KeptFiles } from '@parley/core';
+import { type Caller, Claims, ParleyError } from '@parley/protocol';
 import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
   decodeJwt,
   decodeProtectedHeader,
   errors,
   importJWK,
   type JWTPayload,
   jwtVerify,
-  type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose';
 
 import type { Config } from '../config/schema.ts';
+import { keySet, KeysUnavailable } from './key-set.ts';
 import { houseOf, type Outsider, readOutsider } from './outsider.ts';
 import { type RefusalReason, TokenRefused } from './token-refused.ts';
-import { keyFilePath, type KeyRecord, MAX_KEY_AGE_MS, readKeyFile, WARN_KEY_AGE_MS } from './key-file.ts';
+import { KEY_FILE, keysIn, type KeyRecord, MAX_KEY_AGE_MS, WARN_KEY_AGE_MS } from './key-file.ts';
 
 /** Longest token that is looked at. */
 const MAX_TOKEN = 8_192;
 
-/** How long a look at the key file holds. */
-const LOOK_AGAIN_MS = 2;
-
 /** Headers by which a token would choose the key it is checked with. */
 const OWN_KEY_HEADERS = ['jku', 'jwk', 'x5u', 'x5c'];
 
-interface Verified {
+/** Claims that were verified, and by what they hold. */
+export interface Verified {
   claims: Claims;
   kid: string;
   /** Of whose keys it is one, where it is none of the hub's own file. */
@@ -39,55 +33,59 @@ interface Verified {
 }
 
 export interface VerifierOptions {
-  config: Pick<Config, 'data' | 'auth'>;
+  config: Pick<Config, 'auth'>;
+  kept: KeptFiles;
   now: () => number;
   warn: (message: string) => void;
 }
 
 /** Turns a token into claims; revocation and retirement hold from the very next request. */
 export interface Verifier {
+  /** Settles once all below heeds what was revoked or retired before this call; undefined where it always does. */
+  fresh: () => Promise<void> | undefined;
   verify: (token: string) => Promise<Claims>;
   /** Claims of a token that was verified before and is still good; cheap. */
   known: (token: string) => Claims | undefined;
   /** Throws when claims that were accepted before no longer hold: expired, revoked, key retired. */
   recheck: (claims: Claims) => void;
+  /** Claims as another node can take them over; undefined for those that came from no token. */
+  origin: (claims: Claims) => Verified | undefined;
+  /** Takes over claims that another node has verified: they hold here as they do there. */
+  adopt: (origin: Verified) => Claims;
   /** What the right of those rests on whom the bearer of these claims lets in. */
   grantOf: (caller: Caller) => Grant | undefined;
   /** True once a token was revoked, or the key that signed it is no longer there or retired. */
   ended: (grant: Grant) => boolean;
+  /** True for a name that only those outside bear. */
+  isOutside: (agentId: string) => boolean;
   /** Verifies the JWS of one outside; undefined when the token is none but may be one of the platform. */
   external: (token: string) => Promise<Outsider | undefined>;
 }
 
 /** Verifies tokens of the hub's own keys, of registered keys and of configured issuers. */
-export function createVerifier({ config, now, warn }: VerifierOptions): Verifier {
-  const { auth, data } = config;
+export function createVerifier({ config, kept, now, warn }: VerifierOptions): Verifier {
+  const { auth } = config;
   const skew = auth.clock_skew_ms;
   const verified = new Map<string, Verified>();
   const originByClaims = new WeakMap<Caller, Verified>();
   const warned = new Set<string>();
   const issuers = auth.issuers.map((issuer) => ({ ...issuer, keys: keySet(issuer.jwks) }));
   let version = '';
-  let checkedAt = -Infinity;
   let keysById = new Map<string, KeyRecord>();
   let revoked = new Set<string>();
   /** What the names of outsiders end with. */
   let houses = new Set<string>();
 
-  /** Re-reads the key file when it has changed; looks at it again after a moment shorter than a command line takes to end. */
+  /** Reads the key file again when it has changed. */
   function refresh(): void {
-    const moment = performance.now();
-    if (moment - checkedAt < LOOK_AGAIN_MS) return;
-    checkedAt = moment;
-    const stat = statSync(keyFilePath(data), { bigint: true, throwIfNoEntry: false });
-    const current = stat === undefined ? 'none' : `${stat.ino} ${stat.mtimeNs} ${stat.size}`;
-    if (current === version) return;
-    const file = readKeyFile(data);
+    const { revision, text } = kept.look(KEY_FILE);
+    if (revision === version) return;
+    const file = keysIn(text);
     keysById = new Map(file.keys.map((key) => [key.kid, key]));
     revoked = new Set(file.revoked.map(({ jti }) => jti));
     houses = new Set(file.keys.filter((key) => key.external === true).map(({ kid }) => houseOf(kid)));
     verified.clear();
-    version = current;
+    version = revision;
   }
 
   function known(token: string): Claims | undefined {
@@ -167,13 +165,17 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
     if (claims.iat * 1_000 > now() + skew) throw new TokenRefused('issued in the future');
     if ((claims.exp - claims.iat) * 1_000 > auth.max_lifetime_ms) throw new TokenRefused('lives too long');
     if (revoked.has(claims.jti)) throw new TokenRefused('revoked');
-    const at = claims.agent_id.lastIndexOf('@');
-    if (at > 0 && houses.has(claims.agent_id.slice(at + 1)))
-      throw new TokenRefused('the name of an outsider');
+    if (isOutside(claims.agent_id)) throw new TokenRefused('the name of an outsider');
     return claims;
   }
 
+  function isOutside(agentId: string): boolean {
+    const at = agentId.lastIndexOf('@');
+    return at > 0 && houses.has(agentId.slice(at + 1));
+  }
+
   async function external(token: string): Promise<Outsider | undefined> {
+    await kept.fresh();
     refresh();
     if (token.length > MAX_TOKEN) throw new TokenRefused('too long');
     const { key, payload: unverified } = peek(token);
@@ -197,21 +199,34 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
   }
 
   return {
+    fresh: () => kept.fresh(),
     known,
+    isOutside(agentId) {
+      refresh();
+      return isOutside(agentId);
+    },
     async external(token) {
       try {
         return await external(token);
       } catch (error) {
-        if (error instanceof TokenRefused) throw error;
+        // A record that does not answer is no fault of the token.
+        if (error instanceof ParleyError) throw error;
         throw new TokenRefused(causeOf(error), claimFault(error));
       }
     },
     recheck(claims) {
+      // Where others change the keys too, the next look knows what this one only asks for.
+      kept.fresh()?.catch(() => {});
       refresh();
       const { kid, until } = originByClaims.get(claims) ?? { kid: '', until: 0 };
       if (until <= now()) throw new TokenRefused('expired');
       if (revoked.has(claims.jti)) throw new TokenRefused('revoked');
       if (keysById.get(kid)?.retired_at !== undefined) throw new TokenRefused('the key is retired');
+    },
+    origin: (claims) => originByClaims.get(claims),
+    adopt(origin) {
+      originByClaims.set(origin.claims, origin);
+      return origin.claims;
     },
     grantOf(caller) {
       const origin = originByClaims.get(caller);
@@ -236,6 +251,7 @@ export function createVerifier({ config, now, warn }: VerifierOptions): Verifier
       try {
         result = await check(token);
       } catch (error) {
+        if (error instanceof KeysUnavailable) throw error;
         // On these faces every cause has the same words.
         throw new TokenRefused(causeOf(error));
       }
@@ -260,9 +276,4 @@ function claimFault(error: unknown): RefusalReason | undefined {
   if (error instanceof errors.JWTExpired) return 'expired';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return undefined;
   return error.claim === 'nbf' && error.reason === 'check_failed' ? 'not_yet_valid' : 'claim_missing';
-}
-
-function keySet(place: string): JWTVerifyGetKey {
-  if (place.startsWith('https://')) return createRemoteJWKSet(new URL(place));
-  return createLocalJWKSet(JSON.parse(readFileSync(place, 'utf8')) as { keys: [] });
 }

@@ -2,14 +2,18 @@ import { userInfo } from 'node:os';
 
 import { type Client, createClient, type Token } from '@parley/client';
 import { checkAddress, ParleyError } from '@parley/protocol';
-import type { Command } from 'commander';
+import { plainSend } from '@parley/supervisor/plain-send';
+import { type Command, Option } from 'commander';
 
-import type { LoadedConfig } from '../config/load.ts';
-import { readTokenFile } from './credentials.ts';
+import type { TokenRequest } from '../auth/issue-token.ts';
+import { quickToken } from '../auth/quick-token.ts';
+import type { RunSettings } from '../config/run-settings.ts';
+import { clientSettings } from './client-settings.ts';
 import { findHub } from './find-hub.ts';
 import { UnreachableError } from './output.ts';
+import { withShortIds } from './short-ids.ts';
 import { ownCommand } from './own-command.ts';
-import { settingsOf } from './settings.ts';
+import { type Speaker, speakerOf, tokenGiven } from './speaker.ts';
 
 /** The options of every command that talks to a hub; tokens are never among them. */
 interface ConnectOptions {
@@ -24,9 +28,11 @@ export interface Connection {
   client: Client;
   url: string;
   json: boolean;
-  loaded: LoadedConfig;
+  loaded: RunSettings;
   /** The token comes from the data folder's own key. */
   minted: boolean;
+  /** As whom the command speaks; undefined where a token cannot be read. */
+  speaker: Speaker | undefined;
   /** A further command for the same hub, as the person can paste it. */
   typed: (line: string) => string;
 }
@@ -38,20 +44,26 @@ const PATIENCE_MS = 3_000;
 const TTL_MS = 600_000;
 const RENEW_MS = 300_000;
 
+/** What every command that talks to a hub has; help shows them after those of its own. */
+const CONNECT_OPTIONS = [
+  ['--url <url>', 'the hub to talk to; PARLEY_URL; else the one that runs on the data folder'],
+  ['--token-file <file>', 'file (mode 0600) with a token; PARLEY_TOKEN_FILE, or PARLEY_TOKEN itself'],
+  ['--as <agent>', "act as this agent, with the data folder's own key; PARLEY_AGENT"],
+  ['--role <role>', 'role to act with; PARLEY_ROLE; else operator, or worker with --as'],
+  ['--workspace <id>', 'workspace to act in'],
+] as const;
+
 /** Adds the options by which a command finds its hub and its identity. */
 export function addConnectOptions(command: Command): Command {
-  return command
-    .option('--url <url>', 'the hub to talk to; PARLEY_URL; else the one that runs on the data folder')
-    .option('--token-file <file>', 'file (mode 0600) with a token; PARLEY_TOKEN_FILE, or PARLEY_TOKEN itself')
-    .option('--as <agent>', "act as this agent, with the data folder's own key; PARLEY_AGENT")
-    .option('--role <role>', 'role to act with; PARLEY_ROLE; else operator, or worker with --as')
-    .option('--workspace <id>', 'workspace to act in');
+  for (const [flags, description] of CONNECT_OPTIONS)
+    command.addOption(new Option(flags, description).helpGroup('Which hub, and as whom:'));
+  return command;
 }
 
 /** A client for the hub and the identity that the command line, the environment and the data folder name. */
 export async function connect(command: Command, patienceMs = PATIENCE_MS): Promise<Connection> {
   const options = command.optsWithGlobals<ConnectOptions>();
-  const settings = settingsOf(command, { workspace: options.workspace });
+  const settings = await clientSettings(command, { workspace: options.workspace });
   const found = findHub(settings.config.data);
   const address = options.url ?? process.env['PARLEY_URL'];
   const url = (address ?? found?.url)?.replace(/\/+$/, '');
@@ -59,13 +71,15 @@ export async function connect(command: Command, patienceMs = PATIENCE_MS): Promi
   if (url === undefined) throw new UnreachableError(noHub(settings.config.data, program));
   if (address !== undefined) checkAddress(url);
   const given = givenToken(options);
-  const token = given ?? (await mint(settings, options, url === found?.url));
+  const token = given?.token ?? mint(settings, options, url === found?.url);
+  const speaker = given === undefined ? minted(settings, options) : speakerOf(given.token, given.by);
   return {
-    client: createClient({ url, token, patienceMs }),
+    client: withShortIds(createClient({ url, token, patienceMs, send: plainSend })),
     url,
     json: settings.json,
     loaded: settings,
     minted: given === undefined,
+    speaker,
     typed: (line) => [program, line, ...repeated(options)].join(' '),
   };
 }
@@ -81,42 +95,55 @@ function repeated({ url, as, workspace }: ConnectOptions): string[] {
   );
 }
 
-function givenToken({ tokenFile, as }: ConnectOptions): string | undefined {
-  const { PARLEY_TOKEN, PARLEY_TOKEN_FILE } = process.env;
-  const file = tokenFile ?? (PARLEY_TOKEN ? undefined : PARLEY_TOKEN_FILE);
-  const token = file === undefined ? PARLEY_TOKEN : readTokenFile(file);
-  if (token === undefined || token === '') return undefined;
-  if (as !== undefined)
-    throw new ParleyError('VALIDATION_ERROR', '--as: a token is given, and it says already who you are');
-  return token.trim();
+function givenToken({ tokenFile, as }: ConnectOptions): { token: string; by: string } | undefined {
+  const given = tokenGiven(tokenFile, process.env);
+  if (given !== undefined && as !== undefined)
+    throw new ParleyError(
+      'VALIDATION_ERROR',
+      `--as: ${given.by} gives a token, and it says already who you are`,
+    );
+  return given;
 }
 
 /** Short-lived tokens from the data folder's own key, for its own hub and no other. */
-async function mint(
-  { config }: LoadedConfig,
-  { as, role }: ConnectOptions,
-  isOwnHub: boolean,
-): Promise<Token> {
+function mint({ config }: RunSettings, options: ConnectOptions, isOwnHub: boolean): Token {
   if (!isOwnHub)
     throw new ParleyError('UNAUTHORIZED', 'this hub is not the one of the data folder: set PARLEY_TOKEN');
-  const { issueToken } = await import('../auth/issue-token.ts');
-  const agent = as ?? process.env['PARLEY_AGENT'];
-  const person = agent ?? personName();
+  const { agent_id, workspace_id, role } = minted({ config }, options);
   let held: Promise<string> | undefined;
   let renewAt = 0;
   return () => {
     if (held !== undefined && Date.now() < renewAt) return held;
     renewAt = Date.now() + RENEW_MS;
     const request = {
-      agent_id: person,
-      workspace_id: config.workspace,
-      role: role ?? process.env['PARLEY_ROLE'] ?? (agent === undefined ? 'operator' : 'worker'),
-      session_id: process.env['PARLEY_SESSION'] ?? `${person}-cli`,
+      agent_id,
+      workspace_id,
+      role,
+      session_id: process.env['PARLEY_SESSION'] ?? `${agent_id}-cli`,
       ttl_ms: Math.min(TTL_MS, config.auth.max_lifetime_ms),
     };
-    held = issueToken(config, request, Date.now()).then(({ token }) => token);
+    held = sign(config, request);
     return held;
   };
+}
+
+/** Whom a token of the data folder's own key names. */
+function minted({ config }: Pick<RunSettings, 'config'>, { as, role }: ConnectOptions): Speaker {
+  const { PARLEY_AGENT, PARLEY_ROLE } = process.env;
+  const agent = as ?? PARLEY_AGENT;
+  return {
+    agent_id: agent ?? personName(),
+    role: role ?? PARLEY_ROLE ?? (agent === undefined ? 'operator' : 'worker'),
+    workspace_id: config.workspace,
+    by: as !== undefined ? '--as' : agent === undefined ? 'the data folder' : 'PARLEY_AGENT',
+  };
+}
+
+async function sign(config: RunSettings['config'], request: TokenRequest): Promise<string> {
+  const quick = quickToken(config, request, Date.now());
+  if (quick !== undefined) return quick;
+  const { issueToken } = await import('../auth/issue-token.ts');
+  return (await issueToken(config, request, Date.now())).token;
 }
 
 /** The name under which the person at this terminal speaks. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { HUB_FILE, HubFile } from '@parley/protocol';
+import { HUB_FILE, type HubFile, readHubFile } from '@parley/protocol';
 import { isFolderLocked } from '@parley/store-sqlite';
 
 import { readPrivateFile } from '../data-folder.ts';
@@ -8,5 +8,5 @@ import { readPrivateFile } from '../data-folder.ts';
 /** Finds the running hub of a data folder by the lock it holds: a file left behind by a dead one leads nowhere. */
 export function findHub(folder: string): HubFile | undefined {
   if (!isFolderLocked(folder)) return undefined;
-  return HubFile.safeParse(JSON.parse(readPrivateFile(join(folder, HUB_FILE)) ?? '{}')).data;
+  return readHubFile(readPrivateFile(join(folder, HUB_FILE)) ?? '{}');
 }

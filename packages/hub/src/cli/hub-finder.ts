@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { checkAddress, ParleyError } from '@parley/protocol';
 import type { FoundHub } from '@parley/supervisor';
 
-import type { LoadedConfig } from '../config/load.ts';
+import type { RunSettings } from '../config/run-settings.ts';
 import { findHub } from './find-hub.ts';
+import { localTokens } from './local-tokens.ts';
 import { ownCommand } from './own-command.ts';
-import { givenToken, ownTokens, type TokenSource } from './own-token.ts';
+import { givenToken, type TokensOf, type TokenSource } from '../auth/token-source.ts';
 
 /** Who a session is at the hub and where that is, as the command line says it. */
 export interface SessionOptions {
@@ -24,7 +25,12 @@ export interface HubFinder {
 }
 
 /** Finds the hub for a session that this process has in its hands. */
-export function createHubFinder(loaded: LoadedConfig, options: SessionOptions, agent: string): HubFinder {
+export function createHubFinder(
+  loaded: RunSettings,
+  options: SessionOptions,
+  agent: string,
+  tokensOf: TokensOf,
+): HubFinder {
   const { config } = loaded;
   const { env } = process;
   const address = options.url ?? env['PARLEY_URL'];
@@ -37,7 +43,9 @@ export function createHubFinder(loaded: LoadedConfig, options: SessionOptions, a
     session_id:
       options.session ?? env['PARLEY_SESSION'] ?? `${agent.slice(0, 100)}-${randomBytes(4).toString('hex')}`,
   };
-  const tokens: TokenSource = given ?? ownTokens(config, identity, () => undefined);
+  const own = tokensOf(config, identity, () => undefined);
+  const tokens: TokenSource =
+    given ?? (identity.role === 'worker' ? localTokens(identity, () => findHub(config.data), own) : own);
   return {
     async find() {
       const found = findHub(config.data);

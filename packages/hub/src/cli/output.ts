@@ -1,4 +1,13 @@
-import { type ErrorCode, hideSecrets, hideSecretsIn, ParleyError } from '@parley/protocol';
+import { once } from 'node:events';
+
+import {
+  type ErrorCode,
+  hideSecrets,
+  hideSecretsIn,
+  ParleyError,
+  showUnseen,
+  fieldsOf,
+} from '@parley/protocol';
 
 import { harmlessJson, harmlessLines } from './harmless.ts';
 
@@ -25,6 +34,18 @@ export function printLines(lines: readonly string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
+/** Hands on what others wrote: to a pipe as it is, to a terminal with nothing in it that acts or hides. */
+export async function pour(
+  pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  const { stdout } = process;
+  const decoder = new TextDecoder();
+  const shown = (piece: string | Uint8Array): string =>
+    showUnseen(typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true }));
+  for await (const piece of pieces)
+    if (!stdout.write(stdout.isTTY ? shown(piece) : piece)) await once(stdout, 'drain');
+}
+
 /** Says something to the person, beside the data. */
 export function tell(text: string): void {
   process.stderr.write(`${harmlessLines(text).join('\n')}\n`);
@@ -44,15 +65,16 @@ const EXIT_BY_CODE: Partial<Record<ErrorCode, number>> = {
 export function fail(error: unknown, json: boolean): never {
   const code = error instanceof ParleyError ? error.code : 'INTERNAL';
   const message = hideSecrets(error instanceof Error ? error.message : String(error));
-  const { request_id, details } = error as { request_id?: string; details?: unknown };
+  const { request_id, details } = fieldsOf(error);
   if (json)
     printLines([harmlessJson({ error: { code, message, request_id, details: hideSecretsIn(details) } })]);
-  else tell(`parley: ${message}${request_id === undefined ? '' : ` (${request_id})`}`);
+  else tell(`parley: ${message}${typeof request_id === 'string' ? ` (${request_id})` : ''}`);
   process.exit(isUnreachable(error) ? EXIT.unreachable : (EXIT_BY_CODE[code] ?? EXIT.failure));
 }
 
 function isUnreachable(error: unknown): boolean {
   if (error instanceof UnreachableError) return true;
+  if (error instanceof ParleyError && error.details?.['reason'] === 'unreachable') return true;
   return error instanceof ParleyError && error.name === 'ClientError' && !('status' in error && error.status);
 }
 

@@ -1,33 +1,35 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { delimiter, join, relative } from 'node:path';
+import { basename, delimiter, dirname, join, relative } from 'node:path';
 
-import { type LoadedConfig, usualConfigFile } from '../config/load.ts';
+import { hideSecrets } from '@parley/protocol';
 
-/** How a person types this program with the same configuration, so that printed commands work as pasted. */
-export function ownCommand({ config, origins, file }: LoadedConfig): string {
-  const parts = [programName()];
+import { usualConfigFile } from '../config/places.ts';
+import type { RunSettings } from '../config/run-settings.ts';
+import { quote } from '../shell-word.ts';
+
+/** How a person types this program with the same configuration, so that printed commands work as pasted; `anywhere`: in every folder. */
+export function ownCommand(
+  { config, origins, file }: Pick<RunSettings, 'config' | 'origins' | 'file'>,
+  { anywhere = false }: { anywhere?: boolean } = {},
+): string {
+  const parts = [programName(anywhere)];
   if (file !== undefined && file !== usualConfigFile(process.env)) parts.push('--config', quote(file));
   if (origins.get('data') === 'flag' || origins.get('data') === 'env')
     parts.push('--data', quote(config.data));
+  const { store = '' } = config;
+  // An address with a password in it is not for a screen: whoever has it in the environment needs no flag.
+  if (origins.get('store') === 'flag' && hideSecrets(store) === store) parts.push('--store', quote(store));
   return parts.join(' ');
 }
 
-/** `parley` where the shell finds it, `npx parley` in a clone or under npx, else the file itself. */
-function programName(): string {
-  const { npm_command, PATH = '' } = process.env;
-  const script = process.argv[1] ?? 'parley';
-  if (npm_command !== undefined) return 'npx parley';
-  const isThis = (folder: string): boolean => {
-    const path = join(folder, 'parley');
-    return existsSync(path) && realpathSync(path) === realpathSync(script);
-  };
-  if (PATH.split(delimiter).some((folder) => folder !== '' && isThis(folder))) return 'parley';
-  if (isThis(join('node_modules', '.bin'))) return 'npx parley';
-  const path = relative('', script);
-  return `node ${quote(path.startsWith('..') ? script : path)}`;
-}
-
-/** A word as a shell takes it that a person pastes into. */
-export function quote(text: string): string {
-  return /^[\w./~:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+/** `parley` where the shell finds it, else the file itself: never a name that npm would look up among strangers' packages. */
+function programName(anywhere: boolean): string {
+  const script = realpathSync(process.argv[1] ?? '');
+  const isThis = (path: string): boolean => existsSync(path) && realpathSync(path) === script;
+  // What npm puts before the PATH is gone when it ends.
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((path) => basename(path) !== '.bin');
+  if (folders.some((folder) => folder !== '' && isThis(join(folder, 'parley')))) return 'parley';
+  const inClone = join(dirname(script), '../../../parley');
+  if (!isThis(inClone)) return `node ${quote(script)}`;
+  return !anywhere && relative('', inClone) === 'parley' ? './parley' : quote(inClone);
 }

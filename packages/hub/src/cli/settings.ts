@@ -6,6 +6,7 @@ import { tell } from './output.ts';
 /** The options every command takes. */
 interface GlobalOptions {
   data?: string;
+  store?: string;
   config?: string;
   json?: boolean;
 }
@@ -15,9 +16,9 @@ export function settingsOf(
   command: Command,
   flags: Record<string, unknown> = {},
 ): LoadedConfig & { json: boolean } {
-  const { data, config, json } = command.optsWithGlobals<GlobalOptions>();
+  const { data, store, config, json } = command.optsWithGlobals<GlobalOptions>();
   const env = config === undefined ? process.env : { ...process.env, PARLEY_CONFIG: config };
-  const loaded = loadConfig({ data, ...flags }, env);
+  const loaded = loadConfig({ data, store, ...flags }, env);
   for (const name of loaded.strangers)
     tell(`parley: ${name} sets nothing that Parley knows (see parley config --doc)`);
   return { ...loaded, json: json === true };

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 
-import { ParleyError } from '@parley/protocol';
+import { ParleyError, issueWords } from '@parley/protocol';
 import { parse as parseToml } from 'smol-toml';
-import { z } from 'zod';
+import * as z from 'zod';
 
+import { CLIENT_VARIABLES, defaultFolder, usualConfigFile } from './places.ts';
 import { type Config, ConfigSchema } from './schema.ts';
+import { storeNote } from './store-note.ts';
 
 /** Where a value came from, for `parley config`. */
-type Origin = 'default' | 'file' | 'env' | 'flag';
+export type Origin = 'default' | 'folder' | 'file' | 'env' | 'flag';
 
 export interface LoadedConfig {
   config: Config;
@@ -23,23 +23,13 @@ export interface LoadedConfig {
 export interface Leaf {
   path: string;
   type: string | undefined;
+  /** The values it takes, in words; empty where any of its type will do. */
+  allowed: string;
   description: string;
   fallback: unknown;
 }
 
 type Tree = Record<string, unknown>;
-
-/** Names that begin with PARLEY_ but speak to the command line, not to the configuration. */
-const CLIENT_VARIABLES = new Set([
-  'PARLEY_TOKEN',
-  'PARLEY_TOKEN_FILE',
-  'PARLEY_URL',
-  'PARLEY_AGENT',
-  'PARLEY_SESSION',
-  'PARLEY_ROLE',
-  'PARLEY_SUPERVISED',
-  'PARLEY_CONFIG',
-]);
 
 /** Reads file, environment and flags into one checked configuration; an unknown key is an error. */
 export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEnv): LoadedConfig {
@@ -58,12 +48,16 @@ export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEn
   for (const [path, value] of values) set(path, value, 'env');
   for (const [path, value] of Object.entries(flags))
     if (value !== undefined) set(path, fromText(leaves, path, value), 'flag');
-  const parsed = ConfigSchema.safeParse(tree);
+  const { data } = tree;
+  const noted = origins.get('store') === 'default' && typeof data === 'string' ? storeNote(data) : undefined;
+  if (noted !== undefined) set('store', noted, 'folder');
+  // Read once: code made for a second time would be in vain.
+  const parsed = ConfigSchema.safeParse(tree, { jitless: true });
   if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0] ?? { path: [], message: 'is not valid' };
+    const [issue] = parsed.error.issues;
     throw new ParleyError(
       'VALIDATION_ERROR',
-      `configuration: ${path.join('.') || 'value'}: ${message} (see \`parley config --doc\`)`,
+      `configuration: ${issue?.path.join('.') || 'value'}: ${issueWords(issue, tree)} (see \`parley config --doc\`)`,
     );
   }
   return { config: parsed.data, origins, file, strangers };
@@ -71,24 +65,49 @@ export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEn
 
 /** Every single setting with its type, default and sentence. */
 export function listLeaves(): Leaf[] {
-  const schema = z.toJSONSchema(ConfigSchema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
-  return leavesOf(schema, '');
+  return leavesOf(ConfigSchema.shape, '');
 }
 
-interface JsonSchema {
-  type?: string;
-  properties?: Record<string, JsonSchema>;
-  description?: string;
-  default?: unknown;
-  enum?: unknown[];
-}
-
-function leavesOf(schema: JsonSchema, prefix: string): Leaf[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
+// Read from the schema itself: every command does this first, and a JSON Schema of it all would take longer than the rest.
+function leavesOf(shape: Readonly<Record<string, z.ZodType>>, prefix: string): Leaf[] {
+  return Object.entries(shape).flatMap(([name, schema]) => {
     const path = prefix === '' ? name : `${prefix}.${name}`;
-    if (child.properties !== undefined) return leavesOf(child, path);
-    return [{ path, type: child.type, description: child.description ?? '', fallback: child.default }];
+    const { inner, fallback, description } = unwrap(schema);
+    if (inner instanceof z.ZodObject) return leavesOf(inner.shape, path);
+    return [{ path, type: typeOf(inner), allowed: allowedBy(inner), description, fallback }];
   });
+}
+
+/** What a default, or the leave to be left out, is put around. */
+function unwrap(schema: z.ZodType): { inner: z.ZodType; fallback: unknown; description: string } {
+  let inner = schema;
+  let fallback: unknown;
+  let description = inner.description;
+  while (inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional) {
+    if (!(inner instanceof z.ZodOptional)) fallback ??= inner.def.defaultValue;
+    // zod types it by its core, and it is one of these.
+    inner = inner.unwrap() as z.ZodType;
+    description ??= inner.description;
+  }
+  return { inner, fallback, description: description ?? '' };
+}
+
+function typeOf(schema: z.ZodType): string {
+  if (schema instanceof z.ZodNumber) return schema.isInt ? 'integer' : 'number';
+  return schema instanceof z.ZodEnum ? 'string' : schema.type;
+}
+
+/** The values that a setting takes, in words; nothing where any of its type will do. */
+function allowedBy(schema: z.ZodType): string {
+  if (schema instanceof z.ZodEnum) return schema.options.map((value) => JSON.stringify(value)).join(', ');
+  if (schema instanceof z.ZodBoolean) return 'true, false';
+  if (!(schema instanceof z.ZodNumber)) return '';
+  const { minValue, maxValue } = schema;
+  const from = minValue === null || minValue <= Number.MIN_SAFE_INTEGER ? undefined : minValue;
+  const to = maxValue === null || maxValue >= Number.MAX_SAFE_INTEGER ? undefined : maxValue;
+  if (from !== undefined && to !== undefined) return `${from} to ${to}`;
+  if (from !== undefined) return `${from} or more`;
+  return to === undefined ? '' : `at most ${to}`;
 }
 
 /** The variable that sets a path: limits.request_bytes is PARLEY_LIMITS_REQUEST_BYTES. */
@@ -140,11 +159,6 @@ function configFile(env: NodeJS.ProcessEnv): string | undefined {
   return existsSync(usual) ? usual : undefined;
 }
 
-/** Where the configuration file is looked for when none is named. */
-export function usualConfigFile(env: NodeJS.ProcessEnv): string {
-  return join(env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'parley', 'config.toml');
-}
-
 function readFile(path: string): Tree {
   try {
     return flatten(parseToml(readFileSync(path, 'utf8')), '');
@@ -161,6 +175,7 @@ function flatten(tree: Tree, prefix: string): Tree {
     Object.entries(tree).flatMap(([name, value]) => {
       const path = prefix === '' ? name : `${prefix}.${name}`;
       const isTable = value !== null && typeof value === 'object' && !Array.isArray(value);
+      // A table was looked for just now.
       return isTable ? Object.entries(flatten(value as Tree, path)) : [[path, value]];
     }),
   );
@@ -174,11 +189,8 @@ function put(tree: Tree, path: string, value: unknown): void {
     if (!Object.hasOwn(at, name)) at[name] = {};
     if (at[name] === null || typeof at[name] !== 'object')
       throw new ParleyError('VALIDATION_ERROR', `configuration: ${path}: ${name} is a single value`);
+    // It was made above where it was not there.
     at = at[name] as Tree;
   }
   at[last] = value;
-}
-
-function defaultFolder(env: NodeJS.ProcessEnv): string {
-  return env['ATM_HOME'] || join(env['XDG_DATA_HOME'] ?? join(homedir(), '.local', 'share'), 'parley');
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-
 import { ParleyError } from '@parley/protocol';
+
+import { readSecretFile } from '../secret-file.ts';
 
 /** Where the configuration says that a key is. */
 interface SecretPlace {
@@ -9,19 +9,29 @@ interface SecretPlace {
 }
 
 /** The key that the configuration points at; undefined when it names none. What it names must be there. */
-export function readSecret({ api_key_env, api_key_file }: SecretPlace, whose: string): string | undefined {
+export function readKey({ api_key_env, api_key_file }: SecretPlace, whose: string): string | undefined {
   if (api_key_env !== '') {
-    const value = process.env[api_key_env];
-    if (value === undefined || value === '')
+    const key = keyInEnvironment(api_key_env);
+    if (key === undefined)
       throw new ParleyError('VALIDATION_ERROR', `configuration: ${whose}: ${api_key_env} is not set`);
-    return value;
+    return key;
   }
   if (api_key_file === '') return undefined;
+  const key = keyInFile(api_key_file);
+  if (key !== '') return key;
+  throw new ParleyError('VALIDATION_ERROR', `configuration: ${whose}: ${api_key_file} holds no key`);
+}
+
+/** The key in a variable that the configuration names; undefined where it names none, or the variable is empty. */
+export function keyInEnvironment(name: string): string | undefined {
+  return name === '' ? undefined : process.env[name] || undefined;
+}
+
+function keyInFile(path: string): string {
   try {
-    const value = readFileSync(api_key_file, 'utf8').trim();
-    if (value !== '') return value;
+    return readSecretFile(path)?.text ?? '';
   } catch {
     // The same to whoever has to put it right.
+    return '';
   }
-  throw new ParleyError('VALIDATION_ERROR', `configuration: ${whose}: ${api_key_file} holds no key`);
 }

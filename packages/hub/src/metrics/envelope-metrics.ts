@@ -1,5 +1,12 @@
-import { LATENCY_BOUNDS_MS, type Profile, type QueueObserver, type SloWindow } from '@parley/core';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import {
+  JOB_BOUNDS_MS,
+  LATENCY_BOUNDS_MS,
+  type Profile,
+  type QueueObserver,
+  type SloWindow,
+} from '@parley/core';
+import { SLO_TARGETS } from '@parley/protocol';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import { createSeriesBound } from './series-bound.ts';
 
@@ -23,7 +30,7 @@ const LABELS = ['action', 'tenant', 'principal', 'status', 'error_code'] as cons
 /** The four metrics of the contract; Prometheus knows no dot in a label, so error.code is error_code. */
 export function createEnvelopeMeter(
   registers: Registry[],
-  slo: Pick<SloWindow, 'answered' | 'deadLetter' | 'retry'>,
+  slo: Pick<SloWindow, 'answered' | 'deadLetter' | 'retry' | 'job'>,
   maxSeries: number,
 ): EnvelopeMeter {
   const common = { labelNames: LABELS, registers };
@@ -48,10 +55,33 @@ export function createEnvelopeMeter(
     help: 'Further tries of queued envelopes.',
     ...common,
   });
+  const acks = new Histogram({
+    name: 'parley_ack_ms',
+    help: 'Milliseconds from an envelope to its answer, by profile: internal, or external with a JWS.',
+    labelNames: ['profile'],
+    buckets: [...LATENCY_BOUNDS_MS],
+    registers,
+  });
+  const jobs = new Histogram({
+    name: 'parley_job_past_eta_ms',
+    help: 'How long after their eta deliveries came to their end; 0 and less is in time.',
+    labelNames: ['action'],
+    buckets: [...JOB_BOUNDS_MS],
+    registers,
+  });
+  const targets = new Gauge({
+    name: 'parley_slo_target',
+    help: 'What is promised, by objective; the alerts hold the same numbers.',
+    labelNames: ['objective'],
+    registers,
+  });
+  for (const [objective, target] of Object.entries(SLO_TARGETS)) targets.set({ objective }, target);
   const bound = createSeriesBound(maxSeries);
   // A rate of nothing is 0, and not missing.
   const none = { action: UNKNOWN, tenant: UNKNOWN, principal: UNKNOWN, status: 'ERROR', error_code: '' };
   for (const counter of [deadLetters, retries]) counter.inc(none, 0);
+  for (const profile of ['internal', 'external']) acks.zero({ profile });
+  jobs.zero({ action: UNKNOWN });
   const failed = (labels: EnvelopeLabels, error_code: string) =>
     bound({ ...labels, status: 'ERROR', error_code });
   return {
@@ -60,9 +90,14 @@ export function createEnvelopeMeter(
         code === undefined ? bound({ ...labels, status: 'SUCCESS', error_code: '' }) : failed(labels, code);
       requests.inc(series);
       latency.observe(series, ms);
+      acks.observe({ profile }, ms);
       if (labels.tenant !== UNKNOWN) slo.answered(labels.tenant, profile, ms, code);
     },
-    queued({ kind, action, workspace_id: tenant, agent_id: principal, code = 'INTERNAL' }) {
+    queued({ kind, action, workspace_id: tenant, agent_id: principal, code = 'INTERNAL', pastEtaMs }) {
+      if ((kind === 'delivered' || kind === 'dead') && pastEtaMs !== undefined) {
+        jobs.observe({ action }, Math.max(0, pastEtaMs));
+        slo.job(tenant, pastEtaMs);
+      }
       if (kind !== 'dead' && kind !== 'retried') return;
       const series = failed({ action, tenant, principal }, code);
       if (kind === 'dead') {

@@ -4,13 +4,15 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 
 
 /** What the hub tells of itself when it is asked. */
 export interface HubGauges {
-  position: () => Promise<number>;
+  entries: () => Promise<number>;
   writable: () => boolean;
   waiting: () => number;
   connections: () => number;
   agents: () => number;
   searchLag: () => Promise<SearchLag>;
   clockAheadMs: () => number;
+  /** How the other nodes are heard, and how many they are; undefined in a hub that is alone. */
+  nodes?: () => { connected: boolean; others: number };
   now: () => number;
 }
 
@@ -50,7 +52,7 @@ export function createCallMeter(registry: Registry, gauges: HubGauges): CallMete
       },
     });
   };
-  gauge('parley_log_position', 'Entries in the log.', gauges.position);
+  gauge('parley_log_position', 'Entries in the log, of all workspaces.', gauges.entries);
   gauge('parley_store_writable', '1 while the hub takes writes.', () => (gauges.writable() ? 1 : 0));
   gauge('parley_store_queue', 'Writes that wait for the disk.', gauges.waiting);
   gauge('parley_live_connections', 'Connections on /ws and its HTTP fallback.', gauges.connections);
@@ -69,6 +71,13 @@ export function createCallMeter(registry: Registry, gauges: HubGauges): CallMete
     'How far the clock is ahead of the time that has surely passed; 0 while it is trusted.',
     () => gauges.clockAheadMs() / 1_000,
   );
+
+  // A hub that is alone misses nobody: the same alerts and pictures hold for it.
+  const { nodes = () => ({ connected: true, others: 0 }) } = gauges;
+  gauge('parley_bus_connected', '1 while this node hears the others by the bus, or is alone.', () =>
+    nodes().connected ? 1 : 0,
+  );
+  gauge('parley_nodes', 'Nodes of the hub that this one knows, itself among them.', () => nodes().others + 1);
 
   const seriesByOperation = new Map<OperationName, Histogram.Internal<'operation'>>();
   let watched = false;

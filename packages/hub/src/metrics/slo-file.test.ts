@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createSloWindow } from '@parley/core';
 import { afterAll, expect, test } from 'vitest';
 
+import { folderFiles } from '../kept/folder-files.ts';
 import { keepSlo, SLO_FILE } from './slo-file.ts';
 
 const HOUR_MS = 3_600_000;
@@ -14,21 +15,22 @@ const fail = (error: unknown): void => {
   throw error;
 };
 
-test('[KNOW-23] the counts of a week stay over a restart, and what is older falls out', () => {
+test('[KNOW-23] the counts of a week stay over a restart, and what is older falls out', async () => {
   let now = 1_000 * HOUR_MS;
-  const open = () => createSloWindow({ now: () => now });
+  const clock = { now: () => now };
+  const open = () => createSloWindow(clock);
   const first = open();
-  const kept = keepSlo(folder, first, fail);
+  const kept = keepSlo(folderFiles(folder), first, clock, fail);
   first.answered('w1', 'internal', 7, undefined);
   first.answered('w1', 'external', 5_000, 'CONFLICT');
   first.retry('w1');
   first.deadLetter('w1');
-  kept.close();
+  await kept.close();
   expect(statSync(join(folder, SLO_FILE)).mode & 0o777).toBe(0o600);
 
   now += 167 * HOUR_MS;
   const again = open();
-  keepSlo(folder, again, fail).close();
+  await keepSlo(folderFiles(folder), again, clock, fail).close();
   expect(again.last('w1', 168).tally).toMatchObject({
     requests: 2,
     failures: 1,
@@ -45,13 +47,13 @@ test('[KNOW-23] the counts of a week stay over a restart, and what is older fall
   expect(again.dump()).toHaveLength(1);
 });
 
-test('a damaged file is told of, and the count begins anew', () => {
+test('a damaged file is told of, and the count begins anew', async () => {
   writeFileSync(join(folder, SLO_FILE), '[[1,"w1",{"requests":-1}]]', { mode: 0o600 });
   const faults: unknown[] = [];
   const slo = createSloWindow({ now: () => HOUR_MS });
-  const kept = keepSlo(folder, slo, (error) => faults.push(error));
+  const kept = keepSlo(folderFiles(folder), slo, { now: () => HOUR_MS }, (error) => faults.push(error));
   expect(faults).toHaveLength(1);
   slo.answered('w1', 'internal', 1, undefined);
-  kept.close();
+  await kept.close();
   expect(JSON.parse(readFileSync(join(folder, SLO_FILE), 'utf8'))).toHaveLength(1);
 });

@@ -1,13 +1,11 @@
-import { join } from 'node:path';
-
-import type { SloDump, SloWindow } from '@parley/core';
-import { z } from 'zod';
-
-import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
+import { addCounts, type Clock, type KeptFiles, type SloRecord, type SloWindow } from '@parley/core';
+import * as z from 'zod';
 
 export const SLO_FILE = 'slo.json';
 
 const SAVE_MS = 300_000;
+/** How old what the nodes of one record know of each other may be. */
+const SHARE_MS = 5_000;
 
 const Count = z.number().int().min(0);
 const Counts = z.array(Count).max(64);
@@ -22,42 +20,84 @@ const Dump = z.array(
       retries: Count,
       codes: z.record(z.string().max(64), Count),
       latency: z.object({ internal: Counts, external: Counts }),
+      jobs: Counts.optional(),
     }),
   ]),
 );
 
-/** Keeps the week's counts over restarts: saved now and then and at the end; what was counted since is lost in a crash. */
+/**
+ * Keeps the week's counts over restarts, and where nodes share them adds those of all: saved now and then and at the end;
+ * what was counted since is lost in a crash.
+ */
 export function keepSlo(
-  folder: string,
+  kept: KeptFiles,
   slo: SloWindow,
+  clock: Pick<Clock, 'now'>,
   onFault: (error: unknown) => void,
-): { close(): void } {
-  const path = join(folder, SLO_FILE);
-  let saved = '';
-  try {
-    const text = readPrivateFile(path);
-    if (text !== undefined) slo.load(Dump.parse(JSON.parse(text)) satisfies SloDump);
-    saved = text ?? '';
-  } catch (error) {
-    // Figures alone are lost: the count begins anew.
-    onFault(error);
-  }
-  const save = (): void => {
-    const dump = slo.dump();
-    const text = `${JSON.stringify(dump)}\n`;
-    if (dump.length === 0 || text === saved) return;
+): { window: Pick<SloWindow, 'last'>; close(): Promise<void> } {
+  let loaded = '';
+  /** Takes over what other nodes have added since. */
+  const follow = (): void => {
+    const { revision, text } = kept.look(SLO_FILE);
+    if (revision === loaded || (loaded !== '' && !kept.shared)) return;
+    loaded = revision;
+    if (text !== undefined) slo.load(parse(text));
+  };
+  const tryTo = (run: () => void): void => {
     try {
-      writePrivateFile(path, text);
-      saved = text;
+      run();
     } catch (error) {
+      // Figures alone are lost: the count begins anew.
       onFault(error);
     }
   };
-  const timer = setInterval(save, SAVE_MS).unref();
+  tryTo(follow);
+  const save = async (): Promise<void> => {
+    const { counted, done, failed } = slo.take();
+    if (counted.length === 0) return failed();
+    try {
+      let all: SloRecord = [];
+      await kept.change(SLO_FILE, (text) => {
+        all = addCounts(soundIn(text), counted, clock.now());
+        return `${JSON.stringify(all)}\n`;
+      });
+      done(all);
+    } catch (error) {
+      failed();
+      onFault(error);
+    }
+  };
+  let saving: Promise<void> = Promise.resolve();
+  const timer = setInterval(
+    () => {
+      saving = saving.then(save);
+    },
+    kept.shared ? SHARE_MS : SAVE_MS,
+  ).unref();
   return {
-    close() {
+    window: {
+      last(workspaceId, hours) {
+        tryTo(follow);
+        return slo.last(workspaceId, hours);
+      },
+    },
+    async close() {
       clearInterval(timer);
-      save();
+      await saving;
+      await save();
     },
   };
+}
+
+function parse(text: string): SloRecord {
+  return Dump.parse(JSON.parse(text)) satisfies SloRecord;
+}
+
+/** What was kept, if it can be read. */
+function soundIn(text: string | undefined): SloRecord {
+  try {
+    return text === undefined ? [] : parse(text);
+  } catch {
+    return [];
+  }
 }

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
-import type { KeptChannel, Messenger, Notice, Outcome } from '@parley/core';
+import type { ChannelRecord, Messenger, Notice, NoticeOutcome } from '@parley/core';
 
-import { type Answer, type Outgoing, whyNot } from './outgoing.ts';
+import { type HttpReply, type Outgoing, whyNot } from './outgoing.ts';
 import type { PushKeys } from './push-keys.ts';
 
 export interface MessengerOptions {
@@ -29,10 +29,11 @@ export function createMessenger(options: MessengerOptions): Messenger {
   const write = { push: toPush, ntfy: toNtfy, webhook: toWebhook };
   return {
     pushKey: options.keys.publicKey,
+    refusal: ({ url }) => options.outgoing.refusal(url),
     async send(channel, notice, badge) {
       try {
         const { url, headers, body } = await write[channel.kind](options, channel, notice, badge);
-        return toOutcome(channel, await options.outgoing(url, headers, body));
+        return toOutcome(channel, await options.outgoing.post(url, headers, body));
       } catch (error) {
         return { sent: false, ...whyNot(error) };
       }
@@ -40,7 +41,7 @@ export function createMessenger(options: MessengerOptions): Messenger {
   };
 }
 
-function toOutcome({ kind }: KeptChannel, { status, retryAfterMs }: Answer): Outcome {
+function toOutcome({ kind }: ChannelRecord, { status, retryAfterMs }: HttpReply): NoticeOutcome {
   if (status >= 200 && status < 300) return { sent: true };
   const why =
     status >= 300 && status < 400
@@ -59,7 +60,7 @@ function toOutcome({ kind }: KeptChannel, { status, retryAfterMs }: Answer): Out
 /** The declarative form: a browser shows it also where no worker of ours runs. */
 async function toPush(
   { keys, contact, address }: MessengerOptions,
-  channel: KeptChannel,
+  channel: ChannelRecord,
   notice: Notice,
   badge: number,
 ): Promise<Letter> {
@@ -103,7 +104,7 @@ function contactOf(contact: string, address: string): string {
   return address.startsWith('https://') ? address : 'mailto:parley@example.com';
 }
 
-function toNtfy({ address }: MessengerOptions, { target }: KeptChannel, notice: Notice): Letter {
+function toNtfy({ address }: MessengerOptions, { target }: ChannelRecord, notice: Notice): Letter {
   const url = new URL(target.url);
   const topic = url.pathname.slice(1);
   const link = new URL(notice.path, address()).href;
@@ -128,7 +129,7 @@ function toNtfy({ address }: MessengerOptions, { target }: KeptChannel, notice: 
 
 function toWebhook(
   { address, now }: MessengerOptions,
-  { target, secret = '' }: KeptChannel,
+  { target, secret = '' }: ChannelRecord,
   notice: Notice,
 ): Letter {
   const { notice_id, workspace_id, kind, title, body, path, urgency, subject, created_at } = notice;

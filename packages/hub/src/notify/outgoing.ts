@@ -1,20 +1,22 @@
-import { lookup } from 'node:dns';
+import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
+import { errorCode } from '@parley/protocol';
 /** What came back: no body, since nobody reads it. */
-export interface Answer {
+export interface HttpReply {
   status: number;
   retryAfterMs?: number;
 }
 
-/** Sends one request out of the hub. */
-export type Outgoing = (
-  url: string,
-  headers: Record<string, string>,
-  body: string | Buffer,
-) => Promise<Answer>;
+/** The way out of the hub. */
+export interface Outgoing {
+  /** Sends one request. */
+  post(url: string, headers: Record<string, string>, body: string | Buffer): Promise<HttpReply>;
+  /** Why nothing would ever be sent to an address, as it is now; a name that nobody can look up yet is no reason. */
+  refusal(url: string): Promise<string | undefined>;
+}
 
 /** Addresses that are nobody's in the open Internet, or that lead back into this network by another name. */
 const CLOSED = new BlockList();
@@ -55,6 +57,20 @@ export function isPublicAddress(address: string): boolean {
   return family === 6 && OPEN.check(address, 'ipv6') && !CLOSED.check(address, 'ipv6');
 }
 
+/** Tells all addresses of a name. */
+type Resolve = (
+  name: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+interface OutgoingOptions {
+  allowedHosts: readonly string[];
+  timeoutMs: number;
+  /** The machine's own way to look names up, unless told otherwise. */
+  resolve?: Resolve;
+}
+
 /** A refusal that names the reason and no address. */
 class Refused extends Error {}
 
@@ -65,47 +81,72 @@ class Refused extends Error {}
 export function createOutgoing({
   allowedHosts,
   timeoutMs,
-}: {
-  allowedHosts: readonly string[];
-  timeoutMs: number;
-}): Outgoing {
+  resolve = systemLookup,
+}: OutgoingOptions): Outgoing {
+  const publicLookup = createPublicLookup(resolve);
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
-  return (text, headers, body) => {
-    const url = new URL(text);
-    const isAllowed = allowed.has(url.host) || allowed.has(url.hostname);
-    const literal = url.hostname.replace(/^\[|\]$/g, '');
-    if (url.username !== '' || url.password !== '') return refuse('an address with a name in it');
-    if (url.protocol !== 'https:' && !(isAllowed && url.protocol === 'http:'))
-      return refuse('only https goes to hosts that notify.allowed_hosts does not name');
+  const isAllowed = ({ host, hostname }: URL): boolean => allowed.has(host) || allowed.has(hostname);
+
+  /** What the address alone tells. */
+  function refusedAsItStands(url: URL): string | undefined {
+    const literal = literalOf(url);
+    if (url.username !== '' || url.password !== '') return 'an address with a name in it';
+    if (url.protocol !== 'https:' && !(isAllowed(url) && url.protocol === 'http:'))
+      return 'only https goes to hosts that notify.allowed_hosts does not name';
     const own = /^(?:.*\.)?localhost\.?$/.test(literal) || (isIP(literal) !== 0 && !isPublicAddress(literal));
-    if (!isAllowed && own) return refuse(PRIVATE);
-    const options: RequestOptions = {
-      method: 'POST',
-      headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' },
-      agent: false,
-      timeout: timeoutMs,
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(isAllowed ? {} : { lookup: publicLookup }),
-    };
-    return post(url, options, body);
+    return !isAllowed(url) && own ? PRIVATE : undefined;
+  }
+
+  return {
+    async refusal(text) {
+      const url = new URL(text);
+      const why = refusedAsItStands(url);
+      if (why !== undefined || isAllowed(url) || isIP(literalOf(url)) !== 0) return why;
+      return new Promise((tell) =>
+        publicLookup(url.hostname, { all: true }, (error) =>
+          tell(error instanceof Refused ? error.message : undefined),
+        ),
+      );
+    },
+    async post(text, headers, body) {
+      const url = new URL(text);
+      const why = refusedAsItStands(url);
+      if (why !== undefined) throw new Refused(why);
+      const options: RequestOptions = {
+        method: 'POST',
+        headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' },
+        agent: false,
+        timeout: timeoutMs,
+        signal: AbortSignal.timeout(timeoutMs),
+        ...(isAllowed(url) ? {} : { lookup: publicLookup }),
+      };
+      return post(url, options, body);
+    },
   };
+}
+
+/** The host without the brackets of an IPv6 address. */
+function literalOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 const PRIVATE = 'a private address; name its host in notify.allowed_hosts to allow it';
 
 /** Looks a name up and refuses it when any of its addresses is not public. */
-const publicLookup: LookupFunction = (hostname, options, done) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return done(error, '', 0);
-    const first = addresses[0];
-    if (first === undefined || addresses.some(({ address }) => !isPublicAddress(address)))
-      return done(new Refused(PRIVATE), '', 0);
-    if (options.all === true) done(null, addresses);
-    else done(null, first.address, first.family);
-  });
-};
+function createPublicLookup(resolve: Resolve): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, '', 0);
+      const first = addresses[0];
+      if (first === undefined || addresses.some(({ address }) => !isPublicAddress(address)))
+        return done(new Refused(PRIVATE), '', 0);
+      if (options.all === true) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+}
 
-function post(url: URL, options: RequestOptions, body: string | Buffer): Promise<Answer> {
+function post(url: URL, options: RequestOptions, body: string | Buffer): Promise<HttpReply> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const sent = request(url, options, (response) => {
@@ -122,14 +163,11 @@ function post(url: URL, options: RequestOptions, body: string | Buffer): Promise
   });
 }
 
-async function refuse(why: string): Promise<never> {
-  throw new Refused(why);
-}
-
 /** What went wrong with a request, in words that hold no address. */
 export function whyNot(error: unknown): { why: string; final: boolean } {
   if (error instanceof Refused) return { why: `not sent: ${error.message}`, final: true };
-  const { code, name } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
+  const name = error instanceof Error ? error.name : undefined;
   if (name === 'AbortError' || name === 'TimeoutError') return { why: 'no answer in time', final: false };
   return {
     why: code === undefined ? 'the connection failed' : `the connection failed: ${code}`,

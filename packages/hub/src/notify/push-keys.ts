@@ -1,8 +1,5 @@
-import { join } from 'node:path';
-
-import { z } from 'zod';
-
-import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
+import type { KeptFiles } from '@parley/core';
+import * as z from 'zod';
 
 /** The file that holds the keys by which push services know this hub. */
 const PUSH_FILE = 'push.json';
@@ -11,12 +8,11 @@ const PushKeys = z.object({ publicKey: z.string().min(80), privateKey: z.string(
 export type PushKeys = z.infer<typeof PushKeys>;
 
 /** The hub's push keys, made once: browsers are subscribed to them and would have to subscribe anew. */
-export async function pushKeys(folder: string): Promise<PushKeys> {
-  const path = join(folder, PUSH_FILE);
-  const text = readPrivateFile(path);
-  if (text !== undefined) return PushKeys.parse(JSON.parse(text));
-  const { default: webPush } = await import('web-push');
-  const keys = webPush.generateVAPIDKeys();
-  writePrivateFile(path, `${JSON.stringify(keys)}\n`);
-  return keys;
+export async function pushKeys(kept: KeptFiles): Promise<PushKeys> {
+  if (kept.look(PUSH_FILE).text === undefined) {
+    const { default: webPush } = await import('web-push');
+    const keys = webPush.generateVAPIDKeys();
+    await kept.change(PUSH_FILE, (text) => text ?? `${JSON.stringify(keys)}\n`);
+  }
+  return PushKeys.parse(JSON.parse(kept.look(PUSH_FILE).text ?? ''));
 }

@@ -34,11 +34,7 @@ export interface Place {
 /** Makes the folders, starts the model, and tells the runtime of it. */
 export async function openPlace(runtime: Runtime, path: string): Promise<Place> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'parley-verify-')));
-  const [person, work, tmp] = ['home', 'work', 'tmp'].map((name) => join(root, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [person, work, tmp] = [join(root, 'home'), join(root, 'work'), join(root, 'tmp')];
   const shown: { at: number; text: string }[] = [];
   const note = (text: string): void => void shown.push({ at: performance.now(), text });
   const { model, home, env: own } = await MAKERS[runtime]({ person, work, note });

@@ -2,14 +2,21 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import type { DoorName } from '@parley/core';
 import { writeNew } from '@parley/files';
-import { findProgram, openLiveCodex, openPty, startClaudePrint, startCodexExec } from '@parley/runtimes';
+import {
+  codexSocket,
+  findProgram,
+  openLiveCodex,
+  openPty,
+  startClaudePrint,
+  startCodexExec,
+} from '@parley/runtimes';
 import { openScreen } from '@parley/runtimes/screen';
 
-import { claudeHooks } from '../cli/init/claude-hooks.ts';
+import { claudeHooks } from '../wake/claude-hooks.ts';
 import type { Place, Runtime } from './place.ts';
 import { ended, type TrialHub, WORKSPACE } from './trial-hub.ts';
 import { until } from './until.ts';
@@ -23,7 +30,7 @@ export interface Trial {
 }
 
 /** A session that is ready to be woken through one door: whose it is, and how it is cleared away. */
-interface Ready {
+export interface Ready {
   agent: string;
   close?(): Promise<void>;
 }
@@ -83,14 +90,14 @@ async function firstClaudeTurn({ place, bin }: Trial): Promise<string> {
 async function atTerminal({ place, hub, self }: Trial, program: readonly string[]): Promise<Ready> {
   const [command = '', ...words] = self;
   const options = ['--agent', 'terminal', '--workspace', WORKSPACE, '--data', hub.data, '--quiet', '500ms'];
-  const file = await findProgram(command, place.env, place.work);
+  const file = findProgram(command, place.env, place.work);
   const close = await openTerminal(place, file, [...words, 'run', ...options, '--', ...program]);
   await until('the supervisor is connected', () => takes(hub, 'terminal', 'terminal_deliver'));
   return { agent: 'terminal', close };
 }
 
 /** Under `parley run --managed`, without a terminal. */
-async function headless({ place, hub, bin, self }: Trial, args: readonly string[]): Promise<Ready> {
+export async function headless({ place, hub, bin, self }: Trial, args: readonly string[]): Promise<Ready> {
   const [command = '', ...words] = self;
   const options = ['--agent', 'managed', '--workspace', WORKSPACE, '--data', hub.data];
   const any = { PARLEY_WAKE_ANY_VERSION: 'true' };
@@ -111,11 +118,13 @@ async function headless({ place, hub, bin, self }: Trial, args: readonly string[
   }
 }
 
-/** The server behind an open Codex, and one thread in it. */
-async function openCodexServer({ place, hub, bin }: Trial): Promise<Ready> {
-  const folder = join(place.home, 'app-server-control');
-  const socket = join(folder, 'app-server-control.sock');
-  await mkdir(folder, { recursive: true });
+/** The server behind an open Codex, as its own daemon would be, but one that ends with the trial. */
+export async function startCodexServer({
+  place,
+  bin,
+}: Pick<Trial, 'place' | 'bin'>): Promise<{ socket: string; close: () => Promise<void> }> {
+  const socket = codexSocket(place.home);
+  await mkdir(dirname(socket), { recursive: true });
   const { env, work: cwd } = place;
   const server = spawn(bin, ['app-server', '--listen', `unix://${socket}`], { env, cwd, stdio: 'ignore' });
   const close = (): Promise<void> => ended(server);
@@ -124,6 +133,17 @@ async function openCodexServer({ place, hub, bin }: Trial): Promise<Ready> {
       if (server.exitCode !== null) throw new Error('this Codex has no app-server that listens on a socket');
       return existsSync(socket);
     });
+    return { socket, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** That server, and one thread in it. */
+async function openCodexServer({ place, hub, bin }: Trial): Promise<Ready> {
+  const { socket, close } = await startCodexServer({ place, bin });
+  try {
     const owner = await openLiveCodex({
       socket,
       clientInfo: { name: 'parley-verify', version: '0' },
@@ -188,7 +208,7 @@ async function openHookedClaude({ place, hub, bin, self }: Trial): Promise<Ready
 }
 
 /** Runs a program at a terminal with nobody before it; returns how to end it. */
-async function openTerminal(place: Place, file: string, args: string[]): Promise<() => Promise<void>> {
+export async function openTerminal(place: Place, file: string, args: string[]): Promise<() => Promise<void>> {
   const size = { cols: 100, rows: 30 };
   const screen = openScreen({ ...size, answers: true, reply: (text) => pty.write(text) });
   const pty = await openPty({

@@ -3,6 +3,7 @@ import { findProgram, kindOf, versionOf } from '@parley/runtimes';
 
 import { untried } from '../wake/versions.ts';
 import { openPlace, type Runtime } from './place.ts';
+import { type RowReport, tryRows } from './rows.ts';
 import { type Trial, TRIALS } from './sessions.ts';
 import { openTrialHub } from './trial-hub.ts';
 import { until } from './until.ts';
@@ -23,6 +24,8 @@ export interface RuntimeReport {
   path: string;
   version: string | null;
   doors: DoorReport[];
+  /** How calls fare after `parley init` alone. */
+  rows: RowReport[];
 }
 
 const VERSION_MS = 20_000;
@@ -33,24 +36,42 @@ export async function verifyRuntime(options: {
   bin: string;
   path: string;
   self: readonly string[];
+  /** Calls after `parley init` are tried beside the doors, for the sake of time; one after the other, for the sake of figures. */
+  oneAtATime?: boolean;
   onDoor?: (report: DoorReport) => void;
+  onRow?: (report: RowReport) => void;
 }): Promise<RuntimeReport> {
   const { runtime, self, onDoor } = options;
   const place = await openPlace(runtime, options.path);
   try {
-    const bin = await findProgram(options.bin, place.env, process.cwd());
+    const bin = findProgram(options.bin, place.env, process.cwd());
     const question = { command: bin, env: place.env, cwd: place.work, timeoutMs: VERSION_MS };
     const version = await versionOf(question);
+    const gateOf = (door: DoorName) =>
+      shutFor({ runtime, bin, version }, door) === undefined ? 'open' : 'shut';
     const hub = await openTrialHub(self, place, { runtime, bin, args: [] });
-    try {
+    async function tryDoors(): Promise<DoorReport[]> {
       const doors: DoorReport[] = [];
+      // The table pairs each door with its own trial; the compiler sees the union.
       for (const [door, prepare] of Object.entries(TRIALS[runtime]) as [DoorName, never][]) {
-        const gate = shutFor({ runtime, bin, version }, door) === undefined ? 'open' : 'shut';
-        const report = { door, gate, ...(await tryDoor({ place, hub, bin, self }, door, prepare)) } as const;
+        const tried = await tryDoor({ place, hub, bin, self }, door, prepare);
+        const report = { door, gate: gateOf(door), ...tried } as const;
         doors.push(report);
         onDoor?.(report);
       }
-      return { runtime, path: bin, version: version ?? null, doors };
+      return doors;
+    }
+    try {
+      const trying = tryDoors();
+      if (options.oneAtATime === true) await trying;
+      // Both are seen to their end, whatever becomes of one: each clears away what it has started.
+      const [doors, rows] = await Promise.allSettled([
+        trying,
+        gateOf(LIVE[runtime]) === 'open' ? tryRows({ ...options, bin }) : [],
+      ]);
+      if (doors.status === 'rejected') throw doors.reason;
+      if (rows.status === 'rejected') throw rows.reason;
+      return { runtime, path: bin, version: version ?? null, doors: doors.value, rows: rows.value };
     } finally {
       await hub.close();
     }
@@ -58,6 +79,9 @@ export async function verifyRuntime(options: {
     await place.close();
   }
 }
+
+/** The door by which a program is called that somebody has open, or runs without a terminal. */
+const LIVE: Record<Runtime, DoorName> = { codex: 'codex_socket', claude: 'command', opencode: 'managed' };
 
 /** Why the hub, or `parley run`, does not open a door for this program; who speaks ACP says its version there. */
 function shutFor(
@@ -104,6 +128,7 @@ const WAITING: ReadonlySet<string> = new Set(['asked', 'deferred', 'queued', 'de
 
 /** Of a wake that failed, why this door was passed by; else what was said. */
 function reasonOf(error: unknown, door: DoorName): string {
+  // What the client throws of a wake that failed.
   const { details, message } = error as {
     details?: { passed?: { door: string; reason: string }[] };
     message: string;

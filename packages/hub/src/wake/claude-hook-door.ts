@@ -1,4 +1,4 @@
-import type { Clock, Delivery, Door, FoundSession, Look, WakeDesk, WakeTarget } from '@parley/core';
+import type { Clock, Delivery, Door, FoundSession, Look, WaitingSessions, WakeTarget } from '@parley/core';
 
 /** How long a session that was just given a wake counts as busy without a heartbeat. */
 const FRESH_MS = 60_000;
@@ -7,9 +7,9 @@ const FRESH_MS = 60_000;
  * The door of a Claude Code whose hook waits at the desk: it hands the text to its session and ends. That its session
  * works on it is shown by the next hook, which finds it in the session's own transcript.
  */
-export function createClaudeHookDoor({ desk, clock }: { desk: WakeDesk; clock: Clock }): Door {
+export function createClaudeHookDoor({ waiting, clock }: { waiting: WaitingSessions; clock: Clock }): Door {
   const find = ({ workspace_id, agent_id, native_id }: WakeTarget): FoundSession | undefined =>
-    desk.find(workspace_id, agent_id, native_id);
+    waiting.find(workspace_id, agent_id, native_id);
 
   /** It was given a wake and is not back: at work on it, unless nothing is heard of it any more. */
   function isAtWork({ session }: WakeTarget, givenAt: number): boolean {
@@ -29,14 +29,16 @@ export function createClaudeHookDoor({ desk, clock }: { desk: WakeDesk; clock: C
         ? { can: 'later', reason: 'session_busy' }
         : { can: 'no', reason: 'no_hook_waits' };
     },
-    async deliver(target, { trigger_id, thread_id, prompt }, signal): Promise<Delivery> {
+    async deliver(target, { trigger_id, thread_id, prompt, again }, signal): Promise<Delivery> {
       const found = find(target);
+      if (again && found !== undefined && waiting.holds(found, trigger_id))
+        return { came: 'delivered', proof: 'runtime_record', session: found.session };
       if (found === undefined || found.state !== 'waiting')
         return { came: 'deferred', reason: 'session_busy' };
-      const arrives = desk
+      const arrives = waiting
         .seen(trigger_id)
         .then(() => ({ came: 'delivered', proof: 'runtime_record', session: found.session }) as const);
-      await desk.give(found, { trigger_id, thread_id, prompt }, signal);
+      await waiting.give(found, { trigger_id, thread_id, prompt }, signal);
       return { came: 'queued', arrives };
     },
   };

@@ -1,14 +1,10 @@
-import { join } from 'node:path';
-
 import type { Delivery, Door, Look, WakeTarget } from '@parley/core';
-import { type LiveCodex, openLiveCodex } from '@parley/runtimes';
+import { codexSocket, type LiveCodex, openLiveCodex } from '@parley/runtimes';
 
 import { VERSION } from '../version.ts';
 import type { FindProfile } from './profile.ts';
 import { untried } from './versions.ts';
 
-/** Where a Codex that people have open listens, under its home. */
-const SOCKET = join('app-server-control', 'app-server-control.sock');
 const REQUEST_MS = 10_000;
 /** How soon an idle Codex begins with what it was given; after that it is only queued. */
 const SOON_MS = 3_000;
@@ -27,7 +23,7 @@ export function createCodexSocketDoor({
     const profile = find(target, 'codex', 'live');
     if (profile === undefined) return undefined;
     const codex = await openLiveCodex({
-      socket: join(profile.home, SOCKET),
+      socket: codexSocket(profile.home),
       clientInfo: { name: 'parley', version: VERSION },
       requestMs: REQUEST_MS,
     });
@@ -57,10 +53,14 @@ export function createCodexSocketDoor({
         leave(codex);
       }
     },
-    async deliver(target, { prompt, trigger_id, force }, signal): Promise<Delivery> {
+    async deliver(target, { prompt, trigger_id, force, again }, signal): Promise<Delivery> {
       const codex = await enter(target);
       if (codex === undefined) return { came: 'failed', reason: 'no_open_codex' };
       try {
+        if (again && (await codex.holds(target.native_id ?? '', trigger_id))) {
+          leave(codex);
+          return { came: 'delivered', proof: 'runtime_record' };
+        }
         const given = await codex.prompt(target.native_id ?? '', {
           text: prompt,
           mark: trigger_id,

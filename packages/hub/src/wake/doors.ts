@@ -1,4 +1,4 @@
-import type { CallContext, Clock, Commander, Door, DoorName, WakeDesk } from '@parley/core';
+import type { CallContext, Clock, Commander, Door, DoorName, WaitingSessions } from '@parley/core';
 
 import type { Config } from '../config/schema.ts';
 import { createClaudeHookDoor } from './claude-hook-door.ts';
@@ -14,7 +14,7 @@ export function createDoors(deps: {
   profiles: readonly RuntimeProfile[];
   commander: Commander;
   context: (signal: AbortSignal) => CallContext;
-  desk: WakeDesk;
+  waiting: WaitingSessions;
   clock: Clock;
 }): ReadonlyMap<DoorName, Door> {
   const { config, commander, context } = deps;
@@ -30,7 +30,7 @@ export function createDoors(deps: {
       returnMs: config.return_ms,
     }),
     createCodexSocketDoor({ find, anyVersion }),
-    createClaudeHookDoor({ desk: deps.desk, clock: deps.clock }),
+    createClaudeHookDoor({ waiting: deps.waiting, clock: deps.clock }),
     ...createHeadlessDoors({ find, programs: createPrograms(VERSION_MS), anyVersion }),
   ];
   return new Map(doors.map((door) => [door.name, door]));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Delivery, Door, DoorName, Errand, Look, WakeTarget } from '@parley/core';
+import type { Delivery, Door, DoorName, DoorRequest, Look, WakeTarget } from '@parley/core';
 import { type HeadlessTurn, liveClaudeSessions, startClaudePrint, startCodexExec } from '@parley/runtimes';
 
 import type { FindProfile, RuntimeProfile } from './profile.ts';
@@ -75,6 +75,7 @@ export function createHeadlessDoors({ find, programs, anyVersion }: HeadlessDeps
 
     return {
       name,
+      endsWithHub: true,
       serves: (target) => find(target, family, setting) !== undefined,
       async look(target): Promise<Look> {
         const profile = profileOf(target);
@@ -98,14 +99,14 @@ export function createHeadlessDoors({ find, programs, anyVersion }: HeadlessDeps
           signal.removeEventListener('abort', giveUp);
         }
       },
-      describe: (target, errand) => `${kind.describe(target)} ${quoted(errand)}`,
+      describe: (target, doorRequest) => `${kind.describe(target)} ${quoted(doorRequest)}`,
       close: async () => void (await Promise.all([...turns].map((turn) => turn.stop()))),
     };
   });
 }
 
 /** For people to read: the first line of the prompt, which is the hub's own, as a shell would take it. */
-function quoted({ prompt }: Errand): string {
+function quoted({ prompt }: DoorRequest): string {
   const line = prompt.split('\n', 1)[0] ?? '';
   return `'${line.replaceAll("'", `'\\''`)}…'`;
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Family, WakeTarget } from '@parley/core';
 
 import { childEnv } from '../config/child-env.ts';
-import type { Config, WakeAgent } from '../config/schema.ts';
+import type { WakeAgent } from '../config/agent-settings.ts';
+import type { Config } from '../config/schema.ts';
 
 /** How one agent's sessions are reached and started, as the operator set it up. */
 export interface RuntimeProfile {

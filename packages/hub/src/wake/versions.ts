@@ -53,7 +53,7 @@ export interface Program {
 export function createPrograms(timeoutMs: number) {
   const versions = new Map<string, Promise<string | undefined>>();
   return async (bin: string, env: Record<string, string>, cwd: string): Promise<Program> => {
-    const path = await findProgram(bin, env, cwd);
+    const path = findProgram(bin, env, cwd);
     const { mtimeMs, size } = await stat(path);
     const key = `${path} ${mtimeMs} ${size}`;
     let version = versions.get(key);

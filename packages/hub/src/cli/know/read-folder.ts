@@ -1,8 +1,8 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, normalize } from 'node:path';
 
-import { decodeJson, DocumentMetadata, LIMITS, ParleyError } from '@parley/protocol';
-import { z } from 'zod';
+import { decodeJson, DocumentMetadata, LIMITS, ParleyError, issueWords } from '@parley/protocol';
+import * as z from 'zod';
 
 import { type FolderPage, idOfPlace, isPageFile, MANIFEST, typeOf } from './layout.ts';
 
@@ -33,11 +33,12 @@ export function readFolder(folder: string, root: string): Folder {
   const stat = lstatSync(join(folder, MANIFEST), { throwIfNoEntry: false });
   if (stat?.isFile() !== true) return walkFolder(folder, root);
   const limits = { depth: 64, items: 50_000_000 };
-  const parsed = Manifest.safeParse(decodeJson(readFileSync(join(folder, MANIFEST), 'utf8'), limits));
+  const manifest = decodeJson(readFileSync(join(folder, MANIFEST), 'utf8'), limits);
+  const parsed = Manifest.safeParse(manifest);
   if (!parsed.success)
     throw new ParleyError(
       'VALIDATION_ERROR',
-      `${MANIFEST}: ${parsed.error.issues[0]?.path.join('.') ?? ''} ${parsed.error.issues[0]?.message ?? ''}`,
+      `${MANIFEST}: ${parsed.error.issues[0]?.path.join('.') ?? ''} ${issueWords(parsed.error.issues[0], manifest)}`,
     );
   return {
     pages: parsed.data.pages.map((listed) => ({ ...listed, parent_id: listed.parent_id })),

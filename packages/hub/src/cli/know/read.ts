@@ -1,14 +1,32 @@
-import type { DocumentSummary } from '@parley/protocol';
+import type { Client } from '@parley/client';
+import { type DocumentSummary, LIMITS, type OutputOf } from '@parley/protocol';
 import type { Command } from 'commander';
 
-import { wholeNumber } from '../arguments.ts';
+import { countWithin, wholeNumber } from '../arguments.ts';
 import { addConnectOptions, connect } from '../connect.ts';
+import { fittedTable } from '../fitted.ts';
 import { harmlessLines, oneLine } from '../harmless.ts';
 import { localTime } from '../message-lines.ts';
 import { print, printLines, tell } from '../output.ts';
 import { painter } from '../style.ts';
-import { table } from '../table.ts';
 import { childrenOf, resolve } from './resolve.ts';
+
+type History = OutputOf<'get_document_history'>;
+
+/** So many changes of a document, over as many pages as that takes. */
+async function historyOf(client: Client, document_id: string, limit: number): Promise<History> {
+  const revisions: History['revisions'] = [];
+  for (let after: string | undefined; ;) {
+    const page: History = await client.get_document_history({
+      document_id,
+      limit: Math.min(limit - revisions.length, LIMITS.page_max),
+      ...(after === undefined ? {} : { after }),
+    });
+    revisions.push(...page.revisions);
+    after = page.next_after ?? undefined;
+    if (after === undefined || revisions.length >= limit) return { ...page, revisions };
+  }
+}
 
 /** `parley know ls`, `cat` and `history`: look at documents. */
 export function addReadCommands(know: Command): void {
@@ -23,7 +41,7 @@ export function addReadCommands(know: Command): void {
       const documents: DocumentSummary[] = [];
       for await (const child of childrenOf(client, parent, options.deleted)) documents.push(child);
       print({ json }, { documents }, () =>
-        table(
+        fittedTable(
           documents.map((one) => [
             one.document_id,
             `r${one.revision}`,
@@ -31,6 +49,7 @@ export function addReadCommands(know: Command): void {
             one.updated_by,
             paint('bold', oneLine(one.metadata.title)),
           ]),
+          [{}, {}, { spare: true }, { most: 16, spare: true }],
         ),
       );
       if (!json && documents.length === 0)
@@ -55,21 +74,22 @@ export function addReadCommands(know: Command): void {
     });
   addConnectOptions(know.command('history <document>'))
     .description('every change of a document, the newest first')
-    .option('-n, --limit <count>', 'how many', wholeNumber, 50)
+    .option('-n, --limit <count>', 'how many', countWithin(1, 1_000_000), 50)
     .addHelpText('after', '\nExample:\n  parley know history Guide/Setup')
     .action(async (word: string, { limit }: { limit: number }, command: Command) => {
       const { client, json } = await connect(command);
       const document_id = await resolve(client, word);
-      const page = await client.get_document_history({ document_id, limit: Math.min(limit, 200) });
-      print({ json }, page, () =>
-        table(
-          page.revisions.map((one) => [
+      const history = await historyOf(client, document_id, limit);
+      print({ json }, history, () =>
+        fittedTable(
+          history.revisions.map((one) => [
             `r${one.revision}`,
             localTime(one.at),
             one.by,
             one.action,
             oneLine([one.changed.join(', '), one.reason ?? ''].filter((part) => part !== '').join(': ')),
           ]),
+          [{}, {}, { most: 20 }, {}],
         ),
       );
     });

@@ -51,6 +51,6 @@ async function childNamed(
   parent: string,
   title: string,
 ): Promise<DocumentSummary | undefined> {
-  for await (const child of childrenOf(client, parent)) if (child.metadata.title === title) return child;
-  return undefined;
+  const { documents } = await client.list_documents({ parent_id: parent, title, limit: 1 });
+  return documents[0];
 }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import type { KeptArtifact, Store } from '@parley/core';
-import { ParleyError } from '@parley/protocol';
+import type { ArtifactRecord, Store } from '@parley/core';
+import { ParleyError, errorCode } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
 import { attachment } from '../../artifacts/attachment.ts';
@@ -16,7 +16,7 @@ import type { Face } from '../../server.ts';
 export interface ArtifactFaceOptions {
   store: Store;
   local: LocalBlobs;
-  verify: (path: string, query: string) => Named;
+  verify: (path: string, query: string) => Promise<Named>;
   onFault: (error: unknown) => void;
 }
 
@@ -32,14 +32,14 @@ const SAFE = {
 
 /** Serves the bytes of artifacts to whoever holds a signed URL; no token is asked for. */
 export function createArtifactFace({ store, local, verify, onFault }: ArtifactFaceOptions): Face {
-  async function find({ workspace_id, artifact_id, sha256 }: Named): Promise<KeptArtifact> {
+  async function find({ workspace_id, artifact_id, sha256 }: Named): Promise<ArtifactRecord> {
     const query = { kind: 'artifact', workspace_id, keys: [artifact_id], limit: 1 } as const;
     const [artifact] = await store.records(query);
     if (artifact?.sha256 !== sha256) throw new ParleyError('NOT_FOUND', 'there is no such artifact');
     return artifact;
   }
 
-  async function send({ request, response, request_id }: Exchange, artifact: KeptArtifact): Promise<void> {
+  async function send({ request, response, request_id }: Exchange, artifact: ArtifactRecord): Promise<void> {
     const { bytes, sha256, mime_type, name } = artifact;
     const etag = `"${sha256}"`;
     const condition = request.headers['if-range'];
@@ -66,7 +66,7 @@ export function createArtifactFace({ store, local, verify, onFault }: ArtifactFa
       if (request.method === 'HEAD') response.end();
       else await pipeline(Readable.from(rest(first, pieces)), response);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') onFault(error);
+      if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') onFault(error);
     } finally {
       // Who has gone before the first byte leaves a stream that was never begun, and the file behind it open.
       await pieces.return?.();
@@ -77,7 +77,7 @@ export function createArtifactFace({ store, local, verify, onFault }: ArtifactFa
     claims: (path) => path.startsWith(ARTIFACT_PATH),
     async handle(exchange) {
       allow(exchange.request.method, ['GET', 'HEAD']);
-      await send(exchange, await find(verify(exchange.path, exchange.query)));
+      await send(exchange, await find(await verify(exchange.path, exchange.query)));
     },
   };
 }

@@ -1,8 +1,8 @@
 import { allow } from '../../allow.ts';
 import { HttpRefusal } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
-import type { WebFile } from './files.ts';
-import { sendFile } from './send-file.ts';
+import type { WebFile } from '../../web-files.ts';
+import { sendFile } from '../../send-file.ts';
 import { serveSession, type SessionOptions } from './session.ts';
 
 export interface DashboardOptions extends SessionOptions {

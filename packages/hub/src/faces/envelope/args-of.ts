@@ -1,5 +1,12 @@
 import type { Artifacts } from '@parley/core';
-import { decodeJson, fromToolMessage, isToolMessage, ParleyError, toolName } from '@parley/protocol';
+import {
+  decodeJson,
+  fromToolMessage,
+  isToolMessage,
+  ParleyError,
+  toolName,
+  isFields,
+} from '@parley/protocol';
 
 import type { BodyLimits } from '../../exchange.ts';
 import type { Known } from './decode.ts';
@@ -23,11 +30,11 @@ export async function argsOf(
     });
   const bytes = await artifacts.read(workspace_id, sha256, limits.bytes);
   const found = decodeJson(new TextDecoder().decode(bytes), limits);
-  if (found === null || typeof found !== 'object' || Array.isArray(found))
+  if (!isFields(found))
     throw new ParleyError('VALIDATION_ERROR', 'artifact_uri: the artifact must hold a JSON object', {
       field: 'artifact_uri',
     });
-  return unwrapped(action, found as Args);
+  return unwrapped(action, found);
 }
 
 /** A Langroid agent wraps its arguments in a ToolMessage, which names the tool they are for. */

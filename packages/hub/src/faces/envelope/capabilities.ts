@@ -1,12 +1,14 @@
 import {
   type Contract,
   CONTRACTS,
+  Envelope,
   ENVELOPE_ACTIONS,
   ENVELOPE_VERSIONS,
   type EnvelopeAction,
-  type OperationName,
+  entriesOf,
+  fieldsOf,
 } from '@parley/protocol';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { DeprecatedAction } from './deprecations.ts';
 
@@ -30,15 +32,13 @@ export function payloadLimit(
 export function capabilities(limits: ActionLimits) {
   return {
     envelope_versions: ENVELOPE_VERSIONS,
-    actions: (Object.entries(ENVELOPE_ACTIONS) as [EnvelopeAction, OperationName][]).map(
-      ([action, operation]) => ({
-        action,
-        action_version: CONTRACTS[operation].version,
-        max_payload_bytes: payloadLimit(action, limits),
-        max_concurrent: limits.max_concurrent,
-        ...endOf(action, limits.deprecated),
-      }),
-    ),
+    actions: entriesOf(ENVELOPE_ACTIONS).map(([action, operation]) => ({
+      action,
+      action_version: CONTRACTS[operation].version,
+      max_payload_bytes: payloadLimit(action, limits),
+      max_concurrent: limits.max_concurrent,
+      ...endOf(action, limits.deprecated),
+    })),
     transports: ['http-sync', 'pubsub-async'],
   };
 }
@@ -47,6 +47,31 @@ function endOf(action: EnvelopeAction, deprecated: readonly DeprecatedAction[]) 
   const found = deprecated.find((one) => one.action === action);
   if (found === undefined) return {};
   return { deprecated: { ends_at: found.ends_at, ...(found.use === undefined ? {} : { use: found.use }) } };
+}
+
+/** The JSON Schema of the envelope itself, made from the schema that checks it. */
+export function envelopeSchema(): Record<string, unknown> {
+  const { properties = {}, ...schema } = z.toJSONSchema(Envelope, {
+    io: 'input',
+    unrepresentable: 'any',
+    reused: 'inline',
+  });
+  // What holds between fields, which zod has as functions.
+  const eitherOr = {
+    oneOf: [{ required: ['args'] }, { required: ['artifact_uri'] }],
+    dependentRequired: { artifact_uri: ['artifact_hash'], artifact_hash: ['artifact_uri'] },
+  };
+  return {
+    ...schema,
+    properties: {
+      ...properties,
+      envelope_version: { type: 'string', enum: ENVELOPE_VERSIONS },
+      payload: { ...fieldsOf(properties['payload']), ...eitherOr },
+    },
+    $id: 'schemas/mcp/envelope.json',
+    title: `envelope ${ENVELOPE_VERSIONS.join(', ')}`,
+    description: 'payload.args are described by schemas/mcp/<action>.json.',
+  };
 }
 
 /** The JSON Schema of an action's arguments, made from the schema that checks them. */

@@ -5,38 +5,50 @@ import {
   ENVELOPE_ACTIONS,
   ENVELOPE_VERSIONS,
   type EnvelopeAction,
+  LIMITS,
   ParleyError,
+  fieldsOf,
+  isOneOf,
+  issueWords,
 } from '@parley/protocol';
 
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonText } from '../../exchange.ts';
 import { payloadLimit } from './capabilities.ts';
 import { EnvelopeRefusal } from './refusal.ts';
 
-type PayloadLimits = Parameters<typeof payloadLimit>[1];
+type PayloadLimits = Parameters<typeof payloadLimit>[1] & { max_artifact_bytes: number };
 
 /** An envelope whose action is known. */
 export type Known = Envelope & { action: EnvelopeAction };
 
 /** What to do with more than an envelope holds. */
-const BY_ARTIFACT = 'send the arguments as an artifact: artifact_uri and artifact_hash instead of args';
+const byArtifact = ({ max_artifact_bytes }: PayloadLimits): string =>
+  `keep the arguments as a JSON artifact (POST /mcp/artifacts, artifact.sign) and send its artifact_uri and artifact_hash instead of args; ${max_artifact_bytes} bytes are taken that way`;
+
+/** No question is that long: nothing but a shorter one helps. */
+const SHORTER = `ask with at most ${LIMITS.question} characters`;
 
 /** Reads an envelope; whatever is wrong with it is said in its own words. */
-export async function readEnvelope(exchange: Exchange, limits: BodyLimits): Promise<unknown> {
+export async function readEnvelope(
+  exchange: Exchange,
+  limits: BodyLimits,
+  settings: PayloadLimits,
+): Promise<unknown> {
   try {
     return decodeJson(await readJsonText(exchange, limits.bytes), limits);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     const details =
-      error instanceof HttpRefusal && error.status === 413 ? { hint: BY_ARTIFACT } : error.details;
+      error instanceof HttpRefusal && error.status === 413 ? { hint: byArtifact(settings) } : error.details;
     throw new EnvelopeRefusal('INVALID_ARGUMENT', error.message, details);
   }
 }
 
 /** The envelope, if it is one of ours: version, fields, action and its version. */
 export function checkEnvelope(raw: unknown, limits: PayloadLimits): Known {
-  const said = raw !== null && typeof raw === 'object' ? (raw as { envelope_version?: unknown }) : {};
+  const said = fieldsOf(raw);
   const { envelope_version: version } = said;
-  if (typeof version === 'string' && !(ENVELOPE_VERSIONS as readonly string[]).includes(version))
+  if (typeof version === 'string' && !isOneOf(ENVELOPE_VERSIONS, version))
     throw new EnvelopeRefusal('INVALID_ARGUMENT', 'this envelope_version is not understood', {
       hint: `use envelope_version ${ENVELOPE_VERSIONS.join(' or ')}`,
       supported: ENVELOPE_VERSIONS,
@@ -45,7 +57,7 @@ export function checkEnvelope(raw: unknown, limits: PayloadLimits): Known {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const field = issue?.path.map(String).join('.') || 'envelope';
-    const reason = `${field}: ${issue?.message ?? 'is not valid'}`;
+    const reason = `${field}: ${issueWords(issue, raw)}`;
     throw new EnvelopeRefusal('INVALID_ARGUMENT', reason, { field });
   }
   const envelope = parsed.data;
@@ -67,7 +79,7 @@ export function checkEnvelope(raw: unknown, limits: PayloadLimits): Known {
       `payload: has ${bytes} bytes, at most ${maxPayloadBytes} are taken`,
       {
         field: 'payload',
-        hint: BY_ARTIFACT,
+        hint: envelope.action === 'knowledge.query_knowledge' ? SHORTER : byArtifact(limits),
       },
     );
   return { ...envelope, action: envelope.action };

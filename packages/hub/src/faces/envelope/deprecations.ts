@@ -1,7 +1,5 @@
-import { randomInt } from 'node:crypto';
-
-import { hubCaller, type Log, quarterOf, treeId } from '@parley/core';
-import { CONTRACTS, ENTRY_SALT_BOUND, ENVELOPE_ACTIONS, type EnvelopeAction } from '@parley/protocol';
+import { commandHead, type HeadPorts, hubCaller, type Log, quarterOf, treeId } from '@parley/core';
+import { CONTRACTS, ENVELOPE_ACTIONS, type EnvelopeAction } from '@parley/protocol';
 
 import type { Alias } from './principal.ts';
 import { EnvelopeRefusal } from './refusal.ts';
@@ -20,9 +18,8 @@ export interface Deprecations {
   checkAction(workspaceId: string, action: EnvelopeAction, deadline: number): Promise<Record<string, string>>;
 }
 
-interface DeprecationDeps {
+interface DeprecationDeps extends HeadPorts {
   log: Log;
-  now: () => number;
   deprecated: readonly DeprecatedAction[];
 }
 
@@ -33,14 +30,14 @@ interface Told {
 }
 
 /** The rule sees to it that each is told once; what is remembered here spares the asking. */
-export function createDeprecations({ log, now, deprecated }: DeprecationDeps): Deprecations {
+export function createDeprecations(deps: DeprecationDeps): Deprecations {
+  const { log, deprecated } = deps;
+  const { now } = deps.clock;
   const notedAliases = new Map<string, string>();
   const toldByUse = new Map<string, Told>();
   const head = (workspaceId: string, deadline: number) => ({
-    caller: hubCaller(workspaceId),
-    now: now(),
+    ...commandHead(deps, hubCaller(workspaceId)),
     deadline,
-    salt: randomInt(ENTRY_SALT_BOUND),
     thread_id: treeId(workspaceId),
   });
 
@@ -56,9 +53,10 @@ export function createDeprecations({ log, now, deprecated }: DeprecationDeps): D
     const { version } = CONTRACTS[ENVELOPE_ACTIONS[action]];
     const input = { action, version, ends_at, ...(use === undefined ? {} : { use }) };
     const { result } = await log.append({ type: 'note_deprecation', ...head(workspaceId, deadline), input });
-    const told = { quarter, ...(result as Pick<Told, 'announced_at' | 'ends_at'>) };
-    toldByUse.set(name, told);
-    return told;
+    // The rule answers with both.
+    const reported = { quarter, ...(result as Pick<Told, 'announced_at' | 'ends_at'>) };
+    toldByUse.set(name, reported);
+    return reported;
   }
 
   return {

@@ -1,18 +1,29 @@
-import { randomInt } from 'node:crypto';
-
-import type { Artifacts, CallContext, Hub, Log, PostOffice, Profile } from '@parley/core';
-import { checkCall } from '@parley/core';
+import type {
+  Artifacts,
+  CallContext,
+  Chance,
+  Clock,
+  DeliveryQueue,
+  Grant,
+  Hub,
+  Log,
+  Profile,
+} from '@parley/core';
+import { type Allowance, createRateWindow, createTurns } from '@parley/core';
 import {
   type Caller,
   CONTRACTS,
-  ENTRY_SALT_BOUND,
   Envelope,
   ENVELOPE_ACTIONS,
-  type EnvelopeAction,
   type ParleyError,
+  type OperationName,
   readTrace,
   tellUnknown,
+  type Trace,
   unknownFields,
+  fieldsOf,
+  isOneOf,
+  ENVELOPE_ACTION_NAMES,
 } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
@@ -22,24 +33,29 @@ import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exc
 import { type EnvelopeLabels, type EnvelopeMeter, UNKNOWN } from '../../metrics/envelope-metrics.ts';
 import { uploadArtifact } from '../../artifacts/upload.ts';
 import { requestContext } from '../../request-context.ts';
+import type { Deprecations as Endings } from '../../deprecations.ts';
 import type { Face } from '../../server.ts';
-import { actionSchema, capabilities } from './capabilities.ts';
+import { actionSchema, capabilities, envelopeSchema } from './capabilities.ts';
 import { argsOf } from './args-of.ts';
 import { checkEnvelope, checkTime, type Known, readEnvelope } from './decode.ts';
 import { createDeprecations, type DeprecatedAction } from './deprecations.ts';
 import { actAs, type Alias } from './principal.ts';
-import { type Allowance, createRateWindow } from './rate-window.ts';
 import { EnvelopeRefusal, toWire } from './refusal.ts';
-import { traceOf } from './trace.ts';
-import { createTurns } from './turns.ts';
+import { namesIn, type SenderNames, traceOf } from './trace.ts';
 
 export interface EnvelopeOptions {
   hub: Hub;
   log: Log;
   sender: SenderCheck;
-  postOffice: Pick<PostOffice, 'accept'>;
+  /** Operations that are to end; what is said of an action itself goes before. */
+  endings: Pick<Endings, 'headers'>;
+  deliveryQueue: Pick<DeliveryQueue, 'accept'>;
   artifacts: Pick<Artifacts, 'named' | 'read'>;
   limits: BodyLimits;
+  /** Tells other nodes of what callers have spent here, and hears of what they have spent there. */
+  share?:
+    | ((kind: string, charge: (name: string, times: number) => void) => (name: string) => void)
+    | undefined;
   settings: {
     requests_per_minute: number;
     max_payload_bytes: number;
@@ -52,13 +68,15 @@ export interface EnvelopeOptions {
   };
   skewMs: number;
   meter: Pick<EnvelopeMeter, 'answered'>;
-  now: () => number;
-  monotonic: () => number;
+  clock: Clock;
+  chance: Chance;
 }
 
 /** What is known of an exchange when it is answered, well or not. */
 interface Standing {
   trace: string;
+  /** What the sender calls its envelope, as far as it says so. */
+  names: SenderNames;
   allowance?: Allowance;
   /** On whose account it was granted. */
   spender?: string;
@@ -83,9 +101,11 @@ const ENVELOPE_ROOM = 65_536;
 
 /** Envelope v2.2 over HTTP: services and agents of other houses call the same operations. */
 export function createEnvelopeFace(options: EnvelopeOptions): Face {
-  const { hub, log, sender, settings, meter, now, monotonic } = options;
+  const { hub, sender, settings, meter } = options;
+  const { now, monotonic } = options.clock;
   const limits = { ...options.limits, bytes: settings.max_payload_bytes + ENVELOPE_ROOM };
   const minutes = createRateWindow(settings.requests_per_minute, monotonic);
+  const spent = options.share?.('envelope', minutes.charge) ?? (() => {});
   const inTurn = createTurns({
     concurrent: settings.max_concurrent,
     waiting: settings.max_waiting,
@@ -93,16 +113,17 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   });
   const standings = new WeakMap<Exchange, Standing>();
   const waiting = new Set<AbortController>();
-  const deprecations = createDeprecations({ log, now, deprecated: settings.deprecated });
-  const told = JSON.stringify(capabilities(settings));
+  const deprecations = createDeprecations({ ...options, deprecated: settings.deprecated });
+  const reported = JSON.stringify(capabilities(settings));
 
-  function grant(standing: Standing, name: string): void {
+  function charge(standing: Standing, name: string): void {
     const allowance = minutes.spend(name);
     standing.allowance = allowance;
     if (allowance.waitMs > 0)
       throw new EnvelopeRefusal('RATE_LIMIT_EXCEEDED', 'your calls of this minute are used up', {
         retry_after_ms: allowance.waitMs,
       });
+    spent(name);
     standing.spender = name;
   }
 
@@ -112,17 +133,18 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       const { agent_id: principal, workspace_id: tenant } = caller;
       standing.labels = { ...standing.labels, tenant, principal };
       if (external) standing.profile = 'external';
-      grant(standing, `caller ${tenant} ${principal}`);
+      charge(standing, `caller ${tenant} ${principal}`);
     };
     try {
       return await sender.verify(request, admit);
     } catch (error) {
       if (error instanceof EnvelopeRefusal) throw error;
       // Whoever sends a captured JWS again uses up his own minute, not that of the one who made it.
-      if (standing.spender !== undefined) minutes.giveBack(standing.spender);
+      const { spender, allowance } = standing;
+      if (spender !== undefined && allowance !== undefined) minutes.giveBack(spender, allowance);
       delete standing.spender;
       standing.labels = unproved;
-      grant(standing, `address ${peerOf(request)}`);
+      charge(standing, `address ${peerOf(request)}`);
       throw error;
     }
   }
@@ -142,10 +164,10 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     standing.begun = started;
     allow(request.method, ['POST']);
     const verified = await verify(exchange, standing);
-    const raw = await readEnvelope(exchange, limits);
-    const said =
-      raw !== null && typeof raw === 'object' ? (raw as { trace_id?: unknown }).trace_id : undefined;
-    standing.trace = traceOf(said);
+    const raw = await readEnvelope(exchange, limits, settings);
+    const said = fieldsOf(raw);
+    standing.trace = traceOf(said['trace_id']);
+    standing.names = namesIn(said);
     const envelope = checkEnvelope(raw, settings);
     standing.labels.action = envelope.action;
     sender.checkTenant(verified, envelope.tenant_id);
@@ -155,62 +177,62 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     const { workspace_id } = caller;
     const args = await argsOf(envelope, options.artifacts, { ...limits, bytes: settings.max_artifact_bytes });
     for (const alias of aliases) await deprecations.noteAlias(workspace_id, alias, deadline);
-    standing.notices = await deprecations.checkAction(workspace_id, envelope.action, deadline);
-    const trace = readTrace(standing.trace, request.headers['tracestate']);
+    standing.notices = {
+      ...options.endings.headers(ENVELOPE_ACTIONS[envelope.action]),
+      ...(await deprecations.checkAction(workspace_id, envelope.action, deadline)),
+    };
+    const trace = traceFor(standing, request.headers['tracestate']);
+    const { request_id, signal } = requestContext(exchange, waiting);
+    const context = { request_id, signal, trace, deadline };
     if (wantsLater(request.headers['prefer'])) {
-      const data = warned(await acceptForLater(caller, envelope, args, deadline), raw, envelope);
+      const accepted = await acceptForLater(caller, verified.grant, envelope, args, context);
+      const data = warned(accepted, raw, envelope);
       const usage = { latency_ms: Math.round(monotonic() - started), qdrant_hits: 0 };
+      const answer = { ok: true, data, usage, ...standing.names };
       const headers = { ...headersOf(standing), 'preference-applied': 'respond-async' };
       const status = data['ignored'] === true ? 200 : 202;
-      sendJson(exchange, status, JSON.stringify({ ok: true, data, usage }), headers);
+      sendJson(exchange, status, JSON.stringify(answer), headers);
       meter.answered(standing.labels, standing.profile, monotonic() - started, undefined);
       return;
     }
-    const { request_id, signal } = requestContext(exchange, waiting);
-    const context = { request_id, signal, trace, deadline };
     const done = await inTurn(`${workspace_id} ${envelope.action}`, caller.agent_id, () =>
       perform(caller, envelope, args, context),
     );
     const data = warned(done, raw, envelope);
     const ms = monotonic() - started;
     const usage = { latency_ms: Math.round(ms), qdrant_hits: hitsOf(data) };
-    sendJson(exchange, 200, JSON.stringify({ ok: true, data, usage }), headersOf(standing));
+    const answer = { ok: true, data, usage, ...standing.names };
+    sendJson(exchange, 200, JSON.stringify(answer), headersOf(standing));
     meter.answered(standing.labels, standing.profile, ms, undefined);
   }
 
-  async function perform(
+  function perform(
     caller: Caller,
-    envelope: Known,
+    { action, idempotency_key, context_id, seq }: Known,
+    args: Args,
+    context: CallContext,
+  ): Promise<Record<string, unknown>> {
+    const operation = ENVELOPE_ACTIONS[action];
+    const ordered = { ...context, order: { context_id, seq } };
+    return isRead(operation)
+      ? hub.call(caller, operation, args, { ...ordered, read_key: idempotency_key })
+      : hub.call(caller, operation, { ...args, idempotency_key }, ordered);
+  }
+
+  function acceptForLater(
+    caller: Caller,
+    grant: Grant | undefined,
+    { action, idempotency_key, context_id, seq }: Known,
     args: Args,
     context: CallContext & { deadline: number },
   ): Promise<Record<string, unknown>> {
-    const { idempotency_key, context_id, seq } = envelope;
-    const operation = ENVELOPE_ACTIONS[envelope.action];
+    const operation = ENVELOPE_ACTIONS[action];
+    const input = isRead(operation) ? args : { ...args, idempotency_key };
+    const { deadline: expiresAt, trace } = context;
     const order = { context_id, seq };
-    if (CONTRACTS[operation].annotations.readOnlyHint) {
-      const { deadline } = context;
-      const { result } = await log.append({ type: 'note_seq', ...head(caller), deadline, input: order });
-      if (result['ignored'] === true) return result;
-      return hub.call(caller, operation, args, context);
-    }
-    return hub.call(caller, operation, { ...args, idempotency_key }, { ...context, order });
+    const posted = { caller, grant, action, args, idempotency_key, order, expiresAt, trace };
+    return hub.acceptForLater(caller, operation, input, context, () => options.deliveryQueue.accept(posted));
   }
-
-  /** What could not be carried out at once cannot be later either: arguments and role are looked at now. */
-  async function acceptForLater(
-    caller: Caller,
-    envelope: Known,
-    args: Args,
-    expiresAt: number,
-  ): Promise<Record<string, unknown>> {
-    const { action, idempotency_key, context_id, seq } = envelope;
-    const warnings = checkCall(caller, ENVELOPE_ACTIONS[action], { ...args, idempotency_key });
-    const order = { context_id, seq };
-    const said = await options.postOffice.accept({ caller, action, args, idempotency_key, order, expiresAt });
-    return warnings.length === 0 ? said : { warnings, ...said };
-  }
-
-  const head = (caller: Caller) => ({ caller, now: now(), salt: randomInt(ENTRY_SALT_BOUND) });
 
   return {
     claims: (path) =>
@@ -222,7 +244,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       if (PATHS.includes(path)) return handleEnvelope(exchange, standing);
       if (path === UPLOAD) return handleUpload(exchange, standing);
       allow(request.method, ['GET', 'HEAD']);
-      const text = CAPABILITIES.includes(path) ? told : schemaText(path);
+      const text = CAPABILITIES.includes(path) ? reported : schemaText(path);
       sendJson(exchange, 200, text, { 'cache-control': 'max-age=60' });
     },
     refuse(exchange, error) {
@@ -230,7 +252,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       standing.allowance ??= minutes.spend(`address ${peerOf(exchange.request)}`);
       // What another limit has refused, too many at once or too many messages, does not count as a call.
       if (error.code === 'RATE_LIMITED' && standing.spender !== undefined)
-        standing.allowance = minutes.giveBack(standing.spender);
+        standing.allowance = minutes.giveBack(standing.spender, standing.allowance);
       const code = refuse(exchange, error, standing);
       const { begun, labels, profile } = standing;
       if (begun !== undefined) meter.answered(labels, profile, monotonic() - begun, code);
@@ -241,9 +263,17 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
   };
 }
 
+const isRead = (operation: OperationName): boolean => CONTRACTS[operation].annotations.readOnlyHint;
+
+/** The trace of an envelope, with what its sender calls it: both go with whatever the call writes. */
+function traceFor({ trace: traceparent, names }: Standing, tracestate: unknown): Trace {
+  return { ...(readTrace(traceparent, tracestate) ?? { traceparent }), ...names };
+}
+
 function begin(trace: string): Standing {
   return {
     trace,
+    names: {},
     labels: { action: UNKNOWN, tenant: UNKNOWN, principal: UNKNOWN },
     profile: 'internal',
   };
@@ -251,7 +281,7 @@ function begin(trace: string): Standing {
 
 /** Writes the refusal and tells its code. */
 function refuse(exchange: Exchange, error: ParleyError, standing: Standing): string {
-  const { code, status, body } = toWire(error, standing.trace);
+  const { code, status, body } = toWire(error, standing.trace, standing.names);
   const headers = headersOf(standing);
   if (error instanceof HttpRefusal) Object.assign(headers, error.headers);
   const wait = error.details?.['retry_after_ms'];
@@ -278,7 +308,7 @@ function headersOf({ trace, allowance, notices }: Standing): Record<string, stri
 function warned(data: Record<string, unknown>, raw: unknown, envelope: Known): Record<string, unknown> {
   const unknown = tellUnknown(Envelope, unknownFields(raw, envelope));
   if (unknown.length === 0) return data;
-  return { ...data, warnings: [...unknown, ...((data['warnings'] ?? []) as string[])] };
+  return { ...data, warnings: [...unknown, ...(Array.isArray(data['warnings']) ? data['warnings'] : [])] };
 }
 
 function principalOf(
@@ -308,15 +338,16 @@ function wantsLater(prefer: string | string[] | undefined): boolean {
 
 /** What the index found for it; most actions do not ask it. */
 function hitsOf(data: object): number {
-  const { usage } = data as { usage?: { qdrant_hits?: number } };
-  return usage?.qdrant_hits ?? 0;
+  const { qdrant_hits } = fieldsOf(fieldsOf(data)['usage']);
+  return typeof qdrant_hits === 'number' ? qdrant_hits : 0;
 }
 
 function schemaText(path: string): string {
-  const action = /^([\w.]+)\.json$/.exec(path.slice(SCHEMAS.length))?.[1] ?? '';
-  if (!Object.hasOwn(ENVELOPE_ACTIONS, action))
+  const action = /^([\w.]+)\.json$/.exec(path.slice(SCHEMAS.length))?.[1];
+  if (action === 'envelope') return JSON.stringify(envelopeSchema());
+  if (!isOneOf(ENVELOPE_ACTION_NAMES, action))
     throw new EnvelopeRefusal('NOT_FOUND', 'there is no such action', {
       hint: 'GET /mcp/capabilities lists the actions',
     });
-  return JSON.stringify(actionSchema(action as EnvelopeAction));
+  return JSON.stringify(actionSchema(action));
 }

@@ -27,7 +27,8 @@ export function actAs(caller: Caller, roles: readonly string[]): { role: Caller[
   const most = ENVELOPE_ROLES.indexOf(ENVELOPE_ROLE[caller.role]);
   const aliases = roles.flatMap((name): Alias[] => {
     const role = Object.hasOwn(ROLE_ALIASES, name)
-      ? ROLE_ALIASES[name as keyof typeof ROLE_ALIASES]
+      ? // It is one of the table, as was looked just now.
+        ROLE_ALIASES[name as keyof typeof ROLE_ALIASES]
       : undefined;
     return role === undefined ? [] : [{ alias: name, role }];
   });

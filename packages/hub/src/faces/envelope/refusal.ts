@@ -9,6 +9,7 @@ import {
 
 import type { RefusalReason } from '../../auth/token-refused.ts';
 import { HttpRefusal } from '../../exchange.ts';
+import type { SenderNames } from './trace.ts';
 
 const CODES: Record<EnvelopeCode, ErrorCode> = {
   INVALID_ARGUMENT: 'VALIDATION_ERROR',
@@ -48,7 +49,7 @@ const HINTS: Record<EnvelopeCode, string> = {
 };
 
 /** How an error looks in the envelope. */
-export function toWire(error: ParleyError, traceId: string) {
+export function toWire(error: ParleyError, traceId: string, names: SenderNames) {
   const code = codeOf(error);
   // Without a word the same for all, so that the lack of one tells nothing.
   const untold: ErrorDetails =
@@ -61,6 +62,7 @@ export function toWire(error: ParleyError, traceId: string) {
     body: {
       ok: false,
       error: { code, message: error.message, details: { ...details, hint, trace_id: traceId } },
+      ...names,
     },
   };
 }

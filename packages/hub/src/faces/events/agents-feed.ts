@@ -11,20 +11,18 @@ const FRAME = 'event: agents\ndata: {}\n\n';
 
 /** Puts a hint between the events of a stream when the state of some agent may have changed: ask `list_agents`. */
 export async function tellOfAgents(feed: Feed, workspaceId: string, stream: EventStream): Promise<void> {
-  const subscription = feed.subscribe(agentsTopic(workspaceId));
+  const bell = feed.listen(agentsTopic(workspaceId));
   const { stop } = stream;
-  let heard = 0;
   try {
     for (;;) {
-      await subscription.next(heard, stop);
+      await bell.next(stop);
       if (stop.aborted) return;
-      heard = subscription.head;
       if (!stream.blocked()) await stream.write(FRAME);
       await pause(GATHER_MS, undefined, { signal: stop, ref: false });
     }
   } catch {
     // The stream has ended, and with it the wish to know.
   } finally {
-    subscription.close();
+    bell.close();
   }
 }

@@ -1,39 +1,18 @@
-import {
-  admitReader,
-  checkThreadScope,
-  type Feed,
-  type Hub,
-  type Log,
-  type Offers,
-  type PresenceBoard,
-  toEvent,
-} from '@parley/core';
-import { type Claims, decodeJson, LIMITS, Seq } from '@parley/protocol';
-import { z } from 'zod';
+import { admitReader, checkThreadScope, toEvent } from '@parley/core';
+import { type Claims, decodeJson, LIMITS, type OperationName, Seq } from '@parley/protocol';
+import * as z from 'zod';
 
 import { allow } from '../../allow.ts';
-import type { StreamOptions } from '../../event-stream.ts';
-import { type BodyLimits, type Exchange, readJsonText, sendError, sendJson } from '../../exchange.ts';
+import { type Exchange, readJsonText, sendError, sendJson } from '../../exchange.ts';
 import { readQuery } from '../../query.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
+import type { EventsOptions } from './options.ts';
 import { parse } from './parse.ts';
 import { postEvent } from './post-event.ts';
 import { inOwnWords } from './refusal.ts';
 import { streamThread } from './stream-thread.ts';
 import { streamWorkspace } from './stream-workspace.ts';
-
-export interface EventsOptions {
-  hub: Hub;
-  log: Log;
-  feed: Feed;
-  presence: PresenceBoard;
-  offers: Offers;
-  authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
-  limits: BodyLimits;
-  streams: StreamOptions;
-  now: () => number;
-}
 
 const THREAD_PATH = /^\/v1\/threads\/([^/]+)\/(events|stream)$/;
 const WORKSPACE_STREAM = '/v1/stream';
@@ -45,7 +24,7 @@ const PageInput = z.strictObject({
 
 /** The thread event log: one envelope to read, to post and to follow, for a thread or for the whole workspace. */
 export function createEventsFace(options: EventsOptions): Face {
-  const { hub, log, authenticate, limits } = options;
+  const { hub, log, authenticate, limits, deprecations } = options;
   const waiting = new Set<AbortController>();
 
   async function readPage(exchange: Exchange, claims: Claims, thread_id: string): Promise<void> {
@@ -90,7 +69,11 @@ export function createEventsFace(options: EventsOptions): Face {
         return;
       }
       const body = decodeJson(await readJsonText(exchange, limits.bytes), limits);
-      const answer = await postEvent(options, claims, threadId, body, requestContext(exchange, waiting));
+      const notice = (operation: OperationName): void => {
+        exchange.notices = deprecations.headers(operation);
+      };
+      const context = requestContext(exchange, waiting);
+      const answer = await postEvent(options, claims, threadId, body, notice, context);
       sendJson(exchange, 200, JSON.stringify(answer));
     },
     refuse: (exchange, error) => sendError(exchange, error, inOwnWords(error, exchange.request_id)),

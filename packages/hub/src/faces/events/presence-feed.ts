@@ -45,10 +45,12 @@ export function feedPresence(options: PresenceFeedOptions): () => void {
     const seen = await admit?.([...new Set(changes.map(({ thread_id }) => thread_id))]).catch(
       () => new Set<string>(),
     );
-    const told = changes.filter(({ thread_id }) => seen === undefined || seen.has(thread_id));
+    const reported = changes.filter(({ thread_id }) => seen === undefined || seen.has(thread_id));
     // The stream may have ended while the threads were looked at.
-    if (!isEnded() && told.length > 0)
-      await stream.write(told.map((presence) => toFrame(presenceEvent(presence))).join('')).catch(() => {});
+    if (!isEnded() && reported.length > 0)
+      await stream
+        .write(reported.map((presence) => toFrame(presenceEvent(presence))).join(''))
+        .catch(() => {});
   }
 
   const isEnded = (): boolean => ended;

@@ -3,6 +3,8 @@ import { type ErrorEnvelope, ParleyError, toEnvelope } from '@parley/protocol';
 /** What the operations' fields are called in an event. */
 const WORDS: Readonly<Record<string, string>> = {
   body: 'content',
+  output: 'content',
+  tags: 'meta.tags',
   control: 'content',
   state: 'content.state',
   profile: 'content.details',

@@ -1,12 +1,12 @@
 import { type Entry, toEvent } from '@parley/core';
 import { type Claims, Seq } from '@parley/protocol';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { serveEvents, startAfter } from '../../event-stream.ts';
 import type { Exchange } from '../../exchange.ts';
 import { readQuery } from '../../query.ts';
 import { requestContext } from '../../request-context.ts';
-import type { EventsOptions } from './face.ts';
+import type { EventsOptions } from './options.ts';
 import { parse } from './parse.ts';
 import { feedPresence } from './presence-feed.ts';
 
@@ -28,10 +28,13 @@ export async function streamThread(
   const after = startAfter(exchange.request.headers['last-event-id'], since_seq, 'since_seq') ?? -1;
   await hub.call(claims, 'get_thread', { thread_id: threadId }, requestContext(exchange));
   await serveEvents(exchange, claims, streams, waiting, async (stream) => {
+    const { workspace_id, agent_id } = claims;
+    const now = [...presence.of(threadId).values()];
+    const gone = presence.connect({ workspace_id, agent_id, thread_id: threadId });
     const leave = feedPresence({
       board: presence,
       stream,
-      now: [...presence.of(threadId).values()],
+      now,
       wants: ({ thread_id }) => thread_id === threadId,
       toFrame: (event) => `data: ${JSON.stringify(event)}\n\n`,
     });
@@ -42,6 +45,7 @@ export async function streamThread(
       }
     } finally {
       leave();
+      gone();
     }
   });
 }

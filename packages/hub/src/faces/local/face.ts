@@ -1,6 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-import { LOCAL_TOKEN_PATH, type LocalToken, LocalTokenRequest, ParleyError } from '@parley/protocol';
+import {
+  issueWords,
+  LOCAL_ASKS_PATH,
+  LOCAL_TOKEN_PATH,
+  type LocalAsks,
+  type LocalToken,
+  LocalTokenRequest,
+  ParleyError,
+} from '@parley/protocol';
 import type { z } from 'zod';
 
 import { tokenOf } from '../../auth/authenticate.ts';
@@ -10,21 +18,23 @@ import { TokenRefused } from '../../auth/token-refused.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody, sendJson } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
 
-export interface LocalTokenOptions {
+export interface LocalOptions {
   /** Written where this user alone can read it, anew with every start. */
   key: string;
   workspace: string;
   maxLifetimeMs: number;
   issue: (request: TokenRequest) => Promise<IssuedToken>;
+  /** The workspaces in which asks are open, of all of them: whoever has the key has the whole folder. */
+  openAsks: () => Promise<LocalAsks['workspaces']>;
   refuse: (error: unknown, address: string) => unknown;
   limits: BodyLimits;
 }
 
 const TTL_MS = 12 * 3_600_000;
 
-/** Gives programs of the hub's own user a worker's token for each of their agents: no more than a worker's. */
-export function createLocalTokenFace(options: LocalTokenOptions): Face {
-  const { key, workspace, issue, refuse, limits } = options;
+/** Gives programs of the hub's own user a worker's token for each of their agents, no more than that, and says where somebody waits. */
+export function createLocalFace(options: LocalOptions): Face {
+  const { key, workspace, issue, openAsks, refuse, limits } = options;
   const expected = digest(key);
 
   const knows = ({ request }: Exchange): boolean => {
@@ -33,12 +43,17 @@ export function createLocalTokenFace(options: LocalTokenOptions): Face {
   };
 
   return {
-    claims: (path) => path === LOCAL_TOKEN_PATH,
+    claims: (path) => path === LOCAL_TOKEN_PATH || path === LOCAL_ASKS_PATH,
     async handle(exchange) {
-      const { request } = exchange;
-      if (request.method !== 'POST')
-        throw new HttpRefusal(405, 'NOT_FOUND', 'use POST here', { allow: 'POST' });
+      const { request, path } = exchange;
+      const method = path === LOCAL_TOKEN_PATH ? 'POST' : 'GET';
+      if (request.method !== method)
+        throw new HttpRefusal(405, 'NOT_FOUND', `use ${method} here`, { allow: method });
       if (!knows(exchange)) throw refuse(new TokenRefused('not the key of this run'), peerOf(request));
+      if (path === LOCAL_ASKS_PATH) {
+        const answer: LocalAsks = { workspaces: await openAsks() };
+        return sendJson(exchange, 200, JSON.stringify(answer));
+      }
       const { agent_id, session_id, workspace_id = workspace } = parse(await readJsonBody(exchange, limits));
       const ttl_ms = Math.min(TTL_MS, options.maxLifetimeMs);
       const { token, expires_at } = await issue({
@@ -57,8 +72,8 @@ export function createLocalTokenFace(options: LocalTokenOptions): Face {
 function parse(body: unknown): z.infer<typeof LocalTokenRequest> {
   const parsed = LocalTokenRequest.safeParse(body);
   if (parsed.success) return parsed.data;
-  const { path = [], message = 'is not valid' } = parsed.error.issues[0] ?? {};
-  throw new ParleyError('VALIDATION_ERROR', `${path.join('.') || 'body'}: ${message}`);
+  const [issue] = parsed.error.issues;
+  throw new ParleyError('VALIDATION_ERROR', `${issue?.path.join('.') || 'body'}: ${issueWords(issue, body)}`);
 }
 
 /** Of equal length whatever was sent, as the comparison wants it. */

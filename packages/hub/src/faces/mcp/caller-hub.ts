@@ -1,9 +1,9 @@
-import type { CallContext, Hub, Log, Offers } from '@parley/core';
+import type { AnswerOf, CallContext, Hub, Log, Offers } from '@parley/core';
 import type { Caller, OperationName } from '@parley/protocol';
 
 /** The hub as one caller sees it: the gate itself on HTTP, a hub in another process on stdio. */
 export interface CallerHub {
-  call(name: OperationName, input: unknown, context: CallContext): Promise<Record<string, unknown>>;
+  call<N extends OperationName>(name: N, input: unknown, context: CallContext): Promise<AnswerOf<N>>;
   /** A thread's newest position each time it has grown beyond `after`; throws once the caller may not read it. */
   growth(threadId: string, after: number, signal: AbortSignal): AsyncGenerator<number>;
 }

@@ -1,53 +1,63 @@
-import type { Hub, Log, Offers } from '@parley/core';
-import { isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { type Claims, ParleyError } from '@parley/protocol';
 
 import type { StreamOptions } from '../../event-stream.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, readJsonBody } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
-import { createHubSurface } from './hub-surface.ts';
-import { createLegacySessions, type SessionLimits } from './legacy-sessions.ts';
+import type { Tunnel } from '../../nodes/tunnel.ts';
+import type { SessionLimits } from './legacy-sessions.ts';
 import { isListen } from './listen.ts';
-import { createModern } from './modern.ts';
 import { createOpenExchanges } from './open-exchanges.ts';
 import { toAuthInfo } from './request-auth.ts';
+import type { Revisions } from './revisions.ts';
+import { nodeOfSession } from './session-id.ts';
 import { parseError, RpcRefusal, sendRpcError } from './rpc-error.ts';
 import type { Surface } from './surface.ts';
-import type { Profile } from './tools.ts';
 import { toWebRequest } from './web-bridge.ts';
 
 export interface McpOptions {
-  hub: Hub;
-  log: Log;
-  offers: Offers;
+  surface: () => Surface | Promise<Surface>;
   authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
+  /** What a refused client is told of the way to a token, where there is one besides being given it. */
+  challenge?: (() => string) | undefined;
   limits: BodyLimits;
-  version: string;
-  profile: Profile;
-  /** Serves the fixtures of the conformance suite instead of the hub. */
-  conformance: boolean;
   sessions: SessionLimits;
   streams: StreamOptions;
+  /** The name of this node and the way to the others, where there are any: a session is answered where it began. */
+  nodes?: { own: string; tunnel: Tunnel } | undefined;
   now: () => number;
   /** Hears what goes wrong inside the protocol layer; never alters an answer. */
   onFault: (error: Error) => void;
 }
 
 /** MCP over Streamable HTTP at `/mcp`, the newest revision and the older ones side by side. */
-export async function openMcpFace(options: McpOptions): Promise<Face> {
-  const { authenticate, limits, streams, onFault } = options;
-  const surface = await chooseSurface(options);
-  const modern = createModern(surface, onFault);
-  const legacy = createLegacySessions(surface, options.sessions, options.now, onFault);
+export function createMcpFace(options: McpOptions): Face {
+  const { surface, authenticate, limits, streams, nodes, onFault } = options;
+  /** The protocol is half of the hub's code: it is loaded for the first who speaks it and may. */
+  let revisions: Promise<Revisions> | undefined;
+  async function loadRevisions(): Promise<Revisions> {
+    const { createRevisions } = await import('./revisions.ts');
+    return createRevisions(await surface(), { ...options.sessions, node: nodes?.own }, options.now, onFault);
+  }
+  const loaded = (): Promise<Revisions> => {
+    revisions ??= loadRevisions().catch((error: unknown) => {
+      // The next one tries again.
+      revisions = undefined;
+      throw error;
+    });
+    return revisions;
+  };
   const exchanges = createOpenExchanges(streams.recheck, streams.recheckMs);
 
   return {
     claims: (path) => path === '/mcp',
-    refuse: sendRpcError,
+    refuse: (exchange, error) => sendRpcError(exchange, error, options.challenge?.()),
     async handle(exchange) {
       const { request, response, request_id } = exchange;
       const known = authenticate(request);
       const claims = known instanceof Promise ? await known : known;
+      const node = nodeOfSession(request.headers['mcp-session-id']);
+      if (nodes !== undefined && node !== undefined && node !== nodes.own)
+        return nodes.tunnel.carry(exchange, node, limits.bytes);
       const body = request.method === 'POST' ? await readMessage(exchange, limits) : undefined;
       const ending = new AbortController();
       response.once('close', () => {
@@ -60,8 +70,7 @@ export async function openMcpFace(options: McpOptions): Promise<Face> {
         const web = toWebRequest(exchange, ending.signal);
         const auth = { claims, request_id };
         const call = { exchange, web, body, auth, authInfo: toAuthInfo(auth), ending };
-        const isModern = claimsRevision(body) || !(await isLegacyRequest(web, body));
-        await (isModern ? modern : legacy).answer(call);
+        await (await loaded()).answer(call);
       } finally {
         leave();
         release?.();
@@ -69,27 +78,9 @@ export async function openMcpFace(options: McpOptions): Promise<Face> {
     },
     async close() {
       exchanges.close();
-      await legacy.close();
+      await (await revisions?.catch(() => undefined))?.close();
     },
   };
-}
-
-async function chooseSurface(options: McpOptions): Promise<Surface> {
-  if (!options.conformance) return createHubSurface(options);
-  const { createConformanceSurface } = await import('./conformance/surface.ts');
-  return createConformanceSurface(options);
-}
-
-/** True for what only the newest revision sends: it needs no second look at the whole message to be told apart. */
-function claimsRevision(body: unknown): boolean {
-  const { method, params } = (body ?? {}) as { method?: unknown; params?: { _meta?: unknown } };
-  const { _meta: meta } = params ?? {};
-  return (
-    method !== 'initialize' &&
-    meta !== null &&
-    typeof meta === 'object' &&
-    Object.hasOwn(meta, PROTOCOL_VERSION_META_KEY)
-  );
 }
 
 /** One JSON-RPC message, decoded as strictly as everything that reaches the log. */

@@ -5,8 +5,9 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { isOperation } from '@parley/protocol';
+import { isOperation, fieldsOf } from '@parley/protocol';
 
+import type { Deprecations } from '../../deprecations.ts';
 import {
   asParleyError,
   callContext,
@@ -23,12 +24,21 @@ import { THREAD_URI_TEMPLATE, threadOfUri } from './thread-uri.ts';
 import { toolError, toolResult } from './tool-result.ts';
 import { listTools, type Profile } from './tools.ts';
 
+/** Under which a tool that is to end, and each of its results, says so. */
+const DEPRECATION = 'parley/deprecation';
+
 /** Makes the servers of the hub: a fresh one for each request or connection, over one tool list. */
 export function createServerFactory(options: {
   profile: Profile;
   version: string;
+  deprecations: Pick<Deprecations, 'of'>;
 }): (connection: Connection) => Server {
-  const tools = listTools(options.profile);
+  const { deprecations } = options;
+  const endOf = (name: string) => {
+    const ending = isOperation(name) ? deprecations.of(name) : undefined;
+    return ending === undefined ? {} : { _meta: { [DEPRECATION]: ending } };
+  };
+  const listed = listTools(options.profile);
   const info = { name: 'parley', title: 'Parley', version: options.version };
   return (connection) => {
     const server = new Server(info, {
@@ -36,10 +46,13 @@ export function createServerFactory(options: {
       instructions: INSTRUCTIONS,
       cacheHints: CACHE_HINTS,
     });
-    server.setRequestHandler('tools/list', () => ({ tools }));
-    server.setRequestHandler('tools/call', ({ params }, ctx) =>
-      callTool(connection, params, ctx, server.getClientVersion()?.name),
-    );
+    server.setRequestHandler('tools/list', () => ({
+      tools: listed.map((tool) => ({ ...tool, ...endOf(tool.name) })),
+    }));
+    server.setRequestHandler('tools/call', async ({ params }, ctx) => ({
+      ...(await callTool(connection, params, ctx, server.getClientVersion()?.name)),
+      ...endOf(params.name),
+    }));
     addResources(server, connection);
     addSubscriptions(server, connection);
     return server;
@@ -72,8 +85,8 @@ async function callTool(
 
 /** What the client of the newest revision calls itself, beside each of its requests. */
 function clientOf({ mcpReq: { _meta: meta } }: ServerContext): string | undefined {
-  const info = meta?.[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
-  return typeof info?.name === 'string' ? info.name : undefined;
+  const info = fieldsOf(meta?.[CLIENT_INFO_META_KEY]);
+  return typeof info['name'] === 'string' ? info['name'] : undefined;
 }
 
 function addResources(server: Server, connection: Connection): void {

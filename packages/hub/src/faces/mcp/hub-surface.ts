@@ -1,6 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { Hub, Log, Offers } from '@parley/core';
 
+import type { Deprecations } from '../../deprecations.ts';
 import { hubOf } from './caller-hub.ts';
 import { requestAuth } from './request-auth.ts';
 import { createServerFactory } from './hub-server.ts';
@@ -15,6 +16,7 @@ export function createHubSurface(options: {
   offers: Offers;
   profile: Profile;
   version: string;
+  deprecations: Deprecations;
 }): Surface {
   const serverFor = createServerFactory(options);
   return {

@@ -20,10 +20,12 @@ import { sendWebResponse } from './web-bridge.ts';
 export interface SessionLimits {
   idleMs: number;
   maxSessions: number;
+  /** The node that a session began at, where there are several: its id begins with it. */
+  node?: string | undefined;
 }
 
 /** The older revisions' state between requests of one client. */
-interface Session {
+interface LegacySession {
   principal: string;
   /** The agent of a workspace whose share of the sessions it counts against. */
   holder: string;
@@ -44,7 +46,7 @@ export function createLegacySessions(
   onerror: (error: Error) => void,
 ) {
   /** Least recently used first. */
-  const sessionsById = new Map<string, Session>();
+  const sessionsById = new Map<string, LegacySession>();
   let closing = false;
 
   async function begin(request: McpRequest): Promise<void> {
@@ -52,12 +54,15 @@ export function createLegacySessions(
     const push: PushStream = { response: undefined, onOpen: new Set() };
     const asked = new Set<string | number>();
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomBytes(24).toString('base64url'),
+      sessionIdGenerator: () => {
+        const id = randomBytes(24).toString('base64url');
+        return limits.node === undefined ? id : `${limits.node}.${id}`;
+      },
       onsessioninitialized(id) {
         sessionsById.set(id, session);
       },
     });
-    const session: Session = {
+    const session: LegacySession = {
       principal: principalOf(request.auth.claims),
       holder: holderOf(request.auth.claims),
       transport,
@@ -79,7 +84,7 @@ export function createLegacySessions(
     if (transport.sessionId === undefined) await transport.close();
   }
 
-  async function serve(session: Session, request: McpRequest): Promise<void> {
+  async function serve(session: LegacySession, request: McpRequest): Promise<void> {
     const { exchange, web, body, authInfo, ending } = request;
     session.open++;
     try {
@@ -97,7 +102,7 @@ export function createLegacySessions(
     }
   }
 
-  function find(id: string, claims: Claims): Session {
+  function find(id: string, claims: Claims): LegacySession {
     const session = sessionsById.get(id);
     if (session === undefined || session.principal !== principalOf(claims)) throw noSuchSession();
     if (session.open === 0 && now() - session.seenAt > limits.idleMs) {
@@ -118,11 +123,11 @@ export function createLegacySessions(
     const sessions = [...sessionsById.values()];
     const countByHolder = new Map<string, number>();
     for (const { holder } of sessions) countByHolder.set(holder, (countByHolder.get(holder) ?? 0) + 1);
-    const countOf = ({ holder }: Session): number => countByHolder.get(holder) ?? 0;
+    const countOf = ({ holder }: LegacySession): number => countByHolder.get(holder) ?? 0;
     const caller = holderOf(claims);
     const own = countByHolder.get(caller) ?? 0;
     const idle = sessions.filter(({ open }) => open === 0);
-    const mostHeld = (some: Session[]): Session | undefined =>
+    const mostHeld = (some: LegacySession[]): LegacySession | undefined =>
       some.toSorted((a, b) => countOf(b) - countOf(a))[0];
     const gone =
       idle.find(({ holder }) => holder === caller) ??
@@ -196,6 +201,7 @@ function noteQuestions(
   transport.send = (message: JSONRPCMessage, options) => {
     if (isJSONRPCRequest(message)) asked.add(message.id);
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
+      // What is no id of a call is found nowhere.
       asked.delete(message.params?.['requestId'] as string | number);
     return send(message, options);
   };

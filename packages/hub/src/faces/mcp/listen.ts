@@ -1,9 +1,9 @@
+import { fieldsOf } from '@parley/protocol';
 import type { CallContext } from '@parley/core';
 
 import type { CallerHub } from './caller-hub.ts';
-import { MAX_WATCHED } from './subscriptions.ts';
 import { threadOfUri } from './thread-uri.ts';
-import { watchThread } from './watch-thread.ts';
+import { MAX_WATCHED, watchThread } from './watch-thread.ts';
 
 /** As much of a `subscriptions/listen` request as is looked at before the SDK checks it. */
 export interface ListenMessage {
@@ -32,8 +32,8 @@ export function isListen(body: unknown): body is ListenMessage {
  * acknowledgement names exactly what will be told.
  */
 export async function watchWanted<M extends ListenMessage>(message: M, listener: Listener): Promise<M> {
-  const filter = message.params?.['notifications'] as Record<string, unknown> | null | undefined;
-  const wanted = filter?.['resourceSubscriptions'];
+  const filter = fieldsOf(message.params?.['notifications']);
+  const wanted = filter['resourceSubscriptions'];
   if (!Array.isArray(wanted)) return message;
   const uris = [...new Set(wanted)].filter((uri) => typeof uri === 'string').slice(0, MAX_WATCHED);
   const granted: string[] = [];

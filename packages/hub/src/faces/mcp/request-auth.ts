@@ -17,5 +17,6 @@ export function toAuthInfo(auth: RequestAuth): AuthInfo {
 export function requestAuth(ctx: ServerContext): RequestAuth {
   const extra = ctx.http?.authInfo?.extra;
   if (extra === undefined) throw new Error('a request reached the hub without claims');
+  // The face put it there, and the SDK hands it on untyped.
   return extra as unknown as RequestAuth;
 }

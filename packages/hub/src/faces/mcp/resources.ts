@@ -1,6 +1,5 @@
 import type { ListResourcesResult, ReadResourceResult } from '@modelcontextprotocol/server';
 import type { CallContext } from '@parley/core';
-import type { OutputOf } from '@parley/protocol';
 
 import type { CallerHub } from './caller-hub.ts';
 import { safeLine } from './safe-json.ts';
@@ -17,7 +16,7 @@ export async function listThreadResources(
   context: CallContext,
 ): Promise<ListResourcesResult> {
   const input = { limit: LISTED, ...(cursor === undefined ? {} : { before: cursor }) };
-  const page = (await hub.call('list_threads', input, context)) as OutputOf<'list_threads'>;
+  const page = await hub.call('list_threads', input, context);
   return {
     resources: page.threads.map(({ thread_id, title, status, unread }) => ({
       uri: threadUri(thread_id),
@@ -36,7 +35,7 @@ export async function readThreadResource(
   threadId: string,
   context: CallContext,
 ): Promise<ReadResourceResult> {
-  const thread = (await hub.call('get_thread', { thread_id: threadId }, context)) as OutputOf<'get_thread'>;
+  const thread = await hub.call('get_thread', { thread_id: threadId }, context);
   const since_seq = Math.max(0, thread.last_seq - RECENT);
   const page = await hub.call('read_messages', { thread_id: threadId, since_seq, limit: RECENT }, context);
   const text = markedJson({ thread, since_seq, ...page });

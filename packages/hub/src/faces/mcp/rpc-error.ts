@@ -54,8 +54,9 @@ export function tokenEnded(): RpcRefusal {
 }
 
 /** Answers a refusal in JSON-RPC, with the same HTTP status and hints as on `/v1`. */
-export function sendRpcError(exchange: Exchange, error: ParleyError): void {
+export function sendRpcError(exchange: Exchange, error: ParleyError, challenge?: string): void {
   const code = error instanceof RpcRefusal ? error.rpcCode : RPC_CODE[error.code];
   const data = { code: error.code, request_id: exchange.request_id, ...error.details };
-  sendError(exchange, error, { jsonrpc: '2.0', id: null, error: { code, message: error.message, data } });
+  const body = { jsonrpc: '2.0', id: null, error: { code, message: error.message, data } };
+  sendError(exchange, error, body, challenge === undefined ? {} : { 'www-authenticate': challenge });
 }

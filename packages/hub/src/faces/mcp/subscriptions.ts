@@ -2,10 +2,7 @@ import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprot
 
 import { callContext, type Connection, noSuchResource, protocolError } from './connection.ts';
 import { threadOfUri } from './thread-uri.ts';
-import { watchThread } from './watch-thread.ts';
-
-/** How many threads one connection may watch. */
-export const MAX_WATCHED = 256;
+import { MAX_WATCHED, watchThread } from './watch-thread.ts';
 
 /** `resources/subscribe` of the older revisions: the connection hears of each growth of a thread it may read. */
 export function addSubscriptions(server: Server, connection: Connection): void {

@@ -16,7 +16,7 @@ interface ListenFeed {
   end: () => void;
 }
 
-/** What is served at `/mcp`: the hub, or the fixtures of the conformance suite. */
+/** What is served at `/mcp`. */
 export interface Surface {
   /** A fresh server for one request or one session. */
   server(connection: Pick<Connection, 'pushable'>, era: McpRequestContext['era']): Server;

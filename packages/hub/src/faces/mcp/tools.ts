@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { type Contract, CONTRACTS } from '@parley/protocol';
-import { z } from 'zod';
+import { type Contract, CONTRACTS, fieldsOf } from '@parley/protocol';
+import * as z from 'zod';
 
 /** Which tools a client sees; all operations can be called under either. */
 export type Profile = 'essential' | 'full';
@@ -12,21 +12,25 @@ type Json = Record<string, unknown>;
  * schema: clients check structured content against it even when it is an error envelope, and it would cost context.
  */
 export function listTools(profile: Profile): Tool[] {
-  return (Object.values(CONTRACTS) as Contract[])
+  const contracts: Contract[] = Object.values(CONTRACTS);
+  return contracts
     .filter(({ essential }) => essential || profile === 'full')
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, title, description, input, annotations }) => ({
+    .map(({ name, title, description, input, annotations, unlisted = [] }) => ({
       name,
       title,
       description,
-      inputSchema: inputSchema(input),
+      inputSchema: inputSchema(input, profile === 'full' ? [] : unlisted),
       annotations,
     }));
 }
 
-function inputSchema(input: z.ZodType): Tool['inputSchema'] {
+function inputSchema(input: z.ZodType, unlisted: readonly string[]): Tool['inputSchema'] {
   const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any', reused: 'inline' });
-  return compact(schema) as Tool['inputSchema'];
+  const listed = Object.entries(schema.properties ?? {}).filter(([name]) => !unlisted.includes(name));
+  const properties = schema.properties === undefined ? {} : { properties: Object.fromEntries(listed) };
+  // The input of every operation is an object.
+  return compact({ ...schema, ...properties }) as Tool['inputSchema'];
 }
 
 /** What a model cannot use: the gate says the same in a sentence when it matters. */
@@ -40,6 +44,7 @@ const NOISE = new Set([
   'pattern',
   'propertyNames',
   'additionalProperties',
+  'x-max-bytes',
 ]);
 
 function compact(schema: Json): Json {
@@ -47,18 +52,18 @@ function compact(schema: Json): Json {
   const { properties, items, anyOf, ...rest } = Object.fromEntries(kept);
   return {
     ...rest,
-    ...(anyOf === undefined ? {} : { anyOf: (anyOf as Json[]).map(compact) }),
-    ...(properties === undefined ? {} : { properties: mapValues(properties as Record<string, Json>) }),
-    ...(items === undefined ? {} : { items: compact(items as Json) }),
+    ...(anyOf === undefined ? {} : { anyOf: Array.isArray(anyOf) ? anyOf.map(compact) : anyOf }),
+    ...(properties === undefined ? {} : { properties: mapValues(fieldsOf(properties)) }),
+    ...(items === undefined ? {} : { items: compact(fieldsOf(items)) }),
   };
 }
 
 /** What the instructions of the server say once for all tools. */
 const TOLD_ONCE: Record<string, Json> = { idempotency_key: { type: 'string' } };
 
-function mapValues(properties: Record<string, Json>): Json {
+function mapValues(properties: Json): Json {
   return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, TOLD_ONCE[name] ?? compact(schema)]),
+    Object.entries(properties).map(([name, schema]) => [name, TOLD_ONCE[name] ?? compact(fieldsOf(schema))]),
   );
 }
 

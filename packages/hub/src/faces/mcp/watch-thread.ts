@@ -1,7 +1,9 @@
 import type { CallContext } from '@parley/core';
-import type { OutputOf } from '@parley/protocol';
 
 import type { CallerHub } from './caller-hub.ts';
+
+/** How many threads one connection may watch. */
+export const MAX_WATCHED = 256;
 
 export interface Watch {
   hub: CallerHub;
@@ -17,7 +19,7 @@ export interface Watch {
 /** Refuses a thread that the caller may not read, then watches it until the signal ends. */
 export async function watchThread(watch: Watch): Promise<void> {
   const { hub, threadId, context } = watch;
-  const thread = (await hub.call('get_thread', { thread_id: threadId }, context)) as OutputOf<'get_thread'>;
+  const thread = await hub.call('get_thread', { thread_id: threadId }, context);
   void follow(watch, thread.last_seq);
 }
 

@@ -27,6 +27,7 @@ class LeanRequest {
 
 /** The request as the SDK takes it; the signal ends when the client goes away. */
 export function toWebRequest({ request }: Exchange, signal: AbortSignal): Request {
+  // It has what the SDK reads of one, and none of the rest.
   return new LeanRequest(request, signal) as unknown as Request;
 }
 

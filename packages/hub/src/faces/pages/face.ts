@@ -1,5 +1,5 @@
-import { type CallContext, type Hub, linksIn } from '@parley/core';
-import { type Claims, type OperationName, type OutputOf, ParleyError } from '@parley/protocol';
+import { type AnswerOf, type CallContext, type Hub, linksIn } from '@parley/core';
+import { type Claims, type OperationName, ParleyError } from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
@@ -64,20 +64,20 @@ export function createPagesFace({ hub, authenticate }: PagesOptions): Face {
     },
     refuse(exchange, error) {
       const { status, headers } = errorHead(error);
-      const [title, words] = told(status, error, exchange);
+      const [title, words] = reported(status, error, exchange);
       const page = pageOf(title, `<h1>${title}</h1>\n${words}`);
       sendText(exchange, PAGE_TYPE, page, { ...PAGE_HEADERS, ...headers }, status);
     },
   };
 }
 
-type Call = <N extends OperationName>(name: N, input: object) => Promise<OutputOf<N>>;
+type CallOperation = <N extends OperationName>(name: N, input: object) => Promise<AnswerOf<N>>;
 
-function caller(hub: Hub, claims: Claims, context: CallContext): Call {
-  return async (name, input) => (await hub.call(claims, name, input, context)) as never;
+function caller(hub: Hub, claims: Claims, context: CallContext): CallOperation {
+  return (name, input) => hub.call(claims, name, input, context);
 }
 
-async function parentOf(call: Call, parentId: string) {
+async function parentOf(call: CallOperation, parentId: string) {
   if (parentId === 'root') return undefined;
   const { document } = await call('get_document', { document_id: parentId });
   return document.is_human_readable ? document : undefined;
@@ -91,7 +91,7 @@ function number(asked: URLSearchParams, name: string): number | undefined {
 }
 
 /** What a person can do about it. */
-function told(status: number, error: ParleyError, { path }: Exchange): [title: string, words: string] {
+function reported(status: number, error: ParleyError, { path }: Exchange): [title: string, words: string] {
   if (status === 401 || status === 403) {
     const again = PAGE.test(path)
       ? `<p><a href="${escapeHtml(path)}">Open it from here</a> if this browser is signed in: a link on another site does not bring your sign-in along.</p>`

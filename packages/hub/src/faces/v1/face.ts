@@ -1,26 +1,24 @@
-import type { Hub, Log, Offers } from '@parley/core';
-import { type Claims, CONTRACTS, isOperation, decodeJson, ParleyError, redact } from '@parley/protocol';
+import {
+  type Claims,
+  type Contract,
+  CONTRACTS,
+  isOperation,
+  decodeJson,
+  ParleyError,
+  redact,
+} from '@parley/protocol';
 
 import { allow } from '../../allow.ts';
-import { type BodyLimits, type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
-import type { StreamOptions } from '../../event-stream.ts';
+import { type Exchange, HttpRefusal, readJsonText, sendJson } from '../../exchange.ts';
 import { uploadArtifact } from '../../artifacts/upload.ts';
 import { readQuery } from '../../query.ts';
 import { requestContext } from '../../request-context.ts';
 import type { Face } from '../../server.ts';
-import { openApiDocument } from './openapi.ts';
+import { createDescription } from '../../send-description.ts';
+import { openApiDocument } from './openapi/document.ts';
+import type { V1Options } from './options.ts';
 import { createResourceRoutes } from './resources.ts';
 import { streamMessages } from './stream.ts';
-
-export interface V1Options {
-  hub: Hub;
-  log: Log;
-  offers: Offers;
-  authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
-  limits: BodyLimits;
-  version: string;
-  streams: StreamOptions;
-}
 
 const PREFIX = '/v1/';
 
@@ -29,9 +27,13 @@ const UPLOAD = '/v1/artifacts';
 
 /** HTTP: `POST /v1/<operation>` for everything, resource-style reads beside it, and its own description. */
 export function createV1Face(options: V1Options): Face {
-  const { hub, authenticate, limits } = options;
+  const { hub, authenticate, limits, deprecations } = options;
   const resources = createResourceRoutes();
-  let openApi: string | undefined;
+  // Made when somebody asks for it: it takes longer than the rest of a start.
+  const sendOpenApi = createDescription(
+    (address) => openApiDocument(options.version, address, deprecations),
+    options.isSecure,
+  );
   const waiting = new Set<AbortController>();
 
   /** What is wrong with bytes that have arrived is 422 here, as the contract of the envelope has it. */
@@ -51,22 +53,24 @@ export function createV1Face(options: V1Options): Face {
       const { request, path } = exchange;
       if (path === '/v1/openapi.json') {
         allow(request.method, ['GET', 'HEAD']);
-        // Made when somebody asks for it: it takes longer than the rest of a start.
-        openApi ??= JSON.stringify(openApiDocument(options.version));
-        sendJson(exchange, 200, openApi, { 'cache-control': 'max-age=60' });
+        sendOpenApi(exchange);
         return;
       }
       const name = path.slice(PREFIX.length);
       if (isOperation(name)) {
+        exchange.notices = deprecations.headers(name);
         allow(request.method, ['POST']);
         const known = authenticate(request);
         const claims = known instanceof Promise ? await known : known;
-        const input = decodeJson(await readJsonText(exchange, limits.bytes), limits);
+        const { holdsDocuments }: Contract = CONTRACTS[name];
+        const bytes = holdsDocuments === true ? options.documentBytes : limits.bytes;
+        const input = decodeJson(await readJsonText(exchange, bytes), limits);
         const result = await hub.call(claims, name, input, requestContext(exchange, waiting));
         sendJson(exchange, 200, JSON.stringify(result));
         return;
       }
       if (path === UPLOAD && request.method === 'POST') {
+        exchange.notices = deprecations.headers('put_artifact');
         const claims = await authenticate(request);
         sendJson(exchange, 200, JSON.stringify(await upload(exchange, claims)));
         return;
@@ -78,6 +82,7 @@ export function createV1Face(options: V1Options): Face {
           'NOT_FOUND',
           `there is nothing at ${redact(path).slice(0, 200)}; see /v1/openapi.json`,
         );
+      exchange.notices = deprecations.headers(match.name);
       allow(request.method, ['GET']);
       const claims = await authenticate(request);
       const input = { ...readQuery(CONTRACTS[match.name].input, exchange.query), ...match.fields };

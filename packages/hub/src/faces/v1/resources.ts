@@ -9,6 +9,7 @@ interface Match {
 export function createResourceRoutes(): (path: string) => Match | undefined {
   const routes = Object.values(CONTRACTS).flatMap((contract) => {
     if (!('http' in contract)) return [];
+    // The table of contracts is that of the operations.
     return [{ name: contract.name as OperationName, parts: contract.http.path.split('/') }];
   });
   return (path) => {

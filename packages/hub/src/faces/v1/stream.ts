@@ -4,7 +4,7 @@ import { type Claims, ParleyError } from '@parley/protocol';
 import { serveEvents, startAfter } from '../../event-stream.ts';
 import type { Exchange } from '../../exchange.ts';
 import { requestContext } from '../../request-context.ts';
-import type { V1Options } from './face.ts';
+import type { V1Options } from './options.ts';
 
 /** Each entry becomes a frame once, however many follow it. */
 const frames = new WeakMap<Entry, string>();

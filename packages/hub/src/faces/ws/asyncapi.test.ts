@@ -6,29 +6,34 @@ import { expect, test } from 'vitest';
 
 import { asyncApiDocument } from './asyncapi.ts';
 
+const ADDRESS = 'http://127.0.0.1:8620';
 const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 addFormats.default(ajv);
-const validate = ajv.compile(specs.schemasWithoutId['3.0.0'] as object);
+const validate = ajv.compile(specs.schemasWithoutId['3.1.0'] as object);
 
 interface Document {
   components: { messages: Record<string, { payload: Record<string, unknown> }> };
 }
 
 test('[LIVE-1] the description of /ws is valid AsyncAPI 3 and names every type of message', () => {
-  const document = JSON.parse(JSON.stringify(asyncApiDocument('1.2.3'))) as Document;
+  const endings = [
+    { operation: 'whoami', announcedAt: '2026-01-01T00:00:00Z', endsAt: '2027-01-01T00:00:00Z' },
+  ];
+  const document = JSON.parse(JSON.stringify(asyncApiDocument('1.2.3', ADDRESS, endings))) as Document;
   validate(document);
   expect(validate.errors).toBeNull();
   expect(Object.keys(document.components.messages)).toEqual([...LIVE_TYPES]);
 });
 
 test('a description with a wrong part is found out', () => {
-  const document = { ...asyncApiDocument('1.2.3'), operations: { hear: { action: 'shout' } } };
+  const document = { ...asyncApiDocument('1.2.3', ADDRESS), operations: { hear: { action: 'shout' } } };
   expect(validate(JSON.parse(JSON.stringify(document)))).toBe(false);
 });
 
 test('the described schemas tell a good message from a bad one', () => {
-  const { messages } = (JSON.parse(JSON.stringify(asyncApiDocument('1'))) as Document).components;
-  const check = ajv.compile(messages['event']?.payload ?? {});
+  const document = JSON.parse(JSON.stringify(asyncApiDocument('1', ADDRESS))) as Document;
+  ajv.addSchema(document, 'live');
+  const check = ajv.compile({ $ref: 'live#/components/messages/event/payload' });
   const event = {
     id: '550e8400-e29b-41d4-a716-446655440004',
     type: 'event',

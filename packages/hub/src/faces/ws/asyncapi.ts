@@ -4,38 +4,49 @@ import {
   LIVE_PAYLOADS,
   LIVE_TYPES,
   LIVE_VERSIONS,
+  type LiveEnding,
   LiveEnvelope,
   type LiveType,
   Opaque,
+  Registration,
 } from '@parley/protocol';
-import { z } from 'zod';
+import * as z from 'zod';
 
-type Json = Record<string, unknown>;
+import { type Components, createComponents, type Json } from '../../schema-components.ts';
 
 const SUMMARIES: Record<LiveType, string> = {
   status_request: 'Ask an agent, or the hub, how it is.',
   status_update: 'How an agent is: asked or unasked.',
-  command: `Have an agent do something; with target ${HUB_NAME}, the hub.`,
+  command: `Have an agent do something; with target ${HUB_NAME}, the hub: any operation by its name, register_agent (whose parameters are the schema Registration), follow, unfollow, follow_workspace.`,
   command_response: 'The answer to a command; it goes to the asker alone.',
   event: 'Something has happened: kept in the log and shown to all who watch.',
   error: `A refusal. Codes of the hub: ${LIVE_CODES.join(', ')}.`,
 };
 
 /** The AsyncAPI 3 description of `/ws`, made from the same schemas that check the messages. */
-export function asyncApiDocument(version: string): Json {
-  const messages = Object.fromEntries(LIVE_TYPES.map((type) => [type, messageOf(type)]));
+export function asyncApiDocument(
+  version: string,
+  address: string,
+  endings: readonly LiveEnding[] = [],
+): Json {
+  const components = createComponents('#/components/schemas/', 'draft-7');
+  const [protocol, host] = address.replace(/^http/, 'ws').split('://');
+  const messages = Object.fromEntries(LIVE_TYPES.map((type) => [type, messageOf(components, type, endings)]));
   const references = LIVE_TYPES.map((type) => ({ $ref: `#/channels/live/messages/${type}` }));
   return {
-    asyncapi: '3.0.0',
+    asyncapi: '3.1.0',
     info: {
       title: 'Parley live',
       version,
-      description: `Dashboards and agents in live conversation, schema ${LIVE_VERSIONS.join(', ')}.`,
+      description: `Dashboards and agents in live conversation, schema ${LIVE_VERSIONS.join(', ')}. The header Parley-Limits of the handshake tells how much may be sent.`,
       license: { name: 'MIT' },
+      // Nobody but the one who runs it answers for a hub; linters want an address all the same.
+      contact: { name: 'Whoever runs this hub', url: address, email: 'nobody@parley.invalid' },
+      tags: [{ name: 'live', description: 'Status, commands and events as they happen.' }],
     },
     defaultContentType: 'application/json',
     servers: {
-      hub: { host: '127.0.0.1:8620', protocol: 'ws', security: [{ $ref: BEARER }, { $ref: TICKET }] },
+      hub: { host, protocol, description: 'this hub', security: [{ $ref: BEARER }, { $ref: TICKET }] },
     },
     channels: {
       live: {
@@ -63,17 +74,20 @@ export function asyncApiDocument(version: string): Json {
         action: 'receive',
         channel: { $ref: '#/channels/live' },
         summary: 'What a client sends.',
+        description: 'Messages that the hub takes: status, commands, their answers, events.',
         messages: references,
       },
       tell: {
         action: 'send',
         channel: { $ref: '#/channels/live' },
         summary: 'What the hub sends.',
+        description: 'Answers, commands of others, and what happens to those who are watched.',
         messages: references,
       },
     },
     components: {
       messages,
+      schemas: { ...components.all(), Registration: components.inline(Registration, 'input') },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         ticket: { type: 'httpApiKey', name: 'token', in: 'query' },
@@ -85,7 +99,7 @@ export function asyncApiDocument(version: string): Json {
 const BEARER = '#/components/securitySchemes/bearer';
 const TICKET = '#/components/securitySchemes/ticket';
 
-function messageOf(type: LiveType): Json {
+function messageOf(components: Components, type: LiveType, endings: readonly LiveEnding[]): Json {
   const payload = LIVE_PAYLOADS[type];
   const schema = LiveEnvelope.extend({
     type: z.literal(type),
@@ -96,28 +110,13 @@ function messageOf(type: LiveType): Json {
     title: type,
     summary: SUMMARIES[type],
     contentType: 'application/json',
-    payload: schemaOf(schema),
+    payload: components.inline(schema, 'input'),
+    ...(type === 'command'
+      ? {
+          'x-register-agent-parameters': { $ref: '#/components/schemas/Registration' },
+          // AsyncAPI has a mark for operations, and to the hub all commands are one.
+          ...(endings.length > 0 ? { 'x-deprecated-commands': endings } : {}),
+        }
+      : {}),
   };
-}
-
-function schemaOf(schema: z.ZodType): Json {
-  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
-    io: 'input',
-    unrepresentable: 'any',
-    target: 'draft-7',
-    reused: 'inline',
-  });
-  return inline(json, (json as { definitions?: Json }).definitions ?? {}) as Json;
-}
-
-/** Definitions stand in the schema itself, so that it can be moved anywhere in the document. */
-function inline(value: unknown, definitions: Json): unknown {
-  if (Array.isArray(value)) return value.map((item) => inline(item, definitions));
-  if (value === null || typeof value !== 'object') return value;
-  const { $ref, definitions: _definitions, id: _id, ...rest } = value as Json;
-  const name = typeof $ref === 'string' ? ($ref.split('/').at(-1) ?? '') : '';
-  if (Object.hasOwn(definitions, name))
-    return inline({ ...(definitions[name] as Json), ...rest }, definitions);
-  const kept = _id !== null && typeof _id === 'object' ? { id: _id, ...rest } : rest;
-  return Object.fromEntries(Object.entries(kept).map(([key, item]) => [key, inline(item, definitions)]));
 }

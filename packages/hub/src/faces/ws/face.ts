@@ -1,23 +1,30 @@
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 
-import { CLOSE, type Live, type Quota } from '@parley/core';
+import type { CallContext, Clock, Hub, Live, Quota } from '@parley/core';
 import type { Claims } from '@parley/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 
+import type { Deprecations } from '../../deprecations.ts';
 import type { TokenCheck } from '../../auth/authenticate.ts';
 import type { StreamOptions } from '../../event-stream.ts';
 import { type BodyLimits, type Exchange, HttpRefusal, sendJson } from '../../exchange.ts';
+import type { Tunnel } from '../../nodes/tunnel.ts';
 import type { Face } from '../../server.ts';
+import { createDescription } from '../../send-description.ts';
 import { asyncApiDocument } from './asyncapi.ts';
+import { CLOSE } from './close-codes.ts';
 import { createFallback } from './fallback.ts';
 import { checkHandshake, type Credentials, identify, SUBPROTOCOL } from './handshake.ts';
+import { createOutgoing } from './outgoing.ts';
+import { createOwnCommands } from './own-commands.ts';
 import { createPulse } from './pulse.ts';
+import { createRouter } from './router.ts';
 import { SocketLink, type SocketContext } from './socket-link.ts';
-import { createTickets } from './tickets.ts';
+import { type ToldLimits, toldLimits } from './told-limits.ts';
+import { createTickets, type TicketNodes } from './tickets.ts';
 
-interface LiveSettings {
-  messages_burst: number;
-  frame_bytes: number;
+interface LiveSettings extends ToldLimits {
   fragments: number;
   ping_ms: number;
   client_pings: number;
@@ -29,17 +36,26 @@ interface LiveSettings {
 }
 
 export interface LiveFaceOptions {
+  hub: Pick<Hub, 'call'>;
+  deprecations: Deprecations;
+  /** The name of this node and the ways to the others, where there are any. */
+  nodes?: (TicketNodes & { tunnel: Tunnel }) | undefined;
   live: Live;
+  /** The context of a call made for a message. */
+  context: (signal: AbortSignal) => CallContext;
   authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
   tokens: TokenCheck;
   device: Credentials['device'];
   limits: BodyLimits;
   quota: Quota;
+  /** What an agent may send once it has registered on its connection. */
+  agentQuota: Quota;
   settings: LiveSettings;
   streams: StreamOptions;
-  now: () => number;
-  monotonic: () => number;
+  clock: Pick<Clock, 'now' | 'monotonic'>;
   version: string;
+  /** The hub speaks TLS. */
+  isSecure: boolean;
   /** How long running commands may take to finish when the hub stops. */
   patienceMs: number;
 }
@@ -57,16 +73,27 @@ const PATHS = new Set(['/ws', '/v1/ws_ticket', '/v1/live/messages', '/v1/asyncap
 
 /** Dashboards and agents in live conversation: `/ws`, its tickets, its HTTP fallback and its description. */
 export function createLiveFace(options: LiveFaceOptions): Face {
-  const { live, settings, now, monotonic, streams, quota } = options;
+  const { live, settings, clock, streams, quota } = options;
+  const { now, monotonic } = clock;
   const { recheck, recheckMs, hold } = streams;
   const working = new Set<Promise<void>>();
   const waiting = new Set<AbortController>();
   let stopping = false;
   const limits = { ...options.limits, bytes: settings.frame_bytes };
-  const tickets = createTickets({ lifetimeMs: settings.ticket_ms, now, recheck });
+  const { nodes } = options;
+  const tickets = createTickets({ lifetimeMs: settings.ticket_ms, now, recheck, nodes });
   const pulse = createPulse({ pingMs: settings.ping_ms, recheckMs, recheck, now, monotonic });
+  const outgoing = createOutgoing(clock, randomUUID);
+  const router = createRouter({
+    live,
+    outgoing,
+    own: createOwnCommands({ ...options, outgoing, limits: toldLimits(settings).result }),
+  });
   const fallback = createFallback({
     live,
+    deprecations: options.deprecations,
+    router,
+    outgoing,
     quota,
     limits,
     now,
@@ -78,7 +105,10 @@ export function createLiveFace(options: LiveFaceOptions): Face {
     hold,
     waiting,
   });
-  let asyncApi: string | undefined;
+  const sendAsyncApi = createDescription(
+    (address) => asyncApiDocument(options.version, address, options.deprecations.allLive),
+    options.isSecure,
+  );
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -88,12 +118,18 @@ export function createLiveFace(options: LiveFaceOptions): Face {
     autoPong: false,
     closeTimeout: CLOSING_MS,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    // The types of ws lack one of these.
   } as ConstructorParameters<typeof WebSocketServer>[0]);
-  server.on('headers', (headers) => headers.push('Referrer-Policy: no-referrer', 'Cache-Control: no-store'));
+  const told = toldLimits(settings);
+  server.on('headers', (headers) =>
+    headers.push('Referrer-Policy: no-referrer', 'Cache-Control: no-store', `Parley-Limits: ${told.header}`),
+  );
 
   const context: SocketContext = {
-    live,
+    router,
+    outgoing,
     quota,
+    agentQuota: options.agentQuota,
     json: limits,
     now,
     sendBufferBytes: settings.send_buffer_bytes,
@@ -135,17 +171,19 @@ export function createLiveFace(options: LiveFaceOptions): Face {
           allow: allowed.join(', '),
         });
       if (path === '/v1/asyncapi.json') {
-        asyncApi ??= JSON.stringify(asyncApiDocument(options.version));
-        return sendJson(exchange, 200, asyncApi, { 'cache-control': 'max-age=60' });
+        return sendAsyncApi(exchange);
       }
       const claims = await options.authenticate(request);
       if (path === '/v1/ws_ticket') return sendJson(exchange, 200, JSON.stringify(tickets.issue(claims)));
+      // A mailbox is fetched where it is kept.
+      const node = nodes && live.mailboxNode(claims);
+      if (nodes !== undefined && node !== undefined) return nodes.tunnel.carry(exchange, node, limits.bytes);
       await (method === 'POST' ? fallback.post(exchange, claims) : fallback.get(exchange, claims));
     },
     async upgrade({ request, socket, rest, query }) {
       const words = new URLSearchParams(query);
       checkHandshake(request, words);
-      const claims = await identify(request, words, { ...options, tickets });
+      const claims = await identify(request, words, { ...options, tickets, now });
       server.handleUpgrade(request, socket, rest, (ws) => open(ws, socket, claims));
     },
     async close() {
@@ -153,7 +191,7 @@ export function createLiveFace(options: LiveFaceOptions): Face {
       for (const link of pulse.links()) link.abort();
       for (const ending of waiting) ending.abort();
       const until = monotonic() + Math.max(0, options.patienceMs - 2 * CLOSING_MS);
-      while ((working.size > 0 || live.open > 0) && monotonic() < until) await pause(10);
+      while ((working.size > 0 || live.asked > 0) && monotonic() < until) await pause(10);
       fallback.close();
       let count = 0;
       for (const link of pulse.links()) {

@@ -1,24 +1,36 @@
-import { once } from 'node:events';
-
-import { CLOSE, type LiveLink, type Live, type Quota, rateLimited, type Speaker } from '@parley/core';
+import { type LiveLink, type Live, type Quota, rateLimited } from '@parley/core';
 import {
+  inTime,
   type Claims,
   decodeLive,
+  HUB_NAME,
+  isOperation,
   LIVE_HTTP_STATUS,
-  type LiveCode,
   type LiveMessage,
   LIMITS,
   ParleyError,
+  toLiveError,
+  fieldsOf,
+  entriesOf,
 } from '@parley/protocol';
 
+import type { Deprecations } from '../../deprecations.ts';
+import { serveEvents } from '../../event-stream.ts';
 import { type BodyLimits, type Exchange, readJsonText, sendJson } from '../../exchange.ts';
 import { requestContext } from '../../request-context.ts';
+import { CLOSE } from './close-codes.ts';
 import { Mailbox } from './mailbox.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { Router } from './router.ts';
+import { isWireLink, type Speaker } from './speaker.ts';
 
 export interface FallbackOptions {
   live: Live;
+  router: Router;
+  outgoing: Outgoing;
   quota: Quota;
   limits: BodyLimits;
+  deprecations: Deprecations;
   now: () => number;
   maxMessages: number;
   maxBytes: number;
@@ -38,13 +50,12 @@ export interface Fallback {
 }
 
 const WAIT_MS = 30_000;
-const KEEP_ALIVE_MS = 15_000;
 
 /** Types that are answered; the others are only taken. */
 const ASKING: ReadonlySet<string> = new Set(['command', 'status_request']);
 
 export function createFallback(options: FallbackOptions): Fallback {
-  const { live, quota, limits, now, waiting } = options;
+  const { live, router, outgoing, quota, limits, now, waiting } = options;
   const mailboxes = new Set<Mailbox>();
 
   function mailboxOf(claims: Claims): Mailbox {
@@ -54,6 +65,13 @@ export function createFallback(options: FallbackOptions): Fallback {
     mailboxes.add(mailbox);
     live.join(mailbox);
     return mailbox;
+  }
+
+  /** A command to the hub itself is an operation, which may be to end. */
+  function noticesOf({ type, target, payload }: LiveMessage): Record<string, string> | undefined {
+    const { command } = fieldsOf(payload);
+    if (type !== 'command' || target !== HUB_NAME || typeof command !== 'string') return undefined;
+    return isOperation(command) ? options.deprecations.headers(command) : undefined;
   }
 
   function end(mailbox: Mailbox, reason: string): void {
@@ -75,13 +93,14 @@ export function createFallback(options: FallbackOptions): Fallback {
   async function poll(exchange: Exchange, mailbox: Mailbox, query: URLSearchParams): Promise<void> {
     const after = query.get('after') ?? undefined;
     const { signal } = requestContext(exchange, waiting);
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(waitOf(query))]);
     let letters = mailbox.letters(after);
-    while (letters.length === 0 && !patience.aborted && mailbox.closed === undefined) {
-      await mailbox.changed(patience);
-      mailbox.seenAt = now();
-      letters = mailbox.letters(after);
-    }
+    await inTime(waitOf(query), signal, async (patience) => {
+      while (letters.length === 0 && !patience.aborted && mailbox.closed === undefined) {
+        await mailbox.changed(patience);
+        mailbox.seenAt = now();
+        letters = mailbox.letters(after);
+      }
+    });
     if (mailbox.closed !== undefined) throw new ParleyError('CONFLICT', mailbox.closed);
     const messages = letters.map(({ message }) => message);
     sendJson(
@@ -91,46 +110,24 @@ export function createFallback(options: FallbackOptions): Fallback {
     );
   }
 
-  async function stream(exchange: Exchange, mailbox: Mailbox, from: string | undefined): Promise<void> {
-    const { response, request_id } = exchange;
-    const ending = new AbortController();
-    const signal = AbortSignal.any([requestContext(exchange, waiting).signal, ending.signal]);
-    response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-request-id': request_id,
-      'x-accel-buffering': 'no',
-    });
-    response.write(': stream\n\n');
-    const alive = setInterval(() => response.write(': alive\n\n'), KEEP_ALIVE_MS);
-    const recheck = setInterval(() => {
+  function stream(exchange: Exchange, mailbox: Mailbox, from: string | undefined): Promise<void> {
+    const recheck = (claims: Claims): void => {
       mailbox.seenAt = now();
-      try {
-        options.recheck(mailbox.caller);
-      } catch {
-        ending.abort();
-      }
-    }, options.recheckMs);
-    let after = from;
-    try {
-      while (!signal.aborted && mailbox.closed === undefined) {
+      options.recheck(claims);
+    };
+    return serveEvents(exchange, mailbox.caller, { ...options, recheck }, waiting, async (events) => {
+      let after = from;
+      while (!events.stop.aborted && mailbox.closed === undefined) {
         const letters = mailbox.letters(after);
         const text = letters.map(
           ({ cursor, message }) => `id: ${cursor}\nevent: message\ndata: ${JSON.stringify(message)}\n\n`,
         );
-        if (text.length === 0) await mailbox.changed(signal);
-        else if (!response.write(text.join(''))) await once(response, 'drain', { signal });
+        if (text.length === 0) await mailbox.changed(events.stop);
+        else await events.write(text.join(''));
         after = letters.at(-1)?.cursor ?? after;
         mailbox.acknowledge(after);
       }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      clearInterval(alive);
-      clearInterval(recheck);
-      response.end();
-    }
+    });
   }
 
   return {
@@ -141,9 +138,10 @@ export function createFallback(options: FallbackOptions): Fallback {
         message = decodeLive(text, limits, now());
       } catch (error) {
         spend(quota, claims);
-        return sendMessage(exchange, live.refusal(claims, error));
+        return sendMessage(exchange, outgoing.error(toLiveError(error), claims.agent_id));
       }
-      if (!live.isAnswer(claims, message)) spend(quota, claims);
+      exchange.notices = noticesOf(message);
+      if (!router.isAnswer(claims, message)) spend(quota, claims);
       const answer = await ask(exchange, claims, message);
       if (answer !== undefined) sendMessage(exchange, answer);
       else sendJson(exchange, 202, '{"accepted":true}');
@@ -155,10 +153,10 @@ export function createFallback(options: FallbackOptions): Fallback {
       const { accept = '', 'last-event-id': last } = exchange.request.headers;
       const after = typeof last === 'string' ? last : (query.get('after') ?? undefined);
       mailbox.acknowledge(after);
+      if (accept.includes('text/event-stream')) return stream(exchange, mailbox, after);
       const leave = options.hold(claims);
       try {
-        if (accept.includes('text/event-stream')) await stream(exchange, mailbox, after);
-        else await poll(exchange, mailbox, query);
+        await poll(exchange, mailbox, query);
       } finally {
         leave();
       }
@@ -185,15 +183,16 @@ export function createFallback(options: FallbackOptions): Fallback {
         return open && !signal.aborted;
       },
       reply(reply) {
-        if (!open) return live.session(claims)?.send(reply);
+        const link = live.session(claims);
+        if (open) answered(reply);
+        else if (isWireLink(link)) link.say(reply);
         open = false;
-        answered(reply);
       },
       link: (): LiveLink => mailboxOf(claims),
       signal,
     };
     signal.addEventListener('abort', () => answered(undefined));
-    await live.receive(speaker, message);
+    await router.receive(speaker, message);
     if (!ASKING.has(message.type)) answered(undefined);
     const first = await answer;
     open = false;
@@ -207,8 +206,8 @@ function spend(quota: Quota, { workspace_id, agent_id }: Claims): void {
 }
 
 function sendMessage(exchange: Exchange, message: LiveMessage): void {
-  const { code } = message.payload as { code: LiveCode };
-  const known = Object.hasOwn(LIVE_HTTP_STATUS, code) ? LIVE_HTTP_STATUS[code] : 502;
+  const { code } = fieldsOf(message.payload);
+  const known = entriesOf(LIVE_HTTP_STATUS).find(([name]) => name === code)?.[1] ?? 502;
   const status = message.type === 'error' ? known : 200;
   sendJson(exchange, status, JSON.stringify(message));
 }

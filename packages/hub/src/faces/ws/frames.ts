@@ -30,6 +30,7 @@ export function eventOf(entry: Entry): LiveMessage<'event'> {
       timestamp: created_at,
       source: HUB_NAME,
       payload: {
+        // The set is made of the types of events.
         eventType: eventTypes.has(type) ? (type as 'info') : 'info',
         agentId: sender_agent_id,
         data: { thread_id, seq, message: toMessage(entry) },

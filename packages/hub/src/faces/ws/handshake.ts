@@ -16,6 +16,11 @@ const BEARER = 'bearer.';
 /** The longest life a token in a URL may still have. */
 const URL_TOKEN_MS = 60_000;
 
+/** Told to whoever has a good token and puts it where it would be written down. */
+const USE_A_TICKET =
+  'a token in the URL must expire within a minute: get a single-use ticket with POST /v1/ws_ticket and send ' +
+  '?token=<ticket>, or send the token in the Authorization header or as a subprotocol';
+
 /** More than any client sends. */
 const MAX_HEADERS = 100;
 
@@ -63,12 +68,14 @@ export async function identify(
   }
   const { place, token } = found;
   if (place !== 'url') return tokens.check(token, address);
-  const invited = counted(() => tickets.redeem(token));
+  const invited = await tickets
+    .redeem(token)
+    .catch((error: unknown) => Promise.reject(tokens.refuse(error, address)));
   if (invited !== undefined) return invited;
   const claims = await tokens.check(token, address);
   return counted(() => {
     if (claims.exp * 1_000 - now() <= URL_TOKEN_MS) return claims;
-    throw new TokenRefused('a token in the URL that lives longer than a minute');
+    throw new TokenRefused('a token in the URL that lives longer than a minute', undefined, USE_A_TICKET);
   });
 }
 

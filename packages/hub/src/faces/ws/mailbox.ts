@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
-import { type Entry, type LiveLink, type Live } from '@parley/core';
+import type { Entry, LiveUpdate } from '@parley/core';
 import { type Claims, LiveError, type LiveMessage } from '@parley/protocol';
 
+import { CLOSE } from './close-codes.ts';
 import { eventOf } from './frames.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { WireLink } from './speaker.ts';
+import { droppedFrom, gapFrom, toMessage } from './to-wire.ts';
 
 /** A message that waits to be fetched. */
 export interface Letter {
@@ -13,13 +17,13 @@ export interface Letter {
 }
 
 export interface MailboxOptions {
-  live: Live;
+  outgoing: Outgoing;
   maxMessages: number;
   maxBytes: number;
 }
 
 /** What a client without a socket is sent, kept until it fetches it: the other kind of connection. */
-export class Mailbox implements LiveLink {
+export class Mailbox implements WireLink {
   readonly caller: Claims;
   registered = false;
   readonly how = 'http';
@@ -54,8 +58,12 @@ export class Mailbox implements LiveLink {
     return this.#queue.length >= maxMessages || this.#bytes >= maxBytes;
   }
 
+  send(update: LiveUpdate): void {
+    this.say(toMessage(update));
+  }
+
   /** Answers are kept even when it is full, but what would double it is dropped and told of. */
-  send(message: LiveMessage): void {
+  say(message: LiveMessage): void {
     if (this.closed !== undefined) return;
     const { maxMessages, maxBytes } = this.#options;
     if (this.#queue.length >= 2 * maxMessages || this.#bytes >= 2 * maxBytes) {
@@ -68,19 +76,23 @@ export class Mailbox implements LiveLink {
     this.#wake();
   }
 
-  offer(message: LiveMessage): void {
+  offer(update: LiveUpdate): void {
     if (this.full) this.#missed++;
-    else this.send(message);
+    else this.send(update);
   }
 
   deliver(entry: Entry): boolean {
     if (this.full) return false;
-    this.send(eventOf(entry));
+    this.say(eventOf(entry));
     return true;
   }
 
-  tell(error: LiveError): void {
-    this.send(this.#options.live.refusal(this.caller, error));
+  fellBehind(threadId: string, missedFrom: number): void {
+    this.#refuse(gapFrom(threadId, missedFrom));
+  }
+
+  dropped(threadId: string, why: unknown): void {
+    this.#refuse(droppedFrom(threadId, why));
   }
 
   drained(): Promise<boolean> {
@@ -91,6 +103,10 @@ export class Mailbox implements LiveLink {
 
   confirm(received: () => void): void {
     this.#confirmations.push({ n: this.#count, received });
+  }
+
+  replaced(): void {
+    this.close(CLOSE.replaced, 'this session has connected again');
   }
 
   close(_code: number, reason: string): void {
@@ -145,8 +161,12 @@ export class Mailbox implements LiveLink {
   #tellMissed(): void {
     const details = { reason: 'gap', missed: this.#missed };
     this.#missed = 0;
-    this.tell(
+    this.#refuse(
       new LiveError('RESOURCE_EXHAUSTED', 'you read too slowly and have missed live messages', details),
     );
+  }
+
+  #refuse(error: LiveError): void {
+    this.say(this.#options.outgoing.error(error, this.caller.agent_id));
   }
 }

@@ -1,6 +1,7 @@
-import { CLOSE } from '@parley/core';
 import type { Claims } from '@parley/protocol';
 
+import { TokenRefused } from '../../auth/token-refused.ts';
+import { CLOSE } from './close-codes.ts';
 import type { SocketLink } from './socket-link.ts';
 
 /** The beat of all sockets: asks each whether it lives, and whether its token still holds. */
@@ -47,15 +48,19 @@ export function createPulse({ pingMs, recheckMs, recheck, now, monotonic }: Puls
   );
   beats.unref();
 
+  function whyEnded(caller: Claims): string | undefined {
+    try {
+      recheck(caller);
+    } catch (error) {
+      return error instanceof TokenRefused ? error.reason : 'it cannot be checked';
+    }
+    return caller.exp * 1_000 + AFTER_EXPIRY_MS > now() ? undefined : 'expired';
+  }
+
   const rechecks = setInterval(() => {
     for (const link of turnByLink.keys()) {
-      try {
-        recheck(link.caller);
-        if (link.caller.exp * 1_000 + AFTER_EXPIRY_MS > now()) continue;
-      } catch {
-        // Closed below.
-      }
-      link.close(CLOSE.unauthorized, 'the token is no longer good');
+      const why = whyEnded(link.caller);
+      if (why !== undefined) link.close(CLOSE.unauthorized, `the token is no longer good: ${why}`);
     }
   }, recheckMs);
   rechecks.unref();

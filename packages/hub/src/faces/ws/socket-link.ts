@@ -1,15 +1,30 @@
 import type { Socket } from 'node:net';
 
-import { CLOSE, type Entry, type LiveLink, type Live, type Quota, type Speaker } from '@parley/core';
-import { type Claims, decodeLive, type JsonLimits, LiveError, type LiveMessage } from '@parley/protocol';
+import type { Entry, LiveLink, LiveUpdate, Quota } from '@parley/core';
+import {
+  type Claims,
+  decodeLive,
+  type JsonLimits,
+  LiveError,
+  type LiveMessage,
+  toLiveError,
+} from '@parley/protocol';
 import type { WebSocket } from 'ws';
 
+import { CLOSE } from './close-codes.ts';
 import { eventOf, frameOf } from './frames.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { Router } from './router.ts';
+import type { Speaker, WireLink } from './speaker.ts';
+import { droppedFrom, gapFrom, toMessage } from './to-wire.ts';
 
 /** What all sockets share. */
 export interface SocketContext {
-  live: Live;
+  router: Router;
+  outgoing: Outgoing;
   quota: Quota;
+  /** Of an agent that has registered on its connection. */
+  agentQuota: Quota;
   json: JsonLimits;
   now: () => number;
   sendBufferBytes: number;
@@ -31,7 +46,7 @@ const HARD_FACTOR = 4;
 const OPEN = 1;
 
 /** One WebSocket: decodes, counts, sends, and knows whether its peer still reads. */
-export class SocketLink implements LiveLink, Speaker {
+export class SocketLink implements WireLink, Speaker {
   readonly caller: Claims;
   registered = false;
   readonly how = 'ws';
@@ -84,17 +99,21 @@ export class SocketLink implements LiveLink, Speaker {
   }
 
   reply(message: LiveMessage): void {
-    this.send(message);
+    this.say(message);
   }
 
-  send(message: LiveMessage): void {
+  send(update: LiveUpdate): void {
+    this.say(toMessage(update));
+  }
+
+  say(message: LiveMessage): void {
     if (!this.listening) return;
     this.#socket.write(frameOf(message));
     if (this.#socket.writableLength > HARD_FACTOR * this.#context.sendBufferBytes) this.#ws.terminate();
   }
 
-  offer(message: LiveMessage): void {
-    if (!this.full) return this.send(message);
+  offer(update: LiveUpdate): void {
+    if (!this.full) return this.send(update);
     if (this.#missed++ === 0) void this.drained().then((open) => open && this.#tellMissed());
   }
 
@@ -104,8 +123,12 @@ export class SocketLink implements LiveLink, Speaker {
     return true;
   }
 
-  tell(error: LiveError): void {
-    this.send(this.#context.live.refusal(this.caller, error));
+  fellBehind(threadId: string, missedFrom: number): void {
+    this.#refuse(gapFrom(threadId, missedFrom));
+  }
+
+  dropped(threadId: string, why: unknown): void {
+    this.#refuse(droppedFrom(threadId, why));
   }
 
   drained(): Promise<boolean> {
@@ -130,6 +153,10 @@ export class SocketLink implements LiveLink, Speaker {
 
   close(code: number, reason: string): void {
     this.#ws.close(code, reason);
+  }
+
+  replaced(): void {
+    this.close(CLOSE.replaced, 'this session has connected again');
   }
 
   terminate(): void {
@@ -174,7 +201,8 @@ export class SocketLink implements LiveLink, Speaker {
 
   #hear(data: Buffer, isBinary: boolean): void {
     this.#alive = true;
-    const { live, json, now, quota, stopping } = this.#context;
+    const { router, json, now, stopping } = this.#context;
+    const quota = this.registered ? this.#context.agentQuota : this.#context.quota;
     const { caller } = this;
     let message: LiveMessage | undefined;
     let fault: unknown;
@@ -184,15 +212,15 @@ export class SocketLink implements LiveLink, Speaker {
     } catch (error) {
       fault = error;
     }
-    const answers = message !== undefined && live.isAnswer(caller, message);
+    const answers = message !== undefined && router.isAnswer(caller, message);
     const wait = answers ? 0 : quota.take(`${caller.workspace_id} ${caller.agent_id}`);
     if (wait > 0) return this.#slowDown(wait, message?.id);
-    if (message === undefined) return this.send(live.refusal(caller, fault));
-    if (stopping() && !answers) return this.#refuse(message, 'the hub is stopping', 'stopping');
+    if (message === undefined) return this.#refuse(fault);
+    if (stopping() && !answers) return this.#exhausted(message, 'the hub is stopping', 'stopping');
     if (this.#running >= MAX_RUNNING)
-      return this.#refuse(message, 'too many of your calls are running', 'too_many_calls');
+      return this.#exhausted(message, 'too many of your calls are running', 'too_many_calls');
     this.#running++;
-    this.#context.work(live.receive(this, message).finally(() => this.#running--));
+    this.#context.work(router.receive(this, message).finally(() => this.#running--));
   }
 
   #slowDown(wait: number, requestId: string | undefined): void {
@@ -200,12 +228,15 @@ export class SocketLink implements LiveLink, Speaker {
       return this.close(CLOSE.policy, 'too many messages over the limit');
     const details = { reason: 'rate_limited', retry_after_ms: wait };
     const error = new LiveError('RESOURCE_EXHAUSTED', `too many messages; retry in ${wait} ms`, details);
-    this.send(this.#context.live.refusal(this.caller, error, requestId));
+    this.#refuse(error, requestId);
   }
 
-  #refuse(message: LiveMessage, text: string, reason: string): void {
-    const error = new LiveError('RESOURCE_EXHAUSTED', text, { reason });
-    this.send(this.#context.live.refusal(this.caller, error, message.id));
+  #exhausted({ id }: LiveMessage, text: string, reason: string): void {
+    this.#refuse(new LiveError('RESOURCE_EXHAUSTED', text, { reason }), id);
+  }
+
+  #refuse(error: unknown, requestId?: string): void {
+    this.say(this.#context.outgoing.error(toLiveError(error), this.caller.agent_id, requestId));
   }
 
   #pinged(data: Buffer): void {
@@ -235,7 +266,7 @@ export class SocketLink implements LiveLink, Speaker {
   #tellMissed(): void {
     const details = { reason: 'gap', missed: this.#missed };
     this.#missed = 0;
-    this.tell(
+    this.#refuse(
       new LiveError('RESOURCE_EXHAUSTED', 'you read too slowly and have missed live messages', details),
     );
   }

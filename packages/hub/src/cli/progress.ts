@@ -1,0 +1,60 @@
+import { tell } from './output.ts';
+import { span } from './span.ts';
+
+/** How often a person at a terminal hears of it, and how often it stands in a log. */
+const TERMINAL_MS = 100;
+const LOG_MS = 1_000;
+
+export interface Progress {
+  /** So much is done; `total` where it has become known only now. */
+  reached(count: number, total?: number): void;
+  /** Leaves a clean line behind. */
+  end(): void;
+}
+
+/**
+ * Says how far a long work has come, how fast it goes and how long it will take: at a terminal in one line that changes,
+ * elsewhere in a line a second, or not at all where `quiet`. What takes less than a second is over before.
+ */
+export function createCounter(verb: string, known: number, { quiet = false } = {}): Progress {
+  const { isTTY } = process.stderr;
+  /** When the first piece was done, and how many there were then: neither the way to it nor an earlier run is of this speed. */
+  let began: { at: number; count: number } | undefined;
+  let toldAt = 0;
+  let total = known;
+  let isShown = false;
+  return {
+    reached(count, all = total) {
+      total = all;
+      const now = Date.now();
+      if (began === undefined) {
+        began = { at: now, count };
+        toldAt = now;
+      }
+      if (now - toldAt < (isTTY ? TERMINAL_MS : LOG_MS)) return;
+      toldAt = now;
+      if (!isTTY && quiet) return;
+      const text = `${verb} ${progressWords(count, total, count - began.count, now - began.at)}`;
+      if (!isTTY) return tell(text);
+      process.stderr.write(`\r${text.slice(0, columns() - 1)}\u001b[K`);
+      isShown = true;
+    },
+    end() {
+      if (isShown) process.stderr.write('\r\u001b[K');
+      isShown = false;
+    },
+  };
+}
+
+function columns(): number {
+  const { columns: width } = process.stderr;
+  return width > 0 ? width : 80;
+}
+
+/** Such as `1200 of 5000 (24 %), 600/s, 6 s left`. */
+export function progressWords(count: number, total: number, done: number, ms: number): string {
+  const rate = (done * 1_000) / Math.max(1, ms);
+  const part = total > 0 ? ` of ${total} (${Math.min(100, Math.floor((count / total) * 100))} %)` : '';
+  const left = rate > 0 && total > count ? `, ${span(((total - count) / rate) * 1_000)} left` : '';
+  return `${count}${part}, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s${left}`;
+}
