@@ -1,59 +1,29 @@
 import { signal } from '@preact/signals';
-import type { ComponentChildren, ComponentType } from 'preact';
+import type { ComponentChildren } from 'preact';
 
 import { me, line } from './data/state.ts';
-import { KeyHelp } from './parts/key-help.tsx';
+import { later } from './parts/later.tsx';
 import { Nav } from './parts/nav.tsx';
 import { Empty, Page } from './parts/page.tsx';
-import { Palette } from './parts/palette.tsx';
 import { Toasts } from './parts/toast.tsx';
 import { dismiss, overlay, peeked } from './keys.ts';
-import { AgentsPage } from './pages/agents.tsx';
 import { AskPage } from './pages/ask.tsx';
 import { NowPage } from './pages/now.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
-import { ThreadsPage } from './pages/threads.tsx';
 import { place } from './router.ts';
 
-/** Why the link that was followed did not sign this device in. */
+/** Why the link that was followed, or the issuer, did not sign this device in. */
 export const linkFault = signal<string | undefined>(undefined);
 
-/** Pages that come when they are first looked at. */
-function later<P extends object>(load: () => Promise<ComponentType<P>>): (props: P) => preact.VNode {
-  const loaded = signal<ComponentType<P> | undefined>(undefined);
-  let asked = false;
-  return (props) => {
-    if (!asked) {
-      asked = true;
-      Promise.all([load(), laterStyles()]).then(
-        ([component]) => (loaded.value = component),
-        () => (asked = false),
-      );
-    }
-    const Component = loaded.value;
-    return Component === undefined ? <div class="page" aria-busy="true" /> : <Component {...props} />;
-  };
-}
-
-let styles: Promise<void> | undefined;
-
-/** The styles of pages that come later; they come with the first of them. */
-function laterStyles(): Promise<void> {
-  styles ??= new Promise((resolve) => {
-    const link = document.createElement('link');
-    link.rel = 'stylesheet';
-    link.href = document.querySelector<HTMLMetaElement>('meta[name="later-style"]')?.content ?? '';
-    link.onload = link.onerror = () => resolve();
-    document.head.append(link);
-  });
-  return styles;
-}
-
+const ThreadsPage = later(async () => (await import('./pages/threads.tsx')).ThreadsPage);
+const AgentsPage = later(async () => (await import('./pages/agents.tsx')).AgentsPage);
+const KeyHelp = later(async () => (await import('./parts/key-help.tsx')).KeyHelp);
 const ThreadPage = later(async () => (await import('./pages/thread.tsx')).ThreadPage);
 const AgentPage = later(async () => (await import('./pages/later.ts')).AgentPage);
 const KnowPage = later(async () => (await import('./pages/know.tsx')).KnowPage);
 const SearchPage = later(async () => (await import('./pages/later.ts')).SearchPage);
 const LogPage = later(async () => (await import('./pages/later.ts')).LogPage);
+const Palette = later(async () => (await import('./parts/palette.tsx')).Palette);
 const Peek = later(async () => (await import('./pages/later.ts')).Peek);
 const SystemPage = later(async () => (await import('./pages/later.ts')).SystemPage);
 

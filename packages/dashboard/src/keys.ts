@@ -32,27 +32,6 @@ const GO: Record<string, string> = {
 /** Where Escape leads from a page when nothing came before it. */
 const UP: Record<string, string> = { thread: '/threads', agent: '/agents', know: '/know' };
 
-/** Every key and what it does, as the help lists them. */
-export const KEYS: readonly [string, string][] = [
-  ['g then n t a k f l s', 'Go to Now, Threads, Agents, Knowledge, Search, Log, System'],
-  ['j k', 'Move down and up'],
-  ['Enter', 'Open'],
-  ['n', 'Next unread thread'],
-  ['y d', 'Approve or deny the request that has the focus'],
-  ['p w', 'Prod or wake the agent that has the focus'],
-  ['m', 'Mute or unmute the participant that has the focus; else show the participants'],
-  ['e', 'Resolve the thread, or edit the document'],
-  ['u', 'Unread threads only'],
-  ['i', 'Show or hide what stands beside a thread'],
-  ['Space', 'Look into the thread that has the focus'],
-  ['r', 'Write a message'],
-  ['c', 'New thread'],
-  ['/', 'Search'],
-  ['⌘K or Ctrl K', 'Jump anywhere'],
-  ['Esc', 'Back'],
-  ['?', 'This list'],
-];
-
 let pairUntil = 0;
 
 /** Makes everything reachable by keys; nothing happens while somebody types. */
@@ -64,13 +43,16 @@ export function listenToKeys(): void {
       return;
     }
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+    // What was called above the page may still be on its way: what is typed for it does nothing to the page.
+    if (overlay.value !== undefined) return;
     if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
-    if (press(event.key)) event.preventDefault();
+    if (press(event.key, event.timeStamp)) event.preventDefault();
   });
 }
 
-function press(key: string): boolean {
-  if (performance.now() < pairUntil) {
+/** `at` is when the key was pressed: a page that is busy hears of it later. */
+function press(key: string, at: number): boolean {
+  if (at < pairUntil) {
     pairUntil = 0;
     const path = GO[key];
     if (path !== undefined) go(path);
@@ -78,7 +60,7 @@ function press(key: string): boolean {
   }
   switch (key) {
     case 'g':
-      pairUntil = performance.now() + PAIR_MS;
+      pairUntil = at + PAIR_MS;
       return true;
     case 'j':
       return move(1);

@@ -4,7 +4,7 @@ import { render } from 'preact';
 import { App, linkFault } from './app.tsx';
 import { wordsOf } from './data/api.ts';
 import { disconnect, goLive } from './data/live.ts';
-import { signIn, takeLinkKey, whoAmI } from './data/session.ts';
+import { signIn, takeFault, takeLinkKey, whoAmI } from './data/session.ts';
 import { me, openAsks, tick } from './data/state.ts';
 import { listenToKeys } from './keys.ts';
 import { followLinks } from './router.ts';
@@ -12,9 +12,12 @@ import { installWorker } from './worker-install.ts';
 import { applyTheme } from './theme.ts';
 
 async function enter(): Promise<void> {
+  const why = takeFault();
+  if (why !== undefined) linkFault.value = (await import('./data/sign-in-faults.ts')).faultWords(why);
   const key = takeLinkKey();
   if (key !== undefined) {
     try {
+      linkFault.value = undefined;
       return await signIn(key);
     } catch (error) {
       linkFault.value = wordsOf(error);
@@ -22,6 +25,9 @@ async function enter(): Promise<void> {
   }
   await whoAmI();
 }
+
+// A link that is put into the address of an open tab loads nothing anew.
+addEventListener('hashchange', () => void (location.hash.startsWith('#k=') ? enter() : undefined));
 
 effect(() => {
   if (me.value === null) disconnect();

@@ -15,6 +15,7 @@ const escape = (text: string): string =>
 // HTML is shown, not obeyed, and a picture becomes a link to it: nothing is loaded because somebody mentions it.
 export const QUIET_RENDERER = {
   html: ({ text }: { text: string }): string => escape(text),
+  // An artifact is the hub's own: it is shown once somebody looks at the message.
   image: ({ href, text }: { href: string; text: string }): string =>
     `<a href="${escape(href)}">${escape(text === '' ? href : text)}</a>`,
 };
@@ -50,10 +51,15 @@ export const ALLOWED = {
     'td',
     'input',
   ],
-  ALLOWED_ATTR: ['href', 'title', 'start', 'type', 'checked', 'disabled', 'align'],
-  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+  ALLOWED_ATTR: ['href', 'title', 'start', 'type', 'checked', 'disabled', 'align', 'class', 'dir'],
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|artifact:[0-9A-Za-z_]{1,64}$)/i,
+  // The pattern is for addresses; these hold none.
+  ADD_URI_SAFE_ATTR: ['title', 'start', 'type', 'checked', 'disabled', 'align', 'class', 'dir'],
   RETURN_TRUSTED_TYPE: true,
 };
+
+/** What is read in the direction of its own letters. */
+const SPOKEN = new Set(['P', 'LI', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'TH', 'TD', 'BLOCKQUOTE']);
 
 // Links leave the app behind, but for those to a document; nobody can tick a box in what another has said.
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
@@ -61,11 +67,20 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
     node.setAttribute('target', '_blank');
     node.setAttribute('rel', 'noopener noreferrer nofollow');
   }
+  // Of classes only the language of a piece of code is of use.
+  const kept = node.nodeName === 'CODE' ? /^language-[\w+#-]{1,30}$/.exec(node.className)?.[0] : undefined;
+  if (kept === undefined) node.removeAttribute('class');
+  if (SPOKEN.has(node.nodeName)) node.setAttribute('dir', 'auto');
+  if (node.nodeName === 'PRE') node.setAttribute('dir', 'ltr');
   // What may be wider than its place can be moved by keys too.
   if (node.nodeName === 'TABLE' || node.nodeName === 'PRE') node.setAttribute('tabindex', '0');
   if (node.nodeName === 'INPUT') {
-    if (node.getAttribute('type') === 'checkbox') node.setAttribute('disabled', '');
-    else node.remove();
+    if (node.getAttribute('type') === 'checkbox') {
+      node.setAttribute('disabled', '');
+      node.setAttribute('aria-label', node.hasAttribute('checked') ? 'Done' : 'To do');
+    } else {
+      node.remove();
+    }
   }
 });
 

@@ -1,3 +1,4 @@
+import { fieldsOf } from '@parley/protocol';
 import { computed, signal } from '@preact/signals';
 
 /** The pages, by the shape of their address. */
@@ -45,7 +46,7 @@ export function go(path: string, how: 'push' | 'replace' = 'push'): void {
 
 /** Goes back to where the person came from, or up where they came from elsewhere. */
 export function goBack(up: string): void {
-  if ((history.state as { inside?: boolean } | null)?.inside === true) history.back();
+  if (fieldsOf(history.state)['inside'] === true) history.back();
   else go(up, 'replace');
 }
 
@@ -53,8 +54,8 @@ export function goBack(up: string): void {
 export function followLinks(): void {
   addEventListener('popstate', () => (address.value = location.pathname + location.search));
   document.addEventListener('click', (event) => {
-    const link = (event.target as Element | null)?.closest('a');
-    if (link === null || link === undefined || event.defaultPrevented || event.button !== 0) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     if (link.origin !== location.origin || link.target !== '' || link.hasAttribute('download')) return;
     event.preventDefault();

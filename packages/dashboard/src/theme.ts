@@ -2,8 +2,15 @@ import { effect, signal } from '@preact/signals';
 
 export type Theme = 'auto' | 'light' | 'dark';
 
+const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
+
+function readTheme(): Theme {
+  const stored = localStorage.getItem('theme');
+  return THEMES.find((one) => one === stored) ?? 'auto';
+}
+
 /** How this device shows the app: as its own setting says, or always one way. */
-export const theme = signal<Theme>((localStorage.getItem('theme') as Theme | null) ?? 'auto');
+export const theme = signal<Theme>(readTheme());
 
 /** Shows the page in the chosen way from now on. */
 export function applyTheme(): void {

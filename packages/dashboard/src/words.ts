@@ -1,4 +1,12 @@
-import type { AgentView, Ask, AskVerdict, ThreadEvent, ThreadStatus } from '@parley/protocol';
+import {
+  type AgentView,
+  type Ask,
+  type AskVerdict,
+  HUB_NAME,
+  type ThreadEvent,
+  type ThreadStatus,
+  keysOf,
+} from '@parley/protocol';
 
 import { clockTime } from './time.ts';
 
@@ -13,7 +21,7 @@ export const STATE_WORDS: Record<AgentView['state'], string> = {
 };
 
 /** The states in the order in which they concern a person. */
-export const STATES = Object.keys(STATE_WORDS) as AgentView['state'][];
+export const STATES = keysOf(STATE_WORDS);
 
 export const STATUS_WORDS: Record<ThreadStatus, string> = {
   active: 'Active',
@@ -26,7 +34,7 @@ export const STATUS_WORDS: Record<ThreadStatus, string> = {
 export function wishOf({ kind, command }: Ask): string {
   if (kind === 'budget') return 'needs more budget';
   if (kind === 'elicitation') return 'needs a form filled in';
-  if (kind === 'approval') return command === undefined ? 'asks for leave' : 'wants to run a command';
+  if (kind === 'approval') return command === undefined ? 'asks for approval' : 'wants to run a command';
   return 'asks';
 }
 
@@ -36,9 +44,9 @@ export function verdictOf(
   options: Ask['options'],
   self: string,
 ): string {
-  const who = by === self ? 'you' : by === 'parley' ? 'time running out' : by;
+  const who = by === self ? 'you' : by === HUB_NAME ? 'time running out' : by;
   const label = options?.find(({ id }) => id === option)?.label;
-  if (decision === 'withdrawn') return 'Withdrawn by the agent';
+  if (decision === 'withdrawn') return by === HUB_NAME ? 'Withdrawn' : 'Withdrawn by the agent';
   if (decision === 'answered') return `Answered by ${who}${label === undefined ? '' : `: ${label}`}`;
   const how = scope === 'session' ? ' for this session' : scope === 'rule' ? ' for good' : '';
   return `${decision === 'approved' ? 'Approved' : 'Denied'}${how} by ${who}`;
@@ -48,15 +56,23 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-/** The folder an agent works in, as it reports it. */
-export function folderOf(agent: AgentView): string | undefined {
-  const { metadata = {} } = agent;
-  for (const name of ['worktree', 'cwd', 'folder']) {
-    const value = metadata[name];
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return undefined;
+const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
+
+/** Orders names as people do: numbers inside them by their value. */
+export const byName = (a: string, b: string): number => names.compare(a, b) || (a < b ? -1 : 1);
+
+const URGENCY: AgentView['state'][] = ['needs_you', 'error', 'stuck', 'working', 'idle', 'offline'];
+
+/** Orders agents by how much they concern a person, those of one state by who is in it longest, then by name. */
+export function byUrgency(a: AgentView, b: AgentView): number {
+  const step = URGENCY.indexOf(a.state) - URGENCY.indexOf(b.state);
+  if (step !== 0) return step;
+  const isPressing = a.state === 'needs_you' || a.state === 'error' || a.state === 'stuck';
+  if (isPressing && a.since !== b.since) return a.since < b.since ? -1 : 1;
+  return byName(a.agent_id, b.agent_id);
 }
+
+export { folderOf } from '@parley/protocol';
 
 /** What an agent is made of: its runtime and its model, where it says so. */
 export function makeOf({ runtimes, metadata = {}, type }: AgentView): string {
@@ -65,6 +81,19 @@ export function makeOf({ runtimes, metadata = {}, type }: AgentView): string {
   const said = parts.filter((part) => part !== undefined).join(' · ');
   return said !== '' ? said : type;
 }
+
+/** Why an agent does not get on, and what became of it since it failed. */
+export function troubleOf({ reason, failure, meanwhile }: AgentView): string {
+  const words = plainTimes(failure?.text ?? reason);
+  const then = THEN[meanwhile?.state ?? 'idle'];
+  return then === undefined ? words : `${words} · ${then}`;
+}
+
+const THEN: Partial<Record<AgentView['state'], string>> = {
+  working: 'at work again',
+  stuck: 'stuck since then',
+  offline: 'gone since then',
+};
 
 /** A text of the hub with its moments as people tell them. */
 export function plainTimes(text: string): string {
@@ -76,4 +105,25 @@ export function reportedAs({ meta }: ThreadEvent): string {
   // The same words in what is just said are nobody's event.
   const kind = meta.kind === 'event' ? meta.metadata?.['event_type'] : undefined;
   return typeof kind === 'string' ? kind : '';
+}
+
+/** What somebody wrote without the marks of Markdown, for where there is room for a line or two. */
+export function plainWords(text: string, keep: 'line' | 'lines' = 'line'): string {
+  const plain = text
+    .replaceAll(/^ {0,3}(?:`{3,}|~{3,}).*$/gm, '')
+    .replaceAll(/!?\[([^\]\n]*)\]\([^()\n]*\)/g, '$1')
+    .replaceAll(/^[ \t|:-]*-{3,}[ \t|:-]*$/gm, '')
+    // The hub may have put it all into one line.
+    .replaceAll(/`{3,}[\w+-]*/g, ' ')
+    .replaceAll(/(^|\s)[-*+] \[[ xX]\](?= )/g, '$1')
+    .replaceAll(/(\| *):?-{3,}:?(?= *\|)/g, '$1 ')
+    .replaceAll(/^ {0,3}(?:#{1,6} +|>+ ?)+/gm, '')
+    .replaceAll(/^(\s*)(?:[-*+]|\d+[.)]) +\[[ xX]\] +/gm, '$1')
+    .replaceAll(/^(\s*)[-*+] +/gm, '$1')
+    .replaceAll(/^\||\|$/gm, ' ')
+    .replaceAll(/ \|(?= )/g, '  ')
+    .replaceAll(/(\*\*|__|~~)(?=\S)(.*?\S)\1/g, '$2')
+    .replaceAll(/(^|[^\w*])([*_])(?=\S)([^*_\n]*?[^\s*_])\2(?![\w*])/g, '$1$3')
+    .replaceAll(/`([^`\n]+)`/g, '$1');
+  return keep === 'lines' ? plain.trim() : plain.replaceAll(/\s+/g, ' ').trim();
 }

@@ -11,6 +11,7 @@ interface PolicyMaker {
 /** Installs the worker that shows the app without a connection; only secure pages may have one. */
 export function installWorker(): void {
   if (!('serviceWorker' in navigator) || !isSecureContext) return;
+  // The types of the browser lack it.
   const { trustedTypes } = globalThis as { trustedTypes?: PolicyMaker };
   const policy = trustedTypes?.createPolicy('parley', { createScriptURL: (url) => url });
   const path = '/sw.js';

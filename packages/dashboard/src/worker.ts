@@ -48,13 +48,12 @@ interface Pushed {
 }
 
 self.addEventListener('push', (event) => {
+  // The hub sends nothing else.
   event.waitUntil(show(event.data?.json() as Pushed | undefined));
 });
 
 async function show(pushed: Pushed | undefined): Promise<void> {
   const { title, body = '', tag = 'parley', data = {} } = pushed?.notification ?? { title: 'Parley' };
-  if (pushed?.app_badge !== undefined && 'setAppBadge' in navigator)
-    await navigator.setAppBadge(pushed.app_badge).catch(() => {});
   await self.registration.showNotification(title, {
     body,
     tag,
@@ -64,11 +63,15 @@ async function show(pushed: Pushed | undefined): Promise<void> {
     // A newer word in the place of an older one is heard again.
     ...({ renotify: true } as object),
   });
+  // After the words, which must not wait for it.
+  if (pushed?.app_badge !== undefined && 'setAppBadge' in navigator)
+    await navigator.setAppBadge(pushed.app_badge).catch(() => {});
 }
 
 // A tap leads to the very thing: in the window that is open, or in a new one.
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
+  // It is what was put there when it was shown.
   const { path = '/now' } = (event.notification.data ?? {}) as { path?: string };
   event.waitUntil(lead(path.startsWith('/') ? path : '/now'));
 });

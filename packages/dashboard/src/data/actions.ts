@@ -14,6 +14,7 @@ export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
     settle((await call('answer_ask', { ask_id: askId, ...verdict, idempotency_key: newKey() })).ask);
   } catch (error) {
     const standing =
+      // With a conflict goes the ask as it stands.
       error instanceof ApiError ? (error.details['ask'] as AskRow['ask'] | undefined) : undefined;
     if (standing === undefined)
       put(askId, { ask: asks.value.get(askId)?.ask ?? row.ask, failed: wordsOf(error) });
@@ -25,7 +26,7 @@ export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
 export function allow({ agent_id, cwd }: AskRow['ask'], command: string): Promise<boolean> {
   return attempt(
     () =>
-      call('add_leave', {
+      call('add_approval_rule', {
         of_agent: agent_id,
         command,
         ...(cwd === undefined ? {} : { cwd }),

@@ -24,11 +24,13 @@ export function hubNow(): number {
 
 /** Calls an operation of the hub. */
 export function call<N extends OperationName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+  // The hub answers by its contract.
   return send(`/v1/${name}`, { method: 'POST', body: JSON.stringify(input) }) as Promise<OutputOf<N>>;
 }
 
 /** Reads something of the hub. */
 export function read<T>(path: string): Promise<T> {
+  // Whoever reads names what stands there.
   return send(path, { method: 'GET' }) as Promise<T>;
 }
 
@@ -38,7 +40,7 @@ export async function send(path: string, init: RequestInit): Promise<unknown> {
   try {
     response = await fetch(path, {
       ...init,
-      headers: init.body === undefined ? {} : { 'content-type': 'application/json' },
+      headers: init.headers ?? (init.body === undefined ? {} : { 'content-type': 'application/json' }),
     });
   } catch {
     throw new ApiError('The hub does not answer.');
@@ -46,6 +48,7 @@ export async function send(path: string, init: RequestInit): Promise<unknown> {
   const date = Date.parse(response.headers.get('date') ?? '');
   // The header tells whole seconds: a small difference is none.
   if (Math.abs(date + 500 - Date.now() - ahead) > 2_000) ahead = date + 500 - Date.now();
+  // The one shape in which the hub refuses.
   const body = (await response.json().catch(() => ({}))) as {
     error?: { code: ErrorCode; message: string; details?: Record<string, unknown> };
   };

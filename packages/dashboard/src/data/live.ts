@@ -11,6 +11,9 @@ const HIDDEN_MS = 60_000;
 /** States also change by mere time (somebody falls silent), and no event tells of that. */
 const LOOK_AGAIN_MS = 15_000;
 
+/** So long the page waits for the screen before it takes in what has come. */
+const NO_PICTURE_MS = 200;
+
 interface Frame {
   pos?: number;
   event: ThreadEvent;
@@ -18,6 +21,8 @@ interface Frame {
 
 let source: EventSource | undefined;
 let position: number | undefined;
+/** The id of the last event that had one: what the hub goes on after. */
+let cursor = '';
 let queue: ThreadEvent[] = [];
 let drawing = false;
 let holding = false;
@@ -52,14 +57,16 @@ export function disconnect(): void {
 function connect(): void {
   disconnect();
   if (me.value === null || me.value === undefined) return;
-  const stream = new EventSource(position === undefined ? '/v1/stream' : `/v1/stream?after=${position}`);
+  const stream = new EventSource(position === undefined ? '/v1/stream' : `/v1/stream?after=${cursor}`);
   source = stream;
   stream.addEventListener('hello', (hello) => {
     const fresh = position === undefined;
     tries = 0;
     // Who is present is told anew after each hello.
     presence.value = new Map();
-    position = (JSON.parse(hello.data as string) as { pos: number }).pos;
+    // The hub writes just this.
+    position = (JSON.parse(String(hello.data)) as { pos: number }).pos;
+    cursor = hello.lastEventId;
     // What came before the hello is in the snapshot, what comes after it on the stream. Events wait for the snapshot:
     // one that is applied before would be lost when an older picture arrives after it.
     holding = fresh;
@@ -74,10 +81,12 @@ function connect(): void {
       });
   });
   stream.addEventListener('message', (message) => {
-    const { pos, event } = JSON.parse(message.data as string) as Frame;
+    // As above.
+    const { pos, event } = JSON.parse(String(message.data)) as Frame;
     if (pos !== undefined) {
       if (position !== undefined && pos <= position) return;
       position = pos;
+      cursor = message.lastEventId;
     }
     queue.push(event);
     if (!drawing && !holding) draw();
@@ -86,17 +95,20 @@ function connect(): void {
   stream.addEventListener('error', () => void recover(stream));
 }
 
-/** A burst of events becomes one change of the page per picture the screen shows. */
+/** A burst of events becomes one change of the page per picture the screen shows, also while it shows none. */
 function draw(): void {
   drawing = true;
   const flush = (): void => {
+    if (!drawing) return;
     drawing = false;
+    clearTimeout(late);
     const events = queue;
     queue = [];
     batch(() => apply(events));
   };
-  if (document.hidden) setTimeout(flush, 200);
-  else requestAnimationFrame(flush);
+  // A window that is covered, or a machine that is short of breath, may draw nothing for long.
+  const late = setTimeout(flush, NO_PICTURE_MS);
+  requestAnimationFrame(flush);
 }
 
 /** The browser comes back by itself from a lost connection; from a refusal it does not. */

@@ -1,11 +1,22 @@
-import type { Ask, AskVerdict, ThreadEvent, ThreadStatus } from '@parley/protocol';
+import {
+  type AgentView,
+  type Ask,
+  type AskVerdict,
+  readAll,
+  type ThreadEvent,
+  type ThreadStatus,
+  fieldsOf,
+} from '@parley/protocol';
 
+import { acknowledge } from './acknowledge.ts';
 import { call, read } from './api.ts';
+import { beginLists, fetchUnread, keep, recount, threadCounts } from './thread-pages.ts';
 import { openLog } from './thread-log.ts';
 import {
   agents,
   asks,
   me,
+  openAsks,
   presence,
   type Preview,
   previews,
@@ -18,13 +29,25 @@ import {
 const SETTLED_MS = 6_000;
 const UNTAKEN_MS = 60_000;
 
-/** How many threads the lists hold. */
-const MAX_THREADS = 200;
+/** So many threads are fetched at once, and so many of what is unread; lists fetch more as somebody goes down. */
+const NEWEST = 50;
+const UNREAD = 20;
 
 /** Fetches all that the lists show, as it stands now. */
 export async function loadSnapshot(): Promise<void> {
   const [, open] = await Promise.all([loadThreads(), call('list_asks', { limit: 200 }), loadAgents()]);
   asks.value = new Map(open.asks.map((ask) => [ask.ask_id, { ask }]));
+}
+
+/** How many agents the lists hold. */
+const MAX_AGENTS = 2_000;
+
+function everyAgent(): Promise<AgentView[]> {
+  return readAll(
+    (place) => call('list_agents', place),
+    (page) => page.agents,
+    MAX_AGENTS,
+  );
 }
 
 let loading: Promise<void> | undefined;
@@ -36,9 +59,9 @@ export function loadAgents(): Promise<void> {
     again = true;
     return loading;
   }
-  loading = call('list_agents', {})
-    .then((answer) => {
-      agents.value = answer.agents;
+  loading = Promise.all([everyAgent(), openAsks.value === 0 ? undefined : refreshAsks()])
+    .then(([found]) => {
+      agents.value = found;
     })
     .finally(() => {
       loading = undefined;
@@ -49,37 +72,62 @@ export function loadAgents(): Promise<void> {
   return loading;
 }
 
+/** Whose agent is gone is told by no entry of the log: it is looked at when agents come and go. */
+async function refreshAsks(): Promise<void> {
+  const found = await call('list_asks', { limit: 200 });
+  const fresh = new Map(found.asks.map((ask) => [ask.ask_id, ask]));
+  asks.value = new Map(
+    [...asks.value].map(([id, row]) => {
+      const ask = fresh.get(id);
+      return [id, ask === undefined || row.ask.status !== 'open' ? row : { ...row, ask }];
+    }),
+  );
+}
+
 async function loadThreads(): Promise<void> {
-  const page = await call('list_threads', { limit: MAX_THREADS });
-  threads.value = new Map(page.threads.map((thread) => [thread.thread_id, thread]));
-  const ids = page.threads
-    .filter(({ journal_of, tree }) => journal_of === undefined && tree !== true)
-    .map(({ thread_id }) => thread_id);
-  const found = await call('preview_threads', { thread_ids: ids });
-  previews.value = new Map(found.previews.map(({ thread_id, ...last }) => [thread_id, last]));
+  const page = await call('list_threads', { limit: NEWEST, counts: true });
+  const listed = new Set(page.threads.map(({ thread_id }) => thread_id));
+  // A thread that somebody looks at stays, also when it is none of the newest.
+  const looked = [...(threads.value?.keys() ?? [])].filter(
+    (id) => openLog(id) !== undefined && !listed.has(id),
+  );
+  const older = await Promise.all(looked.map((id) => readThread(id).catch(() => undefined)));
+  beginLists();
+  threads.value = new Map(older.flatMap((one) => (one === undefined ? [] : [[one.thread_id, one]])));
+  previews.value = new Map();
+  threadCounts.value = page.counts;
+  await Promise.all([keep(page.threads), fetchUnread(UNREAD)]);
+}
+
+function readThread(threadId: string): Promise<ThreadRow> {
+  return read<ThreadRow>(`/v1/threads/${encodeURIComponent(threadId)}`);
 }
 
 /** Fetches one thread that is new, or whose settings have changed. */
 export async function loadThread(threadId: string): Promise<void> {
-  const thread = await read<Omit<ThreadRow, 'unread'>>(`/v1/threads/${encodeURIComponent(threadId)}`);
-  // Nothing of a thread that was not known before has been read, but one's own first words.
-  const fresh = thread.created_by === me.value?.agent_id ? 0 : thread.last_seq;
-  const unread = threads.value?.get(threadId)?.unread ?? fresh;
+  const thread = await readThread(threadId);
   // The stream may have told of more than this answer knows.
-  if ((threads.value?.get(threadId)?.last_seq ?? 0) > thread.last_seq) return loadThread(threadId);
-  putThread({ ...thread, unread });
+  const known = threads.value?.get(threadId);
+  if ((known?.last_seq ?? 0) > thread.last_seq) return loadThread(threadId);
+  // What was read here may still be on its way to the hub.
+  putThread(
+    known !== undefined && known.last_read_seq > thread.last_read_seq
+      ? { ...thread, last_read_seq: known.last_read_seq, unread: Math.min(thread.unread, known.unread) }
+      : thread,
+  );
 }
 
 function putThread(thread: ThreadRow): void {
   threads.value = new Map(threads.value).set(thread.thread_id, thread);
 }
 
-/** The person has taken in all up to a message. */
-export function markRead(threadId: string, seq: number): void {
+/** The person has taken in all up to a message; so many of others are left after it. */
+export function markRead(threadId: string, seq: number, unread = 0): void {
   const thread = threads.value?.get(threadId);
-  if (thread === undefined || me.value?.read_only === true) return;
-  putThread({ ...thread, unread: Math.max(0, thread.last_seq - seq) });
-  call('ack_read', { thread_id: threadId, last_read_seq: seq }).catch(() => {});
+  if (thread === undefined || me.value?.read_only === true || seq <= thread.last_read_seq) return;
+  putThread({ ...thread, last_read_seq: seq, unread });
+  acknowledge(threadId, seq);
+  recount();
 }
 
 /** Brings the page up to date with what happened, in the order it happened. */
@@ -119,10 +167,12 @@ export function apply(events: readonly ThreadEvent[]): void {
   if (threads.value !== undefined) threads.value = nextThreads;
   previews.value = nextPreviews;
   for (const id of stale) void loadThread(id).catch(() => {});
+  if (events.some(({ meta }) => meta.seq !== undefined)) recount();
   if (anyPresence) void loadAgents().catch(() => {});
 }
 
 function changed({ content }: ThreadEvent): Partial<ThreadRow> {
+  // The hub tells by its contract.
   const control = content as {
     'thread.status'?: { to?: ThreadStatus };
     'thread.renamed'?: { title?: string };
@@ -136,8 +186,8 @@ function changed({ content }: ThreadEvent): Partial<ThreadRow> {
 /** True for what tells of a document; the log of the documents begins with an entry that says it is one. */
 function isOfTree({ type, content }: ThreadEvent): boolean {
   if (type !== 'control') return false;
-  const [[verb, told] = ['', undefined]] = Object.entries((content ?? {}) as Record<string, unknown>);
-  return verb.startsWith('document.') || (told as { tree?: boolean } | undefined)?.tree === true;
+  const [[verb, reported] = ['', undefined]] = Object.entries<unknown>(fieldsOf(content));
+  return verb.startsWith('document.') || fieldsOf(reported)['tree'] === true;
 }
 
 function previewOf({ type, from, content, ts, meta }: ThreadEvent): Preview | undefined {
@@ -146,7 +196,7 @@ function previewOf({ type, from, content, ts, meta }: ThreadEvent): Preview | un
 }
 
 function applyPresence({ thread, from, content }: ThreadEvent): void {
-  const { state } = content as { state: string };
+  const state = String(fieldsOf(content)['state']);
   const there = new Map(presence.value.get(thread));
   if (state === 'offline') there.delete(from);
   else there.set(from, state);
@@ -164,11 +214,13 @@ interface AskNews {
 
 function applyAsk({ type, content, from, thread, ts, id = '' }: ThreadEvent): void {
   if (type !== 'control') return;
-  const [[verb, told] = ['', undefined]] = Object.entries(content as Record<string, unknown>);
+  const [[verb, reported] = ['', undefined]] = Object.entries<unknown>(fieldsOf(content));
   if (!verb.startsWith('ask.')) return;
-  const news = told as AskNews;
+  // The hub tells by its contract.
+  const news = reported as AskNews;
   const row = asks.value.get(news.ask_id);
   if (verb === 'ask.raised') {
+    // What the hub tells of an ask, and beside it what every event has.
     const ask = {
       ...news.ask,
       ask_id: news.ask_id,

@@ -11,6 +11,9 @@ export interface Me {
   version: string;
   /** How its person types `parley` where the hub runs. */
   command: string;
+  /** Where this person may go, when an issuer signed them in. */
+  workspaces?: readonly string[];
+  sign_in_at?: string;
 }
 
 /** A thread as the lists show it. */
@@ -29,6 +32,9 @@ export interface AskRow {
 }
 
 /** undefined: not known yet; null: nobody. */
+/** How the issuer is called at which people sign in; undefined where there is none. */
+export const signInAt = signal<string | undefined>(undefined);
+
 export const me = signal<Me | null | undefined>(undefined);
 
 /** A command of the hub's program, to be pasted into a terminal there. */

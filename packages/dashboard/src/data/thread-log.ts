@@ -30,8 +30,11 @@ export class ThreadLog {
   /** Moves when a row has come in. */
   readonly version = signal(0);
   readonly pending = signal<readonly Pending[]>([]);
+  /** What was said from this page and called nobody, by seq. */
+  readonly calledNobody = new Set<number>();
   readonly #rows = new Map<number, ThreadEvent>();
-  readonly #asked = new Set<number>();
+  /** Pages that are on their way. */
+  readonly #asked = new Map<number, Promise<void>>();
 
   constructor(id: string) {
     this.id = id;
@@ -51,6 +54,11 @@ export class ThreadLog {
     if (seq === undefined) return;
     this.#rows.set(seq, event);
     this.last.value = Math.max(this.last.peek(), seq);
+    this.#settle();
+  }
+
+  /** What was on its way and is among the rows now, stands there once. */
+  #settle(): void {
     const left = this.pending.peek().filter((one) => one.seq === undefined || !this.#rows.has(one.seq));
     if (left.length !== this.pending.peek().length) this.pending.value = left;
     this.version.value++;
@@ -64,14 +72,31 @@ export class ThreadLog {
   /** Fetches the pages in which these rows stand. */
   async ensure(first: number, final: number): Promise<void> {
     const wanted: [from: number, to: number][] = [];
+    const under: Promise<void>[] = [];
     for (let page = Math.floor(Math.max(0, first) / PAGE); page * PAGE <= final; page++) {
-      if (this.#asked.has(page) || this.#whole(page)) continue;
+      if (this.#whole(page)) continue;
+      const asked = this.#asked.get(page);
+      if (asked !== undefined) {
+        under.push(asked);
+        continue;
+      }
       const before = wanted.at(-1);
       // Neighbours come with one request.
       if (before?.[1] === page - 1) before[1] = page;
       else wanted.push([page, page]);
     }
-    await Promise.all(wanted.map(([from, to]) => this.#fetch(from, to)));
+    await Promise.all([...under, ...wanted.map(([from, to]) => this.#ask(from, to))]);
+    // The thread may have grown while a page was on its way.
+    if (under.length > 0) await this.ensure(first, final);
+  }
+
+  #ask(from: number, to: number): Promise<void> {
+    const pages = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+    const asked = this.#fetch(from, to).finally(() => {
+      for (const page of pages) this.#asked.delete(page);
+    });
+    for (const page of pages) this.#asked.set(page, asked);
+    return asked;
   }
 
   #whole(page: number): boolean {
@@ -81,24 +106,18 @@ export class ThreadLog {
   }
 
   async #fetch(from: number, to: number): Promise<void> {
-    const pages = Array.from({ length: to - from + 1 }, (_, at) => from + at);
-    for (const page of pages) this.#asked.add(page);
-    try {
-      const end = (to + 1) * PAGE - 1;
-      for (let after = from * PAGE - 1; after < end;) {
-        const since = after < 0 ? '' : `&since_seq=${after}`;
-        const limit = Math.min(LIMIT, end - after);
-        const path = `/v1/threads/${encodeURIComponent(this.id)}/events?limit=${limit}${since}`;
-        const { events, has_more } = await read<{ events: ThreadEvent[]; has_more: boolean }>(path);
-        for (const event of events) this.#rows.set(event.meta.seq ?? 0, event);
-        after = events.at(-1)?.meta.seq ?? end;
-        this.reach(Math.min(after, end));
-        if (!has_more) break;
-      }
-      this.version.value++;
-    } finally {
-      for (const page of pages) this.#asked.delete(page);
+    const end = (to + 1) * PAGE - 1;
+    for (let after = from * PAGE - 1; after < end;) {
+      const since = after < 0 ? '' : `&since_seq=${after}`;
+      const limit = Math.min(LIMIT, end - after);
+      const path = `/v1/threads/${encodeURIComponent(this.id)}/events?limit=${limit}${since}`;
+      const { events, has_more } = await read<{ events: ThreadEvent[]; has_more: boolean }>(path);
+      for (const event of events) this.#rows.set(event.meta.seq ?? 0, event);
+      after = events.at(-1)?.meta.seq ?? end;
+      this.reach(Math.min(after, end));
+      if (!has_more) break;
     }
+    this.#settle();
   }
 
   /** Shows a message at once and sends it; the row is marked until the hub has it. */
@@ -112,15 +131,16 @@ export class ThreadLog {
   async send({ failed: _failed, ...one }: Pending): Promise<void> {
     this.#update(one);
     try {
-      const { seq } = await call('post_message', {
+      const { seq, called, not_called } = await call('post_message', {
         thread_id: this.id,
         schema_version: 1,
         body: one.text,
         idempotency_key: one.key,
         ...(one.reply_to === undefined ? {} : { in_reply_to: one.reply_to }),
       });
-      if (this.#rows.has(seq)) this.drop(one.key);
-      else this.#update({ ...one, seq });
+      if (called.length === 0 && not_called.length > 0) this.calledNobody.add(seq);
+      this.#update({ ...one, seq });
+      this.#settle();
     } catch (error) {
       this.#update({ ...one, failed: wordsOf(error) });
     }

@@ -6,6 +6,7 @@ import { call, newKey, wordsOf } from '../data/api.ts';
 import { treeEvents } from '../data/state.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, useTitle } from '../parts/page.tsx';
+import { Row } from '../parts/row.tsx';
 import { go, goBack, place } from '../router.ts';
 import { ago, fullTime } from '../time.ts';
 import { known, ROOT } from './tree-data.ts';
@@ -46,24 +47,24 @@ export function Deleted() {
       {rows === undefined || rows.length === 0 ? null : (
         <div class="list">
           {rows.map((row) => (
-            <div key={row.document_id} class="row">
-              <span class="row-main">
-                <Icon name="page" />
-                <span class="row-text">
-                  <span class="row-title">{row.metadata.title}</span>
-                  <span class="row-line">
-                    {row.deleted_by ?? ''}, {ago(row.delete_at ?? '')} ago
-                    {row.delete_reason === undefined ? '' : `: ${row.delete_reason}`}
-                    {row.purge_at === undefined ? '' : ` · for good on ${fullTime(row.purge_at)}`}
-                  </span>
+            <Row
+              key={row.document_id}
+              icon="page"
+              title={row.metadata.title}
+              lines={
+                <span class="row-line">
+                  {row.deleted_by ?? ''}, {ago(row.delete_at ?? '')} ago
+                  {row.delete_reason === undefined ? '' : `: ${row.delete_reason}`}
+                  {row.purge_at === undefined ? '' : ` · for good on ${fullTime(row.purge_at)}`}
                 </span>
-              </span>
+              }
+            >
               {maySteer() ? (
                 <button type="button" class="button" onClick={() => void restore(row)}>
                   Restore
                 </button>
               ) : null}
-            </div>
+            </Row>
           ))}
         </div>
       )}

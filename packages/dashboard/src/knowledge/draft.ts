@@ -16,6 +16,7 @@ const place = (id: string): string => `know-draft:${id}`;
 /** The draft for a document, kept by this browser until it is saved or given up. */
 export function draftOf(id: string): Draft | undefined {
   try {
+    // This page wrote it; its text is checked below.
     const draft = JSON.parse(localStorage.getItem(place(id)) ?? 'null') as Draft | null;
     return draft !== null && typeof draft.body === 'string' ? draft : undefined;
   } catch {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { ApiError, call, newKey, wordsOf } from '../data/api.ts';
 import { treeEvents } from '../data/state.ts';
@@ -9,6 +9,7 @@ import { go, place } from '../router.ts';
 import { Conflict } from './conflict.tsx';
 import { type Opened, readDocument } from './document-data.ts';
 import { type Draft, draftOf, dropDraft, keepDraft, tagsIn } from './draft.ts';
+import { toBlocks } from './markup.ts';
 import { documentOf, ROOT, toggle } from './tree-data.ts';
 
 /** Writes a document, or one that is `new`; what is typed survives a reload, a lost connection and somebody who was faster. */
@@ -17,6 +18,7 @@ export function Editor({ id }: { id: string }) {
   const [theirs, take] = useState<Opened | undefined>();
   const [failed, fail] = useState<string | undefined>();
   const [busy, work] = useState(false);
+  const [previewed, preview] = useState(false);
   useTitle(id === 'new' ? 'New document' : `Edit ${draft?.title ?? ''}`);
   useEffect(() => {
     start(id).then(set, (error: unknown) => fail(wordsOf(error)));
@@ -115,7 +117,16 @@ export function Editor({ id }: { id: string }) {
         <span>Tags, with commas between them</span>
         <input value={draft.tags} onInput={(event) => change({ tags: event.currentTarget.value })} />
       </label>
-      <label class="field editor-text">
+      <div class="segments" role="group" aria-label="How the text is shown">
+        <button type="button" aria-pressed={!previewed} onClick={() => preview(false)}>
+          Write
+        </button>
+        <button type="button" aria-pressed={previewed} onClick={() => preview(true)}>
+          Preview
+        </button>
+      </div>
+      {previewed ? <Preview title={draft.title} body={draft.body} /> : null}
+      <label class={previewed ? 'field editor-text editor-hidden' : 'field editor-text'}>
         <span>Text, in Markdown; [[Title]] leads to another document</span>
         <textarea
           class="mono"
@@ -125,6 +136,31 @@ export function Editor({ id }: { id: string }) {
         />
       </label>
     </form>
+  );
+}
+
+/** The text as it will be read; names of other documents lead nowhere yet. */
+function Preview({ title, body }: { title: string; body: string }) {
+  const blocks = useMemo(() => toBlocks(body, () => undefined), [body]);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    void import('../parts/rich-text.ts').then(({ enrich }) => {
+      if (box.current !== null) enrich(box.current);
+    });
+  }, [body]);
+  return (
+    <div ref={box} class="doc-body prose editor-preview" role="region" aria-label={`Preview of ${title}`}>
+      {body.trim() === '' ? <p class="meta">Nothing is written yet.</p> : null}
+      {blocks.map((block) =>
+        block.markup === undefined ? (
+          <div key={block.from} class="prose-plain">
+            {block.text}
+          </div>
+        ) : (
+          <div key={block.from} dangerouslySetInnerHTML={{ __html: block.markup }} />
+        ),
+      )}
+    </div>
   );
 }
 

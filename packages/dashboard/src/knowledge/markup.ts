@@ -22,7 +22,10 @@ const DEFINITION = /^ {0,3}\[[^\]\n]{1,200}\]:[ \t]+\S+.*$/;
 const MAX_DEFINITIONS = 50;
 
 /** A link inside the tree may stay in the app; all else is as in a message. */
-const ALLOWED_HERE = { ...ALLOWED, ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|\/know\/[0-9a-f-]{36}$)/i };
+const ALLOWED_HERE = {
+  ...ALLOWED,
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|artifact:[0-9A-Za-z_]{1,64}$|\/know\/[0-9a-f-]{36}$)/i,
+};
 
 /** The blocks of a Markdown text, parsed section by section so that no part of it holds up the page. */
 export function toBlocks(body: string, resolve: Resolve): Block[] {

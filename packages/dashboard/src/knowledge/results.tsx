@@ -51,12 +51,12 @@ export function Results({ query }: { query: string }) {
       {found.response === '' ? null : (
         <Section title={found.answer_mode === 'model' ? 'Answer, written by a model' : 'In short'}>
           <div class="answer">
-            <Cited text={found.response} context={found.context} />
+            <Cited found={found} />
           </div>
         </Section>
       )}
       {found.context.length === 0 ? null : (
-        <Section title="Passages" count={found.context.length}>
+        <Section title={found.answered ? 'Passages' : 'Nearest passages'} count={found.context.length}>
           <Passages found={found.context} query={query} />
         </Section>
       )}
@@ -67,8 +67,11 @@ export function Results({ query }: { query: string }) {
   );
 }
 
-/** Where a passage stands, as an address. */
-function addressOf({ document_id, start, end, revision }: Found['context'][number]): string {
+/** Where a passage, or a sentence of it, stands, as an address. */
+function addressOf(
+  { document_id, revision, ...passage }: Found['context'][number],
+  { start, end }: { start: number; end: number } = passage,
+): string {
   return `/know/${document_id}?at=${start}-${end}&rev=${revision}`;
 }
 
@@ -101,20 +104,44 @@ function plain(text: string): string {
     .replaceAll(/[#*`>|]+/g, ' ');
 }
 
-/** An answer whose citations lead to what they cite. */
-function Cited({ text, context }: { text: string; context: Found['context'] }) {
-  const lines = text.split('\n').map((line) => plain(line.replace(/^- /, '')));
+/** A piece of an answer; a mark knows what it cites. */
+interface Piece {
+  text: string;
+  cited?: Found['citations'][number];
+}
+
+/** The lines of an answer, taken apart at the marks of its citations. */
+function linesOf({ response, citations }: Found): Piece[][] {
+  const lines: Piece[][] = [[]];
+  let at = 0;
+  const tell = (text: string): void => {
+    for (const [i, part] of text.split('\n').entries()) {
+      if (i > 0) lines.push([]);
+      lines.at(-1)?.push({ text: plain(part.replace(/^- /, '')) });
+    }
+  };
+  for (const cited of citations) {
+    tell(response.slice(at, cited.at));
+    at = response.indexOf(']', cited.at) + 1;
+    lines.at(-1)?.push({ text: response.slice(cited.at, at), cited });
+  }
+  tell(response.slice(at));
+  return lines;
+}
+
+/** An answer whose citations lead to the sentences they cite. */
+function Cited({ found }: { found: Found }) {
   return (
     <>
-      {lines.map((line, i) => (
+      {linesOf(found).map((line, i) => (
         <p key={i}>
-          {line.split(/(\[\d{1,3}\])/).map((part, k) => {
-            const one = context.find(({ n }) => part === `[${n}]`);
+          {line.map(({ text, cited }, k) => {
+            const one = found.context.find(({ n }) => n === cited?.n);
             return one === undefined ? (
-              part
+              text
             ) : (
-              <a key={k} href={addressOf(one)} title={one.heading_path.join(' › ')}>
-                {part}
+              <a key={k} href={addressOf(one, cited)} title={one.heading_path.join(' › ')}>
+                {text}
               </a>
             );
           })}

@@ -1,4 +1,4 @@
-import type { OutputOf, ThreadEvent } from '@parley/protocol';
+import { type OutputOf, type ThreadEvent, fieldsOf } from '@parley/protocol';
 import { effect, signal } from '@preact/signals';
 
 import { call, wordsOf } from '../data/api.ts';
@@ -68,8 +68,9 @@ export function known(id: string): Leaf | undefined {
 
 /** The document that an entry of the log tells of. */
 export function documentOf({ content }: ThreadEvent): { document_id: string; revision: number } | undefined {
-  const told = Object.values((content ?? {}) as Record<string, unknown>)[0];
-  return (told as { document?: { document_id: string; revision: number } } | undefined)?.document;
+  const reported = Object.values(fieldsOf(content))[0];
+  // The hub tells by its contract.
+  return (reported as { document?: { document_id: string; revision: number } } | undefined)?.document;
 }
 
 const soon = createSoon(SETTLE_MS);

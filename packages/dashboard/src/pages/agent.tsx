@@ -1,24 +1,27 @@
-import type { AgentView, OutputOf } from '@parley/protocol';
+import { type AgentView, type OutputOf, readAll } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
-import { maySteer, wake } from '../data/actions.ts';
+import { maySteer } from '../data/actions.ts';
 import { call, wordsOf } from '../data/api.ts';
 import { agentById, agents, conversations, waiting } from '../data/state.ts';
+import { fetchThreadsOf } from '../data/thread-pages.ts';
 import { AgentCommands } from '../parts/agent-commands.tsx';
 import { ProdButton } from '../parts/agent-row.tsx';
 import { AgentScreen, SCREEN_COMMAND } from '../parts/agent-screen.tsx';
 import { AgentQuiet } from '../parts/agent-quiet.tsx';
+import { AgentTell } from '../parts/agent-tell.tsx';
+import { AgentWake } from '../parts/agent-wake.tsx';
 import { AskCard } from '../parts/ask-card.tsx';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
+import { DismissError } from '../parts/dismiss-error.tsx';
 import { Exact } from '../parts/exact.tsx';
-import { ForceWake } from '../parts/force-wake.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Journal } from '../parts/journal.tsx';
 import { Empty, Section, useTitle } from '../parts/page.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { goBack } from '../router.ts';
 import { ago, fullTime } from '../time.ts';
-import { folderOf, makeOf, plainTimes } from '../words.ts';
+import { folderOf, makeOf, plainTimes, STATE_WORDS } from '../words.ts';
 
 type Session = OutputOf<'list_sessions'>['sessions'][number];
 
@@ -59,10 +62,16 @@ export function AgentPage({ id }: { id: string }) {
   );
 }
 
+/** How many threads of an agent are shown. */
+const OWN_THREADS = 6;
+
 function Agent({ agent }: { agent: AgentView }) {
-  const { agent_id, state, reason, since } = agent;
+  const { agent_id, state, reason, since, failure, meanwhile } = agent;
+  useEffect(() => void fetchThreadsOf(agent_id, OWN_THREADS).catch(() => {}), [agent_id]);
   const rows = waiting.value.filter(({ ask }) => ask.agent_id === agent_id);
-  const own = conversations.value.filter(({ participants }) => participants.includes(agent_id)).slice(0, 6);
+  const own = conversations.value
+    .filter(({ participants }) => participants.includes(agent_id))
+    .slice(0, OWN_THREADS);
   return (
     <>
       <p class={`standing chip-${state}`}>
@@ -71,16 +80,24 @@ function Agent({ agent }: { agent: AgentView }) {
         </span>
         <span class="meta">for {ago(since)}</span>
       </p>
+      {failure === undefined ? null : (
+        <p class="meta failure">
+          {state === 'error' ? '' : `Failed: ${failure.text}. `}
+          {meanwhile === undefined || meanwhile.state === 'idle'
+            ? 'It stands here until somebody dismisses it.'
+            : `Since then: ${STATE_WORDS[meanwhile.state].toLowerCase()}, ${plainTimes(meanwhile.reason)}. The error stands here until somebody dismisses it.`}{' '}
+          {failure.thread_id === undefined ? null : <a href={`/t/${failure.thread_id}`}>Where it failed</a>}
+        </p>
+      )}
       {maySteer() ? (
         <div class="button-row" data-agent={agent_id}>
+          <DismissError agent={agent} />
           <ProdButton agentId={agent_id} />
-          <button type="button" class="button" data-key="w" onClick={() => void wake(agent_id)}>
-            <Icon name="bell" /> Wake
-          </button>
-          <ForceWake agentId={agent_id} />
+          <AgentTell agent={agent} />
           <AgentCommands agent={agent} />
         </div>
       ) : null}
+      {maySteer() ? <AgentWake agent={agent} /> : null}
       {rows.length === 0 ? null : (
         <Section title="Needs you" count={rows.length}>
           <div class="stack">
@@ -96,7 +113,10 @@ function Agent({ agent }: { agent: AgentView }) {
         <AgentScreen agentId={agent_id} />
       ) : null}
       {own.length === 0 ? null : (
-        <Section title="Threads">
+        <Section
+          title="Threads"
+          action={<a href={`/threads?agent=${encodeURIComponent(agent_id)}`}>All of them</a>}
+        >
           <div class="list">
             {own.map((thread) => (
               <ThreadRow key={thread.thread_id} thread={thread} />
@@ -109,14 +129,18 @@ function Agent({ agent }: { agent: AgentView }) {
   );
 }
 
+/** How many sessions of an agent are shown. */
+const MAX_SESSIONS = 200;
+
 function Facts({ agent }: { agent: AgentView }) {
   const [sessions, set] = useState<Session[]>([]);
   const [failed, fail] = useState<string | undefined>();
   useEffect(() => {
-    call('list_sessions', { of_agent: agent.agent_id }).then(
-      (answer) => set(answer.sessions),
-      (error: unknown) => fail(wordsOf(error)),
-    );
+    readAll(
+      (place) => call('list_sessions', { ...place, of_agent: agent.agent_id }),
+      (page) => page.sessions,
+      MAX_SESSIONS,
+    ).then(set, (error: unknown) => fail(wordsOf(error)));
   }, [agent.agent_id, agent.last_seen]);
   const facts: [string, string | undefined][] = [
     ['Folder', folderOf(agent)],

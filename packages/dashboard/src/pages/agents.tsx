@@ -8,7 +8,7 @@ import { Empty, Page, Section } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { place } from '../router.ts';
 import { ago } from '../time.ts';
-import { folderOf, makeOf, plainTimes, STATE_WORDS, STATES } from '../words.ts';
+import { byName, folderOf, makeOf, STATE_WORDS, STATES, plainTimes, troubleOf } from '../words.ts';
 import { Skeleton } from './now.tsx';
 
 /** Every agent, by the folder it works in and then by name: a change of state recolours and never moves. */
@@ -19,7 +19,7 @@ export function AgentsPage() {
     STATES.map((state) => [state, fleet.value.filter((agent) => agent.state === state).length]),
   );
   const folders = [...new Set(shown.map((agent) => folderOf(agent) ?? ''))].toSorted((a, b) =>
-    a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1,
+    a === '' ? 1 : b === '' ? -1 : byName(a, b),
   );
   return (
     <Page title="Agents" wide>
@@ -48,6 +48,7 @@ export function AgentsPage() {
           <div class="cards">
             {shown
               .filter((agent) => (folderOf(agent) ?? '') === folder)
+              .toSorted((a, b) => byName(a.agent_id, b.agent_id))
               .map((agent) => (
                 <AgentCard key={agent.agent_id} agent={agent} />
               ))}
@@ -72,7 +73,7 @@ function AgentCard({ agent }: { agent: AgentView }) {
         <StateChip state={state} />
       </span>
       <span class="card-reason">
-        <Exact text={plainTimes(reason)} />
+        <Exact text={state === 'error' ? troubleOf(agent) : plainTimes(reason)} />
       </span>
       <span class="card-foot meta">
         <span>{ago(since)}</span>

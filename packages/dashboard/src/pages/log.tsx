@@ -151,8 +151,11 @@ function verbOf({ type, content }: ThreadEvent): string {
 
 function isFailure(event: ThreadEvent): boolean {
   if (['error', 'task_failed'].includes(reportedAs(event)) || verbOf(event) === 'delivery.dead') return true;
-  const told = (
-    (event.content ?? {}) as Record<string, { success?: boolean; verdict?: { by?: string } } | undefined>
-  )[verbOf(event)];
-  return told?.success === false || (verbOf(event) === 'ask.resolved' && told?.verdict?.by === 'parley');
+  const reported = // The hub tells by its contract.
+    ((event.content ?? {}) as Record<string, { success?: boolean; verdict?: { by?: string } } | undefined>)[
+      verbOf(event)
+    ];
+  return (
+    reported?.success === false || (verbOf(event) === 'ask.resolved' && reported?.verdict?.by === 'parley')
+  );
 }

@@ -1,22 +1,33 @@
 import type { AgentView } from '@parley/protocol';
+import { useState } from 'preact/hooks';
 
+import { maySteer } from '../data/actions.ts';
 import { agents, conversations, fleet, openAsks, threads, unreadThreads, waiting } from '../data/state.ts';
+import { threadCounts } from '../data/thread-pages.ts';
 import { go } from '../router.ts';
 import { AskCard } from '../parts/ask-card.tsx';
 import { TroubleRow } from '../parts/agent-row.tsx';
 import { Avatar } from '../parts/avatar.tsx';
-import { FirstSteps, stepsOpen } from '../parts/first-steps.tsx';
+import { later } from '../parts/later.tsx';
+import { together } from '../parts/together.ts';
+import { stepsOpen } from '../parts/steps-open.ts';
 import { Empty, Page, Section } from '../parts/page.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { ago } from '../time.ts';
-import { plainTimes, STATE_WORDS, STATES } from '../words.ts';
+import { byUrgency, plainTimes, STATE_WORDS, STATES } from '../words.ts';
+
+const AskTogether = later(async () => (await import('../parts/ask-together.tsx')).AskTogether);
+const FirstSteps = later(async () => (await import('../parts/first-steps.tsx')).FirstSteps);
 
 const MANY = 8;
 
 /** What needs a person, the most pressing first; then who does not get on, and what is new. */
 export function NowPage() {
+  const [reviewing, review] = useState(false);
   const loaded = agents.value !== undefined && threads.value !== undefined;
-  const trouble = fleet.value.filter(({ state }) => state === 'stuck' || state === 'error');
+  const trouble = fleet.value
+    .filter(({ state, failure }) => state === 'stuck' || failure !== undefined)
+    .toSorted(byUrgency);
   const unread = unreadThreads.value;
   const fresh = loaded && fleet.value.length === 0 && conversations.value.length === 0;
   const calm = waiting.value.length === 0 && trouble.length === 0;
@@ -32,7 +43,17 @@ export function NowPage() {
       {stepsOpen.value ? <FirstSteps /> : null}
       <FleetCounts />
       {waiting.value.length === 0 ? null : (
-        <Section title="Needs you" count={openAsks.value}>
+        <Section
+          title="Needs you"
+          count={openAsks.value}
+          action={
+            maySteer() && together(waiting.value).length > 1 ? (
+              <button type="button" class="button" onClick={() => review(true)}>
+                Answer {together(waiting.value).length} together
+              </button>
+            ) : undefined
+          }
+        >
           <div class="stack">
             {waiting.value.map((row) => (
               <AskCard
@@ -48,6 +69,7 @@ export function NowPage() {
           </div>
         </Section>
       )}
+      {reviewing ? <AskTogether onClose={() => review(false)} /> : null}
       {calm ? (
         <Empty title="Nobody waits for you.">
           <p>Requests appear here the moment an agent raises one.</p>
@@ -63,7 +85,11 @@ export function NowPage() {
         </Section>
       )}
       {unread.length === 0 ? null : (
-        <Section title="Unread" count={unread.length} action={<a href="/threads?f=unread">All threads</a>}>
+        <Section
+          title="Unread"
+          count={Math.max(unread.length, threadCounts.value?.unread ?? 0)}
+          action={<a href="/threads?f=unread">All threads</a>}
+        >
           <div class="list">
             {unread.slice(0, MANY).map((thread) => (
               <ThreadRow key={thread.thread_id} thread={thread} />
@@ -100,7 +126,7 @@ function Fleet() {
   return (
     <Section title="Agents" count={fleet.value.length}>
       <div class="list list-plain">
-        {fleet.value.map(({ agent_id, state, since, reason }) => (
+        {fleet.value.toSorted(byUrgency).map(({ agent_id, state, since, reason }) => (
           <a key={agent_id} class="row row-main row-small" href={`/agents/${encodeURIComponent(agent_id)}`}>
             <Avatar name={agent_id} size="s" state={state} />
             <span class="row-text">

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Passages, useKnowledge } from '../knowledge/results.tsx';
 import { call, wordsOf } from '../data/api.ts';
 import { conversations, fleet, threads } from '../data/state.ts';
+import { findTitles } from '../data/thread-pages.ts';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, Page, Section } from '../parts/page.tsx';
@@ -12,6 +13,9 @@ import { ThreadRow } from '../parts/thread-row.tsx';
 import { go, place } from '../router.ts';
 import { ago } from '../time.ts';
 import { makeOf } from '../words.ts';
+
+/** How many threads are shown whose titles have the words. */
+const TITLES = 8;
 
 type Found = OutputOf<'search_messages'>;
 
@@ -33,6 +37,7 @@ export function SearchPage() {
     let gone = false;
     if (query.trim() === '') return set(undefined);
     const timer = setTimeout(() => {
+      void findTitles(query.trim().slice(0, 200), TITLES).catch(() => {});
       call('search_messages', { query, limit: 30 }).then(
         (answer) => {
           if (gone) return;
@@ -58,7 +63,9 @@ export function SearchPage() {
   const titles =
     low === ''
       ? []
-      : conversations.value.filter(({ title }) => title.toLowerCase().includes(low)).slice(0, 8);
+      : conversations.value
+          .filter(({ title }) => low.split(/\s+/).every((word) => title.toLowerCase().includes(word)))
+          .slice(0, TITLES);
   return (
     <Page title="Search">
       <label class="search">

@@ -1,16 +1,18 @@
-import type { OutputOf } from '@parley/protocol';
+import { type OutputOf, readAll } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
 import { call, newKey, read, wordsOf } from '../data/api.ts';
+import { enterWorkspace } from '../data/enter-workspace.ts';
 import { signOut } from '../data/session.ts';
-import { me } from '../data/state.ts';
+import { me, signInAt } from '../data/state.ts';
 import { Channels } from '../parts/channels.tsx';
 import { Pulse, sample, ServiceLevels } from '../parts/figures.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Leaves } from '../parts/leaves.tsx';
+import { ApprovalRules } from '../parts/approval-rules.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { PairSheet } from '../parts/pair-sheet.tsx';
+import { Row } from '../parts/row.tsx';
 import { Sheet } from '../parts/sheet.tsx';
 import { setTheme, theme, type Theme } from '../theme.ts';
 import { ago, fullTime, span } from '../time.ts';
@@ -31,6 +33,8 @@ export function SystemPage() {
   const [devices, list] = useState<readonly Device[] | undefined>();
   const [failed, fail] = useState<string | undefined>();
   const [open, show] = useState<'pair' | 'out' | Device | undefined>();
+  const workspaces = me.value?.workspaces ?? [];
+  const isPerson = workspaces.length > 0;
   const failing = (error: unknown): void => fail(wordsOf(error));
   const look = (): void => {
     read<Hub>('/v1/hub').then((about) => {
@@ -40,7 +44,10 @@ export function SystemPage() {
     }, failing);
   };
   const load = (): void => {
-    call('list_devices', {}).then(({ devices: found }) => list(found), failing);
+    readAll(
+      (place) => call('list_devices', place),
+      (page) => page.devices,
+    ).then(list, failing);
   };
   useEffect(() => {
     look();
@@ -50,6 +57,40 @@ export function SystemPage() {
   }, []);
   return (
     <Page title="System">
+      {/* First, for all else grows as the hub answers: a tap would miss its button, or meet another. */}
+      <Section title="This device">
+        <div class="segments" role="group" aria-label="Appearance">
+          {THEMES.map(([value, word]) => (
+            <button
+              key={value}
+              type="button"
+              aria-pressed={theme.value === value}
+              onClick={() => setTheme(value)}
+            >
+              {word}
+            </button>
+          ))}
+        </div>
+        {workspaces.length > 1 ? (
+          <div class="segments" role="group" aria-label="Workspace">
+            {workspaces.map((name) => (
+              <button
+                key={name}
+                type="button"
+                aria-pressed={name === me.value?.workspace_id}
+                onClick={() => void attempt(() => enterWorkspace(name))}
+              >
+                {name}
+              </button>
+            ))}
+          </div>
+        ) : null}
+        <div class="button-row">
+          <button type="button" class="button-danger" onClick={() => show('out')}>
+            {isPerson ? 'Sign out everywhere' : `Sign out of ${me.value?.device_name ?? 'this device'}`}
+          </button>
+        </div>
+      </Section>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       <Section title="Hub">
         <dl class="facts">
@@ -63,6 +104,17 @@ export function SystemPage() {
             )}
           </Fact>
           {hub?.trouble === undefined ? null : <Fact name="Trouble">{hub.trouble}</Fact>}
+          {hub?.nodes === undefined ? null : (
+            <Fact name="Other nodes">
+              {hub.nodes.connected ? (
+                hub.nodes.others
+              ) : (
+                <>
+                  <span class="chip chip-stuck">Not heard</span> {hub.nodes.trouble}
+                </>
+              )}
+            </Fact>
+          )}
           <Fact name="Search index">{hub === undefined ? '' : lagOf(hub)}</Fact>
           {hub === undefined || hub.clock.ahead_ms === 0 ? null : (
             <Fact name="Clock">
@@ -81,6 +133,10 @@ export function SystemPage() {
         <Pulse />
         <p class="section-links">
           <a href="/log">The log</a>
+          {' · '}
+          <a href="/docs" target="_blank" rel="noopener">
+            Documentation
+          </a>
         </p>
       </Section>
       <ServiceLevels />
@@ -97,68 +153,49 @@ export function SystemPage() {
       >
         <div class="list">
           {(devices ?? []).map((device) => (
-            <div key={device.device_id} class="row">
-              <span class="row-main">
-                <Icon name="device" />
-                <span class="row-text">
-                  <span class="row-title">
-                    {device.name} {device.this_one === true ? <span class="tag">this one</span> : null}
-                    {device.read_only ? <span class="tag">may only look</span> : null}
-                  </span>
-                  <span class="row-line">
-                    {device.agent_id} · seen {ago(device.last_seen_at)}
-                  </span>
+            <Row
+              key={device.device_id}
+              icon="device"
+              title={
+                <>
+                  {device.name} {device.this_one === true ? <span class="tag">this one</span> : null}
+                  {device.read_only ? <span class="tag">may only look</span> : null}
+                </>
+              }
+              lines={
+                <span class="row-line">
+                  {device.agent_id} · seen {ago(device.last_seen_at)}
                 </span>
-              </span>
+              }
+            >
               {maySteer() && device.this_one !== true ? (
                 <button type="button" class="button-danger" onClick={() => show(device)}>
                   Revoke
                 </button>
               ) : null}
-            </div>
+            </Row>
           ))}
         </div>
       </Section>
-      <Leaves />
+      <ApprovalRules />
       <Channels />
       <Section title="Keys" count={hub?.keys.length}>
         <div class="list">
           {(hub?.keys ?? []).map((key) => (
-            <div key={key.kid} class="row">
-              <span class="row-main">
-                <Icon name="key" />
-                <span class="row-text">
-                  <span class="row-title mono">
-                    <span>{key.kid}</span>
-                  </span>
-                  <span class="row-line">
-                    {key.own ? 'the hub signs with it' : 'accepted from elsewhere'} · made{' '}
-                    {fullTime(key.created_at)}
-                    {key.retired_at === undefined ? '' : ' · retired'}
-                  </span>
+            <Row
+              key={key.kid}
+              icon="key"
+              isMono
+              title={<span>{key.kid}</span>}
+              lines={
+                <span class="row-line">
+                  {key.own ? 'the hub signs with it' : 'accepted from elsewhere'} · made{' '}
+                  {fullTime(key.created_at)}
+                  {key.retired_at === undefined ? '' : ' · retired'}
                 </span>
-              </span>
-            </div>
+              }
+            />
           ))}
-        </div>
-      </Section>
-      <Section title="This device">
-        <div class="segments" role="group" aria-label="Appearance">
-          {THEMES.map(([value, word]) => (
-            <button
-              key={value}
-              type="button"
-              aria-pressed={theme.value === value}
-              onClick={() => setTheme(value)}
-            >
-              {word}
-            </button>
-          ))}
-        </div>
-        <div class="button-row">
-          <button type="button" class="button-danger" onClick={() => show('out')}>
-            Sign out of {me.value?.device_name ?? 'this device'}
-          </button>
         </div>
       </Section>
       {open === 'pair' ? (
@@ -170,10 +207,15 @@ export function SystemPage() {
         />
       ) : null}
       {open === 'out' ? (
-        <Sheet title="Sign this device out?" onClose={() => show(undefined)}>
+        <Sheet
+          title={isPerson ? 'Sign out on every device?' : 'Sign this device out?'}
+          onClose={() => show(undefined)}
+        >
           <p>
-            Drafts and all else that this browser has kept of the hub are removed. To come back you need a new
-            link.
+            Drafts and all else that this browser has kept of the hub are removed.{' '}
+            {isPerson
+              ? 'All your devices, and agents that came with your account, are signed out too.'
+              : 'To come back you need a new link.'}
           </p>
           <button type="button" class="button-danger button-wide" onClick={() => void attempt(signOut)}>
             Sign out
@@ -182,7 +224,12 @@ export function SystemPage() {
       ) : null}
       {typeof open === 'object' ? (
         <Sheet title={`Revoke ${open.name}?`} onClose={() => show(undefined)}>
-          <p>It is signed out at once. To come back it needs a new link or code.</p>
+          <p>
+            It is signed out at once. To come back it needs a new link or code.
+            {signInAt.value === undefined
+              ? ''
+              : ` Where its person signed in with ${signInAt.value}, all their devices are signed out.`}
+          </p>
           <button
             type="button"
             class="button-danger button-wide"

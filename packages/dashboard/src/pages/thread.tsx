@@ -7,22 +7,24 @@ import { wordsOf } from '../data/api.ts';
 import { loadThread } from '../data/replica.ts';
 import { agentById, me, presence, threads, type ThreadRow, waiting } from '../data/state.ts';
 import { threadLog } from '../data/thread-log.ts';
-import { PromoteSheet } from '../knowledge/promote-sheet.tsx';
 import { AskCard, AskStrip } from '../parts/ask-card.tsx';
 import { Avatar } from '../parts/avatar.tsx';
 import { Composer } from '../parts/composer.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { later } from '../parts/later.tsx';
 import { MessageList } from '../parts/message-list.tsx';
-import { MessageSheet } from '../parts/message-sheet.tsx';
-import { NewThread } from '../parts/new-thread.tsx';
 import { Empty, useTitle } from '../parts/page.tsx';
 import { Sheet } from '../parts/sheet.tsx';
 import { ThreadList } from '../parts/thread-list.tsx';
-import { ThreadMenu } from '../parts/thread-menu.tsx';
-import { ThreadPanel } from '../parts/thread-panel.tsx';
 import { pageKeys } from '../keys.ts';
 import { go, goBack, place } from '../router.ts';
 import { plural, STATUS_WORDS } from '../words.ts';
+
+const PromoteSheet = later(async () => (await import('../knowledge/promote-sheet.tsx')).PromoteSheet);
+const MessageSheet = later(async () => (await import('../parts/message-sheet.tsx')).MessageSheet);
+const NewThread = later(async () => (await import('../parts/new-thread.tsx')).NewThread);
+const ThreadPanel = later(async () => (await import('../parts/thread-panel.tsx')).ThreadPanel);
+const ThreadMenu = later(async () => (await import('../parts/thread-menu.tsx')).ThreadMenu);
 
 /** One thread: what was said, who is there, and where a person speaks. */
 export function ThreadPage({ id, seq }: { id: string; seq: number | undefined }) {
@@ -37,7 +39,7 @@ export function ThreadPage({ id, seq }: { id: string; seq: number | undefined })
     <div class={besides.value ? 'thread-layout' : 'thread-layout thread-alone'}>
       <aside class="thread-aside scroll" aria-label="Threads" tabIndex={0}>
         <h2 class="aside-title">Threads</h2>
-        <ThreadList current={id} path="/t" />
+        <ThreadList current={id} />
       </aside>
       {thread === undefined ? (
         <div class="thread-main">
@@ -56,10 +58,10 @@ const besides = signal(true);
 type Open = 'people' | 'menu' | 'promote' | 'asks' | 'side' | ThreadEvent | undefined;
 
 function Thread({ thread, seq }: { thread: ThreadRow; seq: number | undefined }) {
-  const { thread_id, title, status, paused = false, last_seq, unread, participants } = thread;
+  const { thread_id, title, status, paused = false, last_seq, participants } = thread;
   const log = threadLog(thread_id);
   log.reach(last_seq);
-  const [readUpTo] = useState(last_seq - unread);
+  const [readUpTo] = useState(thread.last_read_seq);
   const [open, show] = useState<Open>();
   const [replyTo, reply] = useState<ThreadEvent | undefined>();
   const rows = waiting.value.filter(({ ask }) => ask.thread_id === thread_id);

@@ -5,12 +5,19 @@ import { threads } from '../data/state.ts';
 import { Icon } from '../parts/icon.tsx';
 import { NewThread } from '../parts/new-thread.tsx';
 import { Page } from '../parts/page.tsx';
+import { ThreadFilters } from '../parts/thread-filters.tsx';
 import { ThreadList } from '../parts/thread-list.tsx';
+import { go, place } from '../router.ts';
 import { Skeleton } from './now.tsx';
 
 /** Every conversation of the workspace. */
 export function ThreadsPage() {
   const [making, make] = useState(false);
+  const isWished = place.value.query.has('new');
+  const done = (): void => {
+    make(false);
+    if (isWished) go('/threads', 'replace');
+  };
   return (
     <Page
       title="Threads"
@@ -22,8 +29,8 @@ export function ThreadsPage() {
         ) : null
       }
     >
-      {threads.value === undefined ? <Skeleton /> : <ThreadList />}
-      {making ? <NewThread onClose={() => make(false)} /> : null}
+      {threads.value === undefined ? <Skeleton /> : <ThreadList filters={ThreadFilters} />}
+      {making || isWished ? <NewThread onClose={done} /> : null}
     </Page>
   );
 }

@@ -5,14 +5,14 @@ import { call, newKey, wordsOf } from '../data/api.ts';
 import { Icon } from './icon.tsx';
 import { Sheet } from './sheet.tsx';
 
-type Answer = OutputOf<'command_agent'>;
+type CommandOutput = OutputOf<'command_agent'>;
 
 /** Sends an agent one of the commands it takes and shows what it answers. */
 export function AgentCommands({ agent }: { agent: AgentView }) {
   const [open, show] = useState(false);
   const [command, choose] = useState(agent.capabilities[0] ?? '');
   const [parameters, write] = useState('');
-  const [answer, set] = useState<Answer | string | undefined>();
+  const [answer, set] = useState<CommandOutput | string | undefined>();
   const [busy, work] = useState(false);
   if (agent.connected.length === 0) return null;
   const run = async (): Promise<void> => {
@@ -20,6 +20,7 @@ export function AgentCommands({ agent }: { agent: AgentView }) {
     set(undefined);
     try {
       const given =
+        // The hub refuses what is no object.
         parameters.trim() === '' ? {} : { parameters: JSON.parse(parameters) as Record<string, unknown> };
       set(
         await call('command_agent', {
@@ -38,7 +39,7 @@ export function AgentCommands({ agent }: { agent: AgentView }) {
   return (
     <>
       <button type="button" class="button" onClick={() => show(true)}>
-        <Icon name="play" /> Command
+        <Icon name="more" /> Other command
       </button>
       {open ? (
         <Sheet title={`Command ${agent.agent_id}`} onClose={() => show(false)}>

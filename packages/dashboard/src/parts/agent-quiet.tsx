@@ -1,11 +1,12 @@
-import type { InputOf, OutputOf } from '@parley/protocol';
+import { type InputOf, type OutputOf, readAll } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
-import { call, newKey, read, wordsOf } from '../data/api.ts';
+import { call, newKey, wordsOf } from '../data/api.ts';
 import { fullTime } from '../time.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
+import { Row } from './row.tsx';
 import { Sheet } from './sheet.tsx';
 
 type Quiet = OutputOf<'list_quiet'>['quiet'][number];
@@ -19,8 +20,11 @@ export function AgentQuiet({ agentId }: { agentId: string }) {
   const [failed, fail] = useState<string | undefined>();
   const [open, show] = useState(false);
   const load = (): void => {
-    read<OutputOf<'list_quiet'>>('/v1/quiet').then(
-      ({ quiet }) => set(quiet.filter(({ agent_id }) => agent_id === null || agent_id === agentId)),
+    readAll(
+      (place) => call('list_quiet', place),
+      (page) => page.quiet,
+    ).then(
+      (quiet) => set(quiet.filter(({ agent_id }) => agent_id === null || agent_id === agentId)),
       (error: unknown) => fail(wordsOf(error)),
     );
   };
@@ -50,19 +54,17 @@ export function AgentQuiet({ agentId }: { agentId: string }) {
       {rows === undefined || rows.length === 0 ? null : (
         <div class="list">
           {rows.map((quiet) => (
-            <div key={quiet.agent_id ?? ''} class="row">
-              <span class="row-main">
-                <Icon name="mute" />
-                <span class="row-text">
-                  <span class="row-title">
-                    <span>{whenOf(quiet)}</span>
-                  </span>
-                  <span class="row-line row-lines">
-                    {quiet.agent_id === null ? 'everybody · ' : ''}by {quiet.by}
-                    {quiet.reason === undefined ? '' : ` · ${quiet.reason}`} · since {fullTime(quiet.since)}
-                  </span>
+            <Row
+              key={quiet.agent_id ?? ''}
+              icon="mute"
+              title={<span>{whenOf(quiet)}</span>}
+              lines={
+                <span class="row-line row-lines">
+                  {quiet.agent_id === null ? 'everybody · ' : ''}by {quiet.by}
+                  {quiet.reason === undefined ? '' : ` · ${quiet.reason}`} · since {fullTime(quiet.since)}
                 </span>
-              </span>
+              }
+            >
               {maySteer() ? (
                 <button
                   type="button"
@@ -78,7 +80,7 @@ export function AgentQuiet({ agentId }: { agentId: string }) {
                   Undo
                 </button>
               ) : null}
-            </div>
+            </Row>
           ))}
         </div>
       )}

@@ -1,3 +1,4 @@
+import { fieldsOf } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { call, newKey, wordsOf } from '../data/api.ts';
@@ -52,7 +53,7 @@ export function AgentScreen({ agentId }: { agentId: string }) {
 const HARMLESS = /[^\t\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]/gu;
 
 function toRows(result: unknown): string[] {
-  const lines = (result as { lines?: unknown } | null)?.lines;
+  const { lines } = fieldsOf(result);
   if (!Array.isArray(lines)) return [];
   const rows = lines.slice(0, 500).map((line) => String(line).replaceAll(HARMLESS, '').trimEnd());
   const last = rows.findLastIndex((row) => row !== '');

@@ -3,6 +3,9 @@ import type { Ask, AskAnswer } from '@parley/protocol';
 import { answer, maySteer } from '../data/actions.ts';
 import type { AskRow } from '../data/state.ts';
 import { Icon } from './icon.tsx';
+import { later } from './later.tsx';
+
+const HoldButton = later(async () => (await import('./risk.ts')).HoldButton, null);
 
 type Option = NonNullable<Ask['options']>[number];
 
@@ -28,15 +31,21 @@ export function AskAnswers({ row, onMore, onAnswerInThread }: AnswersProps) {
     <div class="ask-actions" aria-busy={sending}>
       {approval ? (
         <>
-          <button
-            type="button"
-            class="button-primary"
-            disabled={sending}
-            data-key="y"
-            onClick={say(yes(ask))}
-          >
-            <Icon name="check" /> {sending ? 'Sending' : 'Approve once'}
-          </button>
+          {ask.risk === 'high' ? (
+            <HoldButton look="button-primary" disabled={sending} onHeld={say(yes(ask))}>
+              <Icon name="check" /> {sending ? 'Sending' : 'Hold to approve'}
+            </HoldButton>
+          ) : (
+            <button
+              type="button"
+              class="button-primary"
+              disabled={sending}
+              data-key="y"
+              onClick={say(yes(ask))}
+            >
+              <Icon name="check" /> {sending ? 'Sending' : 'Approve once'}
+            </button>
+          )}
           <button type="button" class="button-danger" disabled={sending} data-key="d" onClick={say(no(ask))}>
             <Icon name="cross" /> Deny
           </button>
@@ -98,5 +107,6 @@ export function no(ask: Ask, reason = ''): AskAnswer {
 export function chosen({ id, kind }: Option): AskAnswer {
   if (kind === 'deny') return { decision: 'denied', option: id };
   if (kind === 'choice') return { decision: 'answered', option: id };
+  // What is left of the kinds allows, for as long as its name says.
   return { decision: 'approved', option: id, scope: kind.slice('allow_'.length) as 'once' };
 }

@@ -6,10 +6,13 @@ import { agentById, type AskRow, me, threads } from '../data/state.ts';
 import { ago, left } from '../time.ts';
 import { folderOf, verdictOf, wishOf } from '../words.ts';
 import { AskAnswers } from './ask-answers.tsx';
-import { AskSheet } from './ask-sheet.tsx';
 import { Avatar } from './avatar.tsx';
 import { Exact } from './exact.tsx';
 import { Icon } from './icon.tsx';
+import { later } from './later.tsx';
+
+const RiskLine = later(async () => (await import('./risk.ts')).RiskLine, null);
+const AskSheet = later(async () => (await import('./ask-sheet.tsx')).AskSheet);
 
 /** Something that an agent needs of a person, with all that a verdict depends on. */
 export function AskCard({
@@ -59,6 +62,7 @@ export function AskCard({
           <Exact text={ask.command} />
         </pre>
       )}
+      {settled || ask.risk_hints === undefined ? null : <RiskLine ask={ask} />}
       <p class={ask.command === undefined ? 'ask-prompt' : 'ask-prompt ask-reason'}>
         {showUnseen(ask.prompt)}
       </p>
@@ -70,6 +74,11 @@ export function AskCard({
       {row.failed === undefined ? null : (
         <p class="ask-failed" role="alert">
           <Icon name="warn" size={16} /> {row.failed} Nothing was decided.
+        </p>
+      )}
+      {ask.agent_gone_since === undefined || ask.status === 'resolved' ? null : (
+        <p class="ask-gone" role="status">
+          <Icon name="warn" size={16} /> The agent is gone; an answer reaches nobody.
         </p>
       )}
       {settled ? (
@@ -91,6 +100,7 @@ export function AskCard({
   );
 }
 
+// Only its metadata is looked at.
 const NOBODY = { metadata: {} } as Parameters<typeof folderOf>[0];
 
 function Verdict({ ask }: { ask: Ask }) {
@@ -105,7 +115,11 @@ function Verdict({ ask }: { ask: Ask }) {
         {verdict.reason === undefined ? null : `: ${verdict.reason}`}
       </span>
       <span class="verdict-step">
-        {status === 'answering' ? 'the agent has yet to take it' : 'the agent has it'}
+        {status === 'answering'
+          ? 'the agent has yet to take it'
+          : verdict.decision === 'withdrawn'
+            ? ''
+            : 'the agent has it'}
       </span>
     </p>
   );
@@ -116,8 +130,7 @@ function TimeLeft({ ask }: { ask: Ask }) {
   const { text, ms } = left(ask.expires_at);
   return (
     <span class={ms < 60_000 ? 'time-left time-short' : 'time-left'} title="Without an answer it is denied">
-      <span class="sr">denied in </span>
-      {text}
+      {ms === 0 ? 'Denied' : `Denied in ${text}`}
     </span>
   );
 }

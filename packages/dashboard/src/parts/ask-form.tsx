@@ -28,6 +28,7 @@ function startOf({ default: given, type }: Property): Value {
 export function fieldsOf(schema: Record<string, unknown> | undefined): [string, Property][] | undefined {
   const properties = schema?.['properties'];
   if (typeof properties !== 'object' || properties === null) return undefined;
+  // What of each is wanted is looked at where it is drawn.
   const fields = Object.entries(properties as Record<string, Property>);
   return fields.length === 0 ? undefined : fields;
 }
@@ -41,7 +42,7 @@ export function AskForm({
   onAnswer: (verdict: AskAnswer) => void;
 }) {
   const fields = fieldsOf(schema) ?? [];
-  const required = new Set((schema['required'] as readonly string[] | undefined) ?? []);
+  const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : []);
   const [values, fill] = useState<Record<string, Value>>(() =>
     Object.fromEntries(fields.map(([name, one]) => [name, startOf(one)])),
   );
@@ -152,6 +153,7 @@ function Entry({ field, value, isRequired, onChange }: Omit<FieldProps, 'name'>)
   const kind = isNumber ? 'number' : (INPUTS[field.format ?? ''] ?? 'text');
   return (
     <input
+      // Preact types the element by one of its kinds at a time.
       type={kind as 'text'}
       value={text}
       required={isRequired}
@@ -171,10 +173,11 @@ function pick({
   pattern,
 }: Property): Record<string, number | string> {
   const limits = { min: minimum, max: maximum, minLength, maxLength, pattern };
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    number | string
-  >;
+  return Object.fromEntries(
+    Object.entries(limits).flatMap(([name, value]): [string, number | string][] =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
 }
 
 /** What was filled in, in the types of the schema; what was left empty is left out. */
@@ -193,7 +196,7 @@ function read(fields: readonly [string, Property][], values: Record<string, Valu
 
 function parse(text: string, title: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text);
   } catch {
     throw new Error(`${title} is not JSON.`);
   }

@@ -1,4 +1,5 @@
 import { type Ask, type AskAnswer, showUnseen } from '@parley/protocol';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
 import { allow } from '../data/actions.ts';
@@ -6,6 +7,8 @@ import { wishOf } from '../words.ts';
 import { AskForm, fieldsOf } from './ask-form.tsx';
 import { chosen, no, yes } from './ask-answers.tsx';
 import { Exact } from './exact.tsx';
+import { HoldButton } from './hold-button.tsx';
+import { RiskLine } from './risk-line.tsx';
 import { Sheet } from './sheet.tsx';
 
 /** All ways to answer a request: more widely, by the agent's own options, in words, or with a reason against it. */
@@ -32,17 +35,16 @@ export function AskSheet({
           <Exact text={ask.command} />
         </pre>
       )}
+      <RiskLine ask={ask} />
       <div class="choices">
         {approval ? (
           <>
-            <button type="button" class="choice" onClick={() => onAnswer(yes(ask))}>
-              <strong>Approve once</strong>
-              <span>This time only</span>
-            </button>
-            <button type="button" class="choice" onClick={() => onAnswer(yes(ask, 'session'))}>
-              <strong>Approve for this session</strong>
-              <span>{ask.agent_id} does not ask for the like again until its session ends</span>
-            </button>
+            <Allowing ask={ask} verdict={yes(ask)} onAnswer={onAnswer} words="once">
+              This time only
+            </Allowing>
+            <Allowing ask={ask} verdict={yes(ask, 'session')} onAnswer={onAnswer} words="for this session">
+              {ask.agent_id} does not ask for the like again until its session ends
+            </Allowing>
           </>
         ) : null}
         {approval && ask.command !== undefined && ask.risk !== 'high' && pattern === undefined ? (
@@ -52,9 +54,7 @@ export function AskSheet({
           </button>
         ) : null}
         {own.map((option) => (
-          <button key={option.id} type="button" class="choice" onClick={() => onAnswer(chosen(option))}>
-            <strong>{option.label}</strong>
-          </button>
+          <OwnOption key={option.id} ask={ask} option={option} onAnswer={onAnswer} />
         ))}
       </div>
       {pattern === undefined ? null : (
@@ -76,7 +76,7 @@ export function AskSheet({
           </label>
           <p class="meta">
             Of {ask.agent_id}
-            {ask.cwd === undefined ? '' : ` in ${ask.cwd}`}. What it calls high risk is asked all the same.
+            {ask.cwd === undefined ? '' : ` in ${ask.cwd}`}. What is of high risk is asked all the same.
           </p>
           <button type="submit" class="button-primary button-wide">
             Approve now and from now on
@@ -120,5 +120,52 @@ export function AskSheet({
         </form>
       )}
     </Sheet>
+  );
+}
+
+interface Choosing {
+  ask: Ask;
+  onAnswer: (verdict: AskAnswer) => void;
+}
+
+/** A way to say yes; what is of high risk is held, not tapped. */
+function Allowing({
+  ask,
+  verdict,
+  words,
+  onAnswer,
+  children,
+}: Choosing & { verdict: AskAnswer; words: string; children: ComponentChildren }) {
+  const text = (
+    <>
+      <strong>{ask.risk === 'high' ? `Hold to approve ${words}` : `Approve ${words}`}</strong>
+      <span>{children}</span>
+    </>
+  );
+  if (ask.risk === 'high')
+    return (
+      <HoldButton look="choice" onHeld={() => onAnswer(verdict)}>
+        {text}
+      </HoldButton>
+    );
+  return (
+    <button type="button" class="choice" onClick={() => onAnswer(verdict)}>
+      {text}
+    </button>
+  );
+}
+
+function OwnOption({ ask, option, onAnswer }: Choosing & { option: NonNullable<Ask['options']>[number] }) {
+  const verdict = chosen(option);
+  if (ask.risk === 'high' && verdict.decision === 'approved')
+    return (
+      <HoldButton look="choice" onHeld={() => onAnswer(verdict)}>
+        <strong>Hold: {option.label}</strong>
+      </HoldButton>
+    );
+  return (
+    <button type="button" class="choice" onClick={() => onAnswer(verdict)}>
+      <strong>{option.label}</strong>
+    </button>
   );
 }

@@ -1,5 +1,8 @@
 import type { AgentView } from '@parley/protocol';
 
+import { computed } from '@preact/signals';
+
+import { agents } from '../data/state.ts';
 import { STATE_WORDS } from '../words.ts';
 
 const HUES = 10;
@@ -15,12 +18,22 @@ export function Avatar({
   state?: AgentView['state'] | undefined;
 }) {
   return (
-    <span class={`avatar avatar-${size} hue-${hueOf(name)}`} aria-hidden="true">
-      {initials(name)}
+    <span class={`avatar avatar-${size} hue-${signs.value.get(name)?.hue ?? hueOf(name)}`} aria-hidden="true">
+      {signs.value.get(name)?.letters ?? initials(name)}
       {state === undefined ? null : <span class={`dot dot-${state}`} />}
     </span>
   );
 }
+
+interface Sign {
+  letters: string;
+  hue: number;
+}
+
+/** The sign of each agent that is known: no two are alike. Names in their order choose, so that it stays the same. */
+const signs = computed<ReadonlyMap<string, Sign>>(() =>
+  signsOf((agents.value ?? []).map(({ agent_id }) => agent_id)),
+);
 
 /** A state as colour and word. */
 export function StateChip({ state }: { state: AgentView['state'] }) {
@@ -30,6 +43,33 @@ export function StateChip({ state }: { state: AgentView['state'] }) {
       {STATE_WORDS[state]}
     </span>
   );
+}
+
+/** Gives each name letters and a colour that no other has. */
+export function signsOf(names: readonly string[]): Map<string, Sign> {
+  const taken = new Set<string>();
+  const found = new Map<string, Sign>();
+  for (const name of names.toSorted()) {
+    const choices = lettersOf(name);
+    for (let n = 0; !found.has(name); n++) {
+      // Every colour with the first letters, then with the next.
+      const at = Math.floor(n / HUES);
+      const letters =
+        choices[at] ?? `${initials(name)[0] ?? '?'}${(at - choices.length).toString(36).toUpperCase()}`;
+      const hue = (hueOf(name) + n) % HUES;
+      if (taken.has(`${letters} ${hue}`)) continue;
+      taken.add(`${letters} ${hue}`);
+      found.set(name, { letters, hue });
+    }
+  }
+  return found;
+}
+
+/** The letters that a name may go by: numbers inside it tell more than a second word. */
+function lettersOf(name: string): string[] {
+  const number = /(\d{1,2})\D*$/.exec(name)?.[1];
+  const first = initials(name);
+  return number === undefined ? [first] : [`${first[0] ?? ''}${number}`, first];
 }
 
 function hueOf(name: string): number {

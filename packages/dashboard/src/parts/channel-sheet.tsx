@@ -1,4 +1,4 @@
-import type { Channel, NoticeKind } from '@parley/protocol';
+import { type Channel, type NoticeKind, keysOf } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { attempt } from '../data/actions.ts';
@@ -31,7 +31,7 @@ export function Choices({ choice, onChange }: { choice: Choice; onChange: (next:
       <fieldset class="field">
         <legend>Tell of</legend>
         <div class="picks">
-          {(Object.keys(NEWS) as NoticeKind[]).map((kind) => (
+          {keysOf(NEWS).map((kind) => (
             <label key={kind} class="pick">
               <input
                 type="checkbox"

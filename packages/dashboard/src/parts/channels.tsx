@@ -10,6 +10,7 @@ import { ChannelSheet, NEWS } from './channel-sheet.tsx';
 import { Icon } from './icon.tsx';
 import { NewChannel } from './new-channel.tsx';
 import { Section } from './page.tsx';
+import { Row } from './row.tsx';
 import { say } from './toast.tsx';
 
 type Listed = OutputOf<'list_channels'>;
@@ -63,7 +64,7 @@ export function Channels() {
             onOpen={() => show(channel)}
           />
         ))}
-        {channels.length === 0 && !maySteer() ? <p class="row meta">Nobody is told anything.</p> : null}
+        {channels.length === 0 && !maySteer() ? <p class="row meta">Nobody is reported anything.</p> : null}
       </div>
       {open === 'new' ? <NewChannel onClose={close} /> : null}
       {typeof open === 'object' ? (
@@ -82,16 +83,15 @@ function ThisDevice({ pushKey, onDone }: { pushKey: string | undefined; onDone: 
   const fault = pushFault();
   const [busy, work] = useState(false);
   return (
-    <div class="row">
-      <span class="row-main">
-        <Icon name="bell" />
-        <span class="row-text">
-          <span class="row-title">Push to this device</span>
-          <span class="row-line row-lines">
-            {fault ?? 'When an agent needs you, also while Parley is closed'}
-          </span>
+    <Row
+      icon="bell"
+      title="Push to this device"
+      lines={
+        <span class="row-line row-lines">
+          {fault ?? 'When an agent needs you, also while Parley is closed'}
         </span>
-      </span>
+      }
+    >
       {fault === undefined ? (
         <button
           type="button"
@@ -111,24 +111,26 @@ function ThisDevice({ pushKey, onDone }: { pushKey: string | undefined; onDone: 
           {busy ? 'Asking' : 'Turn on'}
         </button>
       ) : null}
-    </div>
+    </Row>
   );
 }
 
 function ChannelRow({ channel, isHere, onOpen }: { channel: Channel; isHere: boolean; onOpen: () => void }) {
   const { name, kind, host, wants, quiet, paused, last_failure, last_sent_at } = channel;
-  const told = wants.map((want) => NEWS[want].toLowerCase()).join(', ');
+  const reported = wants.map((want) => NEWS[want].toLowerCase()).join(', ');
   return (
-    <div class="row">
-      <span class="row-main">
-        <Icon name={kind === 'push' ? 'device' : 'bell'} />
-        <span class="row-text">
-          <span class="row-title">
-            {name} {isHere ? <span class="tag">this one</span> : null}
-            {paused ? <span class="tag">paused</span> : null}
-          </span>
+    <Row
+      icon={kind === 'push' ? 'device' : 'bell'}
+      title={
+        <>
+          {name} {isHere ? <span class="tag">this one</span> : null}
+          {paused ? <span class="tag">paused</span> : null}
+        </>
+      }
+      lines={
+        <>
           <span class="row-line row-lines">
-            {kind === 'push' ? 'push' : `${kind} at ${host}`} · {told}
+            {kind === 'push' ? 'push' : `${kind} at ${host}`} · {reported}
             {quiet === undefined ? '' : ` · quiet ${quiet.from}–${quiet.to}`}
           </span>
           {last_failure === undefined ? (
@@ -140,8 +142,9 @@ function ChannelRow({ channel, isHere, onOpen }: { channel: Channel; isHere: boo
               failed {ago(last_failure.at)} ago: {last_failure.why}
             </span>
           )}
-        </span>
-      </span>
+        </>
+      }
+    >
       {maySteer() ? (
         <span class="row-end">
           <button type="button" class="button" onClick={() => void test(channel)}>
@@ -157,7 +160,7 @@ function ChannelRow({ channel, isHere, onOpen }: { channel: Channel; isHere: boo
           </button>
         </span>
       ) : null}
-    </div>
+    </Row>
   );
 }
 

@@ -1,9 +1,12 @@
 import type { ThreadEvent } from '@parley/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import { attempt } from '../data/actions.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
+import { plainWords, plural } from '../words.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
+import { mentionAt, namesFor, withMention } from './mention.ts';
 
 interface ComposerProps {
   log: ThreadLog;
@@ -25,12 +28,27 @@ export function Composer({ log, participants, shut, replyTo, onReplied }: Compos
     else localStorage.setItem(place, next);
     set(next);
   };
+  const [loading, load] = useState(0);
+  const [over, hover] = useState(false);
   const [picked, pick] = useState(0);
-  const word = /(?:^|\s)@([\w.:@-]*)$/.exec(text)?.[1];
+  const [caret, moveCaret] = useState(text.length);
+  /** Puts a text there at once, and the caret: whoever types on does not wait for the next picture. */
+  const put = (next: string, at: number): void => {
+    if (field.current !== null) field.current.value = next;
+    field.current?.setSelectionRange(at, at);
+    write(next);
+    moveCaret(at);
+  };
+  /** Where a name was begun that is to be none. */
+  const [waived, waive] = useState(-1);
+  const mention = mentionAt(text, caret);
   const names =
-    word === undefined
-      ? []
-      : participants.filter((name) => name.toLowerCase().startsWith(word.toLowerCase())).slice(0, 6);
+    mention === undefined || mention.start === waived ? [] : namesFor(mention.word, participants, 6);
+  const follow = (): void => {
+    const at = field.current?.selectionStart ?? 0;
+    if (at !== caret) pick(0);
+    moveCaret(at);
+  };
   useEffect(() => {
     const area = field.current;
     if (area === null) return;
@@ -40,22 +58,59 @@ export function Composer({ log, participants, shut, replyTo, onReplied }: Compos
   useEffect(() => {
     if (replyTo !== undefined) field.current?.focus();
   }, [replyTo]);
+  /** Keeps files with the hub and shows them in the text, where the caret stands. */
+  const add = (files: readonly File[]): void => {
+    for (const file of files) {
+      load((count) => count + 1);
+      attempt(async () => {
+        const { attach } = await import('./attach.ts');
+        const words = await attach(file);
+        const now = field.current?.value ?? '';
+        const at = field.current?.selectionEnd ?? now.length;
+        const before = `${now.slice(0, at)}${at === 0 || /\s$/.test(now.slice(0, at)) ? '' : '\n'}${words}\n`;
+        put(before + now.slice(at), before.length);
+      })
+        .finally(() => load((count) => count - 1))
+        .catch(() => {});
+    }
+  };
   const send = (): void => {
     const body = text.trim();
-    if (body === '') return;
+    if (body === '' || loading > 0) return;
     write('');
     onReplied();
     void log.say(body, replyTo?.id === undefined ? undefined : `msg_${replyTo.id}`);
   };
   const complete = (name: string): void => {
-    write(text.replace(/@[\w.:@-]*$/, `@${name} `));
-    pick(0);
+    if (mention === undefined) return;
+    const next = withMention(text, mention, name);
     field.current?.focus();
+    put(next.text, next.caret);
+    pick(0);
   };
   if (shut !== undefined) return <p class="composer composer-shut">{shut}</p>;
   return (
     <form
-      class="composer"
+      class={over ? 'composer composer-over' : 'composer'}
+      onDragOver={(event) => {
+        if (event.dataTransfer?.types.includes('Files') !== true) return;
+        event.preventDefault();
+        hover(true);
+      }}
+      onDragLeave={() => hover(false)}
+      onDrop={(event) => {
+        hover(false);
+        const files = [...(event.dataTransfer?.files ?? [])];
+        if (files.length === 0) return;
+        event.preventDefault();
+        add(files);
+      }}
+      onPaste={(event) => {
+        const files = [...(event.clipboardData?.files ?? [])];
+        if (files.length === 0) return;
+        event.preventDefault();
+        add(files);
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -66,7 +121,7 @@ export function Composer({ log, participants, shut, replyTo, onReplied }: Compos
           <Icon name="reply" size={16} />
           <span>
             Reply to <b>{replyTo.from}</b>{' '}
-            {typeof replyTo.content === 'string' ? replyTo.content.slice(0, 120) : ''}
+            {typeof replyTo.content === 'string' ? plainWords(replyTo.content).slice(0, 120) : ''}
           </span>
           <button type="button" class="button-quiet icon-button" aria-label="No reply" onClick={onReplied}>
             <Icon name="cross" size={16} />
@@ -88,27 +143,56 @@ export function Composer({ log, participants, shut, replyTo, onReplied }: Compos
           ))}
         </ul>
       )}
+      {loading === 0 ? null : (
+        <p class="meta composer-loading" role="status">
+          {plural(loading, 'file')} on the way
+        </p>
+      )}
       <div class="composer-line">
+        <label class="button-quiet icon-button attach">
+          <Icon name="clip" />
+          <span class="sr">Add a file</span>
+          <input
+            type="file"
+            multiple
+            onChange={(event) => {
+              add([...(event.currentTarget.files ?? [])]);
+              event.currentTarget.value = '';
+            }}
+          />
+        </label>
         <textarea
           ref={field}
           rows={1}
+          dir="auto"
           value={text}
           aria-label="Message"
           placeholder="Message everyone, or @name"
           enterkeyhint="send"
           data-composer
-          onInput={(event) => write(event.currentTarget.value)}
+          onInput={(event) => {
+            write(event.currentTarget.value);
+            pick(0);
+            moveCaret(event.currentTarget.selectionStart);
+          }}
+          onKeyUp={follow}
+          onClick={follow}
           onKeyDown={(event) => {
             const chosen = names[picked];
+            // A word that is still being put together, and a new line, are nobody's wish to send.
+            if (event.isComposing || (event.key === 'Enter' && event.shiftKey)) return;
             if (chosen !== undefined && (event.key === 'Tab' || event.key === 'Enter')) {
               event.preventDefault();
               complete(chosen);
             } else if (names.length > 0 && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
               event.preventDefault();
               pick((picked + (event.key === 'ArrowDown' ? 1 : names.length - 1)) % names.length);
-            } else if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+            } else if (event.key === 'Enter') {
               event.preventDefault();
               send();
+            } else if (event.key === 'Escape' && mention !== undefined && names.length > 0) {
+              event.preventDefault();
+              waive(mention.start);
             } else if (event.key === 'Escape') {
               event.currentTarget.blur();
               onReplied();
@@ -119,7 +203,7 @@ export function Composer({ log, participants, shut, replyTo, onReplied }: Compos
           type="submit"
           class="button-primary icon-button"
           aria-label="Send"
-          disabled={text.trim() === ''}
+          disabled={text.trim() === '' || loading > 0}
         >
           <Icon name="send" />
         </button>

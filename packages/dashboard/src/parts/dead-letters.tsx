@@ -54,14 +54,14 @@ export function DeadLetters() {
     work(true);
     await attempt(async () => {
       const answer = await call('redrive_deliveries', { delivery_ids: ids, idempotency_key: newKey() });
-      const told = new Map(answer.deliveries.map((one) => [one.delivery_id, one] as const));
+      const reported = new Map(answer.deliveries.map((one) => [one.delivery_id, one] as const));
       // How it stands comes with what was done: what has just gone back in line is not called given up again.
       set((known = []) =>
-        known.map((one) => ({ ...one, status: told.get(one.delivery_id)?.status ?? one.status })),
+        known.map((one) => ({ ...one, status: reported.get(one.delivery_id)?.status ?? one.status })),
       );
-      tell((known) => new Map([...known, ...told]));
+      tell((known) => new Map([...known, ...reported]));
       await Promise.all(
-        [...told.values()].filter(({ status }) => status !== 'dead').map((one) => look(one.delivery_id)),
+        [...reported.values()].filter(({ status }) => status !== 'dead').map((one) => look(one.delivery_id)),
       );
     });
     work(false);

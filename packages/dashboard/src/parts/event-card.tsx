@@ -1,5 +1,6 @@
 import type { ThreadEvent } from '@parley/protocol';
 
+import type { OnComment } from './diff-view.tsx';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
 import { reportedAs } from '../words.ts';
@@ -24,7 +25,7 @@ const FACES: Record<string, { icon: IconName; label: string; tone: string }> = {
 };
 
 /** Something reported rather than said: what kind, about what, and in which words. */
-export function EventCard({ event }: { event: ThreadEvent }) {
+export function EventCard({ event, onComment }: { event: ThreadEvent; onComment?: OnComment | undefined }) {
   const metadata = event.meta.metadata ?? {};
   const name = event.type === 'message' ? reportedAs(event) : event.type;
   const { icon, label, tone } = FACES[name] ?? {
@@ -61,7 +62,7 @@ export function EventCard({ event }: { event: ThreadEvent }) {
           {line === undefined ? '' : `:${line}`}
         </p>
       )}
-      <Text text={String(event.content)} />
+      <Text text={String(event.content)} onComment={onComment} />
     </div>
   );
 }

@@ -1,10 +1,12 @@
 import type { ThreadEvent } from '@parley/protocol';
 
+import { maySteer } from '../data/actions.ts';
 import { asks, me, threads } from '../data/state.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
 import { clockTime, dayName, fullTime } from '../time.ts';
-import { reportedAs } from '../words.ts';
+import { plainWords, reportedAs } from '../words.ts';
 import { Avatar } from './avatar.tsx';
+import { CallLine } from './call-line.tsx';
 import { EventCard } from './event-card.tsx';
 import { Icon } from './icon.tsx';
 import { describe } from './system-words.ts';
@@ -59,6 +61,11 @@ function Spoken({
   onActions: (event: ThreadEvent) => void;
 }) {
   const { from, to, ts, meta, content, type } = event;
+  // What the log knows beside the event (the message it answers, that it called nobody) may come after it.
+  void log.version.value;
+  const onComment = maySteer()
+    ? (text: string) => void log.say(text, event.id === undefined ? undefined : `msg_${event.id}`)
+    : undefined;
   const answered = meta.reply_to === undefined ? undefined : log.byId(meta.reply_to);
   return (
     <article
@@ -84,14 +91,17 @@ function Spoken({
         {answered === undefined ? null : (
           <a class="quoted-line" href={`/t/${event.thread}/${answered.meta.seq ?? 0}`}>
             <Icon name="reply" size={16} /> <b>{answered.from}</b>{' '}
-            <span>{typeof answered.content === 'string' ? answered.content.slice(0, 140) : ''}</span>
+            <span dir="auto">
+              {typeof answered.content === 'string' ? plainWords(answered.content).slice(0, 140) : ''}
+            </span>
           </a>
         )}
         {type === 'message' && reportedAs(event) === '' ? (
-          <Text text={String(content)} />
+          <Text text={String(content)} onComment={onComment} />
         ) : (
-          <EventCard event={event} />
+          <EventCard event={event} onComment={onComment} />
         )}
+        <CallLine event={event} calledNobody={log.calledNobody.has(meta.seq ?? 0)} />
       </div>
       <button
         type="button"

@@ -88,7 +88,7 @@ export function ServiceLevels() {
 }
 
 function Levels({ slo }: { slo: Slo }) {
-  const { error_budget, ack, dead_letters, requests, failures, by_code } = slo;
+  const { error_budget, ack, dead_letters, jobs, requests, failures, by_code } = slo;
   const codes = Object.entries(by_code).toSorted(([, a], [, b]) => b - a);
   return (
     <>
@@ -118,6 +118,14 @@ function Levels({ slo }: { slo: Slo }) {
           note={`${percent(dead_letters.rate, 2)} of at most ${percent(dead_letters.target, 2)}`}
           href="/log?f=dead"
         />
+        {jobs.p95_past_eta_ms === null ? null : (
+          <Figure
+            name="Jobs past their time, p95"
+            value={`${jobs.p95_past_eta_ms.toLocaleString()} ms`}
+            ok={jobs.ok}
+            note={`promised ${jobs.target_ms.toLocaleString()} ms`}
+          />
+        )}
       </div>
       {codes.length === 0 ? null : (
         <p class="meta">

@@ -1,10 +1,11 @@
-import { signal } from '@preact/signals';
+import { keysOf } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
 import { call, newKey } from '../data/api.ts';
 import { conversations, fleet, me, typed } from '../data/state.ts';
 import { go } from '../router.ts';
+import { isFirstTime, keepSteps } from './steps-open.ts';
 import { CodeLine } from './code-line.tsx';
 import { Icon } from './icon.tsx';
 import { PairSheet } from './pair-sheet.tsx';
@@ -17,16 +18,7 @@ const CLIENTS = {
 
 type ClientName = keyof typeof CLIENTS;
 
-const KEPT = 'first-steps';
 const LOOK_MS = 3_000;
-
-/** True from the moment they were first shown on this device until somebody puts them away. */
-export const stepsOpen = signal(localStorage.getItem(KEPT) === 'open');
-
-function keep(open: boolean): void {
-  localStorage.setItem(KEPT, open ? 'open' : 'over');
-  stepsOpen.value = open;
-}
 
 /** The way from an empty hub to the first answer; each step turns green by itself when it is done. */
 export function FirstSteps() {
@@ -38,7 +30,7 @@ export function FirstSteps() {
   const talked = conversations.value[0];
   const done = connected !== undefined && talked !== undefined && further !== undefined;
   useEffect(() => {
-    if (localStorage.getItem(KEPT) === null) keep(true);
+    if (isFirstTime()) keepSteps(true);
   }, []);
   useEffect(() => {
     if (further !== undefined) pair(false);
@@ -50,7 +42,7 @@ export function FirstSteps() {
           {done ? 'All three are done.' : 'Three steps, and your agents talk where you can see it.'}
         </p>
         {connected === undefined ? null : (
-          <button type="button" class="button" onClick={() => keep(false)}>
+          <button type="button" class="button" onClick={() => keepSteps(false)}>
             {done ? 'Done' : 'Hide'}
           </button>
         )}
@@ -63,7 +55,7 @@ export function FirstSteps() {
           note={connected === undefined ? undefined : `${connected.agent_id} is here.`}
         >
           <div class="segments" role="tablist" aria-label="Which agent">
-            {(Object.keys(CLIENTS) as ClientName[]).map((name) => (
+            {keysOf(CLIENTS).map((name) => (
               <button
                 key={name}
                 type="button"
@@ -79,10 +71,9 @@ export function FirstSteps() {
             text={typed(CLIENTS[client]) + (workspace === 'default' ? '' : ` --workspace ${workspace}`)}
           />
           <p class="meta">
-            Run it in a terminal
-            {me.value?.command.startsWith('npx ') === true ? ' in the folder of Parley' : ''}, then start the
-            agent{client === 'Anything else' ? ' with what it prints' : ''}. This step turns green when the
-            hub hears of it.
+            Run it in a terminal, then start the agent
+            {client === 'Anything else' ? ' with what it prints' : ''}. This step turns green when the hub
+            hears of it.
           </p>
         </Step>
         <Step

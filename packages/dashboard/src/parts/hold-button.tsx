@@ -6,11 +6,13 @@ const HOLD_MS = 1_000;
 /** A button for what must not happen by mistake: it acts when it was held for a second, by finger, mouse or key. */
 export function HoldButton({
   children,
-  disabled,
+  disabled = false,
+  look = 'button-danger button-wide',
   onHeld,
 }: {
   children: ComponentChildren;
-  disabled: boolean;
+  disabled?: boolean;
+  look?: string;
   onHeld: () => void;
 }) {
   const [held, hold] = useState(false);
@@ -33,7 +35,7 @@ export function HoldButton({
   return (
     <button
       type="button"
-      class={held ? 'button-danger button-wide hold hold-held' : 'button-danger button-wide hold'}
+      class={`${look} hold${held ? ' hold-held' : ''}`}
       disabled={disabled}
       onPointerDown={begin}
       onPointerUp={release}

@@ -4,12 +4,15 @@ import type { ComponentType, Ref } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { VList as ReactVList, type VListHandle } from 'virtua';
 
+import { maySteer } from '../data/actions.ts';
 import { markRead } from '../data/replica.ts';
+import { createSeen, rowsInView } from '../data/seen.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
 import { plural } from '../words.ts';
 import { EventRow } from './event-row.tsx';
 import { Icon } from './icon.tsx';
 import { PendingRow } from './pending-row.tsx';
+import { isLookedAt, isOwn, ofOthers, onLook, shownRows } from './shown-rows.ts';
 
 interface VListProps {
   ref: Ref<VListHandle>;
@@ -20,7 +23,7 @@ interface VListProps {
   [name: string]: unknown;
 }
 
-/** The list is written for React; Preact stands in for it in the bundle. */
+// The list is written for React; Preact stands in for it in the bundle.
 const VList = ReactVList as unknown as ComponentType<VListProps>;
 
 /** Nearer to the end than this, the list follows what comes. */
@@ -32,8 +35,14 @@ const BACKLOG = 200;
 /** Rows that are fetched beyond those in sight. */
 const MARGIN = 40;
 
+/** So much of the screen stays above what is new, for where it follows on. */
+const ABOVE = 0.25;
+
 /** By then the list is where it was sent. */
 const ARRIVE_MS = 300;
+
+/** By then a row that was added has its size. */
+const DRAWN_MS = 100;
 
 interface ListProps {
   log: ThreadLog;
@@ -46,22 +55,26 @@ interface ListProps {
 
 /** A thread from its first entry to its last: only the rows in sight are there, and the place never jumps. */
 export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
+  const frame = useRef<HTMLDivElement>(null);
   const list = useRef<VListHandle>(null);
   const atEnd = useRef(true);
-  const seen = useRef(readUpTo);
+  const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   /** The row that the list is on its way to; what it passes meanwhile is not in sight. */
   const heading = useRef<number | undefined>(undefined);
+  const [seen] = useState(() => createSeen(readUpTo, (seq) => isOwn(log, seq)));
   const [ready, begin] = useState(false);
-  const [behind, fall] = useState(0);
+  const [below, setBelow] = useState(0);
+  const [above, setAbove] = useState(0);
   void log.version.value;
   const last = log.last.value;
   const pending = log.pending.value;
   const total = useComputed(() => log.last.value + 1 + log.pending.value.length).value;
-  const firstNew = readUpTo < last ? readUpTo + 1 : undefined;
-  const [firstUnread] = useState(last - readUpTo <= BACKLOG ? firstNew : undefined);
+  const [opensAt] = useState(readUpTo < last && last - readUpTo <= BACKLOG ? readUpTo + 1 : undefined);
+  let firstNew = readUpTo + 1;
+  while (isOwn(log, firstNew)) firstNew++;
 
   useEffect(() => {
-    const start = wanted ?? firstUnread ?? last;
+    const start = wanted ?? opensAt ?? last;
     let gone = false;
     void log.ensure(start - MARGIN, Math.min(last, start + MARGIN)).finally(() => {
       if (!gone) begin(true);
@@ -73,10 +86,11 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
 
   useLayoutEffect(() => {
     if (!ready) return undefined;
-    const start = wanted ?? firstUnread;
+    const start = wanted ?? opensAt;
     atEnd.current = start === undefined;
     heading.current = start ?? total - 1;
-    list.current?.scrollToIndex(heading.current, { align: start === undefined ? 'end' : 'center' });
+    if (start === undefined) follow();
+    else goTo(start);
     const arrived = setTimeout(() => {
       heading.current = undefined;
       look(list.current?.scrollOffset ?? 0);
@@ -87,9 +101,35 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
   useLayoutEffect(() => {
     if (!ready) return;
     if (atEnd.current || pending.some(({ seq, failed }) => seq === undefined && failed === undefined))
-      list.current?.scrollToIndex(total - 1, { align: 'end' });
+      follow();
     look(list.current?.scrollOffset ?? 0);
   }, [total, last, ready]);
+
+  useEffect(() => {
+    const stop = onLook(note);
+    return () => {
+      stop();
+      clearTimeout(later.current);
+    };
+  }, []);
+
+  /** Shows a row with a little of what came before it. */
+  function goTo(index: number): void {
+    const room = list.current?.viewportSize ?? 0;
+    list.current?.scrollToIndex(index, { align: 'start', offset: -room * ABOVE });
+  }
+
+  /** Shows the last row: its end, or where it begins when it is longer than the screen. */
+  function follow(): void {
+    const end = log.last.peek() + log.pending.peek().length;
+    list.current?.scrollToIndex(end, { align: 'end' });
+    // How long it is shows once it is there.
+    setTimeout(() => {
+      const handle = list.current;
+      if (handle === null || !atEnd.current || handle.getItemSize(end) <= handle.viewportSize) return;
+      handle.scrollToIndex(end, { align: 'start' });
+    }, DRAWN_MS);
+  }
 
   /** Fetches what is in sight, and notes how far the person has come. */
   function look(offset: number): void {
@@ -100,23 +140,27 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
     if (heading.current !== undefined && (heading.current < first || heading.current > final)) return;
     atEnd.current = handle.scrollSize - offset - handle.viewportSize < AT_END_PX;
     void log.ensure(first - MARGIN, Math.min(log.last.peek(), final + MARGIN)).catch(() => {});
-    const reached = Math.min(log.last.peek(), atEnd.current ? log.last.peek() : final);
-    if (reached > seen.current && !document.hidden) {
-      seen.current = reached;
-      markRead(log.id, reached);
-    }
-    fall(atEnd.current ? 0 : Math.max(0, log.last.peek() - reached));
+    note();
   }
 
-  useEffect(() => {
-    const shown = (): void => look(list.current?.scrollOffset ?? 0);
-    document.addEventListener('visibilitychange', shown);
-    return () => document.removeEventListener('visibilitychange', shown);
-  }, []);
+  /** Notes which rows stand on the screen, and looks again when one of them has stood there for a moment. */
+  function note(): void {
+    clearTimeout(later.current);
+    const end = log.last.peek();
+    const { rows, view } = shownRows(frame.current);
+    const inView = rowsInView(rows, view);
+    const next = seen.look(isLookedAt() ? inView : [], performance.now());
+    if (next !== undefined) later.current = setTimeout(note, next);
+    const reached = Math.min(seen.reached(), end);
+    markRead(log.id, reached, ofOthers(log, reached + 1, end));
+    const top = rows.find((row) => row.bottom > view.top + 1)?.seq ?? 0;
+    setBelow(inView.length === 0 ? 0 : Math.max(0, end - (inView.at(-1) ?? end)));
+    setAbove(reached + 1 < top ? ofOthers(log, reached + 1, top - 1) : 0);
+  }
 
   if (!ready) return <div class="messages" aria-busy="true" />;
   return (
-    <div class="messages">
+    <div class="messages" ref={frame}>
       <VList
         ref={list}
         class="message-scroll"
@@ -146,18 +190,40 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
           );
         }}
       </VList>
-      {behind > 0 ? (
-        <button
-          type="button"
-          class="latest"
-          onClick={() => {
-            atEnd.current = true;
-            list.current?.scrollToIndex(total - 1, { align: 'end' });
-          }}
-        >
-          <Icon name="down" size={16} /> {plural(behind, 'more message')}
-        </button>
+      {above > 0 ? (
+        <div class="jump jump-up">
+          <button type="button" onClick={() => goTo(seen.reached() + 1)}>
+            <Icon name="up" size={16} /> {above.toLocaleString()} unread above
+          </button>
+          {maySteer() ? (
+            <button type="button" onClick={() => pass()}>
+              <Icon name="check" size={16} /> Mark as read
+            </button>
+          ) : null}
+        </div>
+      ) : null}
+      {below > 0 ? (
+        <div class="jump jump-down">
+          <button
+            type="button"
+            onClick={() => {
+              atEnd.current = true;
+              follow();
+            }}
+          >
+            <Icon name="down" size={16} /> {plural(below, 'more message')}
+          </button>
+        </div>
       ) : null}
     </div>
   );
+
+  /** The person says that what stands above need not be read. */
+  function pass(): void {
+    const { rows, view } = shownRows(frame.current);
+    seen.pass((rowsInView(rows, view)[0] ?? 1) - 1);
+    note();
+    const reached = seen.reached();
+    markRead(log.id, reached, ofOthers(log, reached + 1, log.last.peek()));
+  }
 }

@@ -10,6 +10,18 @@ import { Sheet } from './sheet.tsx';
 
 type Evidence = OutputOf<'get_message_evidence'>;
 
+/** How a wake for the message went, and why not. */
+function wokenWords({ agent_id, result, door, why, passed }: Evidence['woken'][number]): string {
+  const plain = (word: string): string => word.replaceAll('_', ' ');
+  const tried = passed.filter(({ reason }) => reason !== 'not_configured');
+  const past = tried.map((one) => `${plain(one.door)}: ${plain(one.reason)}`).join('; ');
+  const reason = [why === undefined ? '' : plain(why), past].filter((part) => part !== '').join('; ');
+  const because = reason === '' ? '' : ` (${reason})`;
+  if (result === 'delivered') return `${agent_id} was woken${door === undefined ? '' : ` by ${plain(door)}`}`;
+  if (result === 'skipped' || result === 'failed') return `${agent_id} was not woken${because}`;
+  return `${agent_id} is being woken: ${plain(result)}${because}`;
+}
+
 const WAYS: Record<string, string> = {
   read: 'fetched',
   wait: 'waited for',
@@ -71,12 +83,27 @@ export function MessageSheet({
             Accepted from {evidence.accepted.by} at {fullTime(evidence.accepted.at)}
           </li>
           <li class="step-done">Durable as entry {evidence.durable.seq}</li>
-          {evidence.invoked.length === 0 ? null : (
-            <li class="step-done">Calls upon {evidence.invoked.join(', ')}</li>
+          {evidence.called.length === 0 ? null : (
+            <li class="step-done">Calls {evidence.called.join(', ')}</li>
           )}
+          {evidence.not_called.map(({ agent, hint }) => (
+            <li key={`call ${agent}`}>
+              {agent} was not called: {hint}
+            </li>
+          ))}
           {evidence.offered.map(({ agent_id, how, by }) => (
             <li key={`${agent_id} ${how}`} class="step-done">
               {agent_id}: {WAYS[how] ?? how} by {clockTime(by)}
+            </li>
+          ))}
+          {evidence.woken.map((wake) => (
+            <li key={wake.trigger_id} class={wake.result === 'delivered' ? 'step-done' : ''}>
+              {wokenWords(wake)} at {clockTime(wake.at)}
+            </li>
+          ))}
+          {evidence.not_woken.map(({ agent, hint }) => (
+            <li key={`wake ${agent}`}>
+              {agent} was not woken: {hint}
             </li>
           ))}
           {evidence.read.map(({ agent_id, at }) => (

@@ -1,4 +1,5 @@
-import { line, me, openAsks, unreadThreads } from '../data/state.ts';
+import { line, me, openAsks } from '../data/state.ts';
+import { threadCounts } from '../data/thread-pages.ts';
 import { place } from '../router.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Mark } from './mark.tsx';
@@ -26,7 +27,10 @@ export const PLACES: readonly Goal[] = [
 /** The way between the pages, with what waits there. */
 export function Nav() {
   const { page } = place.value;
-  const counts: Record<string, number> = { '/now': openAsks.value, '/threads': unreadThreads.value.length };
+  const counts: Record<string, number> = {
+    '/now': openAsks.value,
+    '/threads': threadCounts.value?.unread ?? 0,
+  };
   return (
     <nav class="nav" aria-label="Pages">
       <a class="nav-home" href="/now" aria-label="Parley, to what needs you">

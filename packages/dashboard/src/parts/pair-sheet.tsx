@@ -2,6 +2,7 @@ import type { OutputOf } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import { call, newKey, wordsOf } from '../data/api.ts';
+import { typed } from '../data/state.ts';
 import { left } from '../time.ts';
 import { Sheet } from './sheet.tsx';
 
@@ -21,6 +22,8 @@ export function PairSheet({ onClose }: { onClose: () => void }) {
       async (answer) => {
         if (gone) return;
         set(answer);
+        // A camera elsewhere would look for the hub on its own machine.
+        if (isLoopback(new URL(addressOf(answer)).hostname)) return;
         const { encode } = await import('uqr');
         draw(toPath(encode(`${addressOf(answer)}/#k=${answer.key}`, { border: 0 }).data));
       },
@@ -34,9 +37,15 @@ export function PairSheet({ onClose }: { onClose: () => void }) {
     <Sheet title="Sign in another device" onClose={onClose}>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       <div class="pair">
-        <div class="pair-picture">{picture === undefined ? null : <Picture path={picture} />}</div>
+        {picture === undefined ? null : (
+          <div class="pair-picture">
+            <Picture path={picture} />
+          </div>
+        )}
         <div class="pair-words">
-          <p>Point its camera at the picture, or open</p>
+          <p>
+            {picture === undefined ? 'On this machine, open' : 'Point its camera at the picture, or open'}
+          </p>
           <p class="mono pair-address">{addressOf(paired)}</p>
           <p>and type</p>
           <p class="pair-code">{paired?.code ?? '····-····'}</p>
@@ -54,9 +63,8 @@ export function PairSheet({ onClose }: { onClose: () => void }) {
       </label>
       {isLoopback(new URL(addressOf(paired)).hostname) ? (
         <p class="note">
-          This address leads to this machine alone. For a tablet, put TLS before the hub (a tunnel such as
-          Tailscale or Cloudflare will do) and name it in <code>http.allowed_hosts</code> and{' '}
-          <code>http.allowed_origins</code>.
+          This address leads to this machine alone. For a tablet, start the hub with{' '}
+          <code>{typed('serve --lan')}</code>, or put TLS before it (Tailscale, Caddy): docs/remote.md.
         </p>
       ) : null}
     </Sheet>

@@ -1,79 +1,74 @@
-import { useState } from 'preact/hooks';
+import type { OutputOf } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
 
-import { conversations, fleet } from '../data/state.ts';
+import { call } from '../data/api.ts';
+import { conversations } from '../data/state.ts';
+import { findTitles } from '../data/thread-pages.ts';
 import { go } from '../router.ts';
 import { Avatar } from './avatar.tsx';
-import { Icon, type IconName } from './icon.tsx';
-import { PLACES } from './nav.tsx';
+import { Icon } from './icon.tsx';
+import { actionGoals, agentGoals, documentGoal, type Goal, pageGoals, threadGoal } from './palette-goals.ts';
 import { Sheet } from './sheet.tsx';
 
-interface Goal {
-  path: string;
-  label: string;
-  what: string;
-  icon?: IconName;
-  name?: string;
-}
+const SHOWN = 12;
+const EACH = 6;
+const PAUSE_MS = 120;
 
-const SHOWN = 9;
+type Passage = OutputOf<'query_knowledge'>['context'][number];
 
-/** Jumps to a page, a thread or an agent by a few letters of its name. */
+/** Goes to a page, a thread, an agent or a document by a few letters of its name, or does something at once. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, type] = useState('');
   const [at, move] = useState(0);
+  const documents = useFound(text.trim());
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const goals: Goal[] = [
-    ...PLACES.map(({ path, word, icon }) => ({ path, label: word, what: 'page', icon })),
-    ...conversations.value.map(({ thread_id, title }) => ({
-      path: `/t/${thread_id}`,
-      label: title,
-      what: 'thread',
-      icon: 'threads' as const,
-    })),
-    ...fleet.value.map(({ agent_id }) => ({
-      path: `/agents/${encodeURIComponent(agent_id)}`,
-      label: agent_id,
-      what: 'agent',
-      name: agent_id,
-    })),
-    ...(text.trim() === ''
-      ? []
+  const named = ({ label }: Goal): boolean => words.every((word) => label.toLowerCase().includes(word));
+  const some = (goals: readonly Goal[], limit = EACH): Goal[] => goals.filter(named).slice(0, limit);
+  const shown: Goal[] =
+    words.length === 0
+      ? [...pageGoals(), ...actionGoals().slice(0, 5)]
       : [
-          {
-            path: `/search?q=${encodeURIComponent(text.trim())}`,
+          ...some(pageGoals()),
+          ...some(agentGoals()),
+          ...some(conversations.value.map(threadGoal)),
+          ...some(actionGoals(), 4),
+          ...documents.map(({ document_id, heading_path: [title = 'A document'] }) =>
+            documentGoal({ document_id, title }),
+          ),
+        ]
+          .slice(0, SHOWN)
+          .concat({
+            key: 'search',
             label: `Search for “${text.trim()}”`,
             what: 'search',
-            icon: 'search' as const,
-          },
-        ]),
-  ];
-  const shown = goals
-    .filter(
-      ({ label, what }) => what === 'search' || words.every((word) => label.toLowerCase().includes(word)),
-    )
-    .slice(0, SHOWN);
+            icon: 'search',
+            run: () => go(`/search?q=${encodeURIComponent(text.trim())}`),
+          });
+  useEffect(() => {
+    document.getElementById(`goal-${at}`)?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
   const choose = (goal: Goal | undefined): void => {
     onClose();
-    if (goal !== undefined) go(goal.path);
+    goal?.run();
   };
   return (
     <Sheet title="Jump to" onClose={onClose}>
       <input
         class="palette-field"
         value={text}
-        aria-label="Page, thread or agent"
+        aria-label="Page, thread, agent, document or action"
         role="combobox"
         aria-expanded="true"
         aria-controls="goals"
         aria-activedescendant={`goal-${at}`}
-        placeholder="Page, thread or agent"
+        placeholder="Page, thread, agent, document or action"
         autofocus
         onInput={(event) => {
           type(event.currentTarget.value);
           move(0);
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') {
+          if (event.key === 'Enter' && !event.isComposing) {
             event.preventDefault();
             choose(shown[at]);
           } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
@@ -85,7 +80,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <ul class="goals" id="goals" role="listbox" aria-label="Where to">
         {shown.map((goal, i) => (
           <li
-            key={goal.path}
+            key={goal.key}
             id={`goal-${i}`}
             role="option"
             aria-selected={i === at}
@@ -103,4 +98,28 @@ export function Palette({ onClose }: { onClose: () => void }) {
       </ul>
     </Sheet>
   );
+}
+
+/** What the hub finds once the typing pauses: threads join those that are known, documents come back. */
+function useFound(text: string): Passage[] {
+  const [found, set] = useState<Passage[]>([]);
+  useEffect(() => {
+    let gone = false;
+    if (text === '') return set([]);
+    const timer = setTimeout(() => {
+      void findTitles(text.slice(0, 200), EACH).catch(() => {});
+      call('query_knowledge', { query: text, top_k: EACH }).then(
+        ({ context }) => {
+          const byId = new Map(context.map((passage) => [passage.document_id, passage]));
+          if (!gone) set([...byId.values()]);
+        },
+        () => {},
+      );
+    }, PAUSE_MS);
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return found;
 }

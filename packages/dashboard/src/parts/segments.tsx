@@ -27,10 +27,14 @@ export function Segments({
           key={key}
           type="button"
           aria-pressed={key === value}
-          onClick={() => go(key === '' ? path : `${path}?f=${key}`, 'replace')}
+          onClick={() =>
+            go(key === '' ? path : `${path}${path.includes('?') ? '&' : '?'}f=${key}`, 'replace')
+          }
         >
           {word}
-          {count === undefined || count === 0 ? null : <span class="segment-count">{count}</span>}
+          {count === undefined || count === 0 ? null : (
+            <span class="segment-count">{count.toLocaleString()}</span>
+          )}
         </button>
       ))}
     </div>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 import { Icon } from './icon.tsx';
 
@@ -15,7 +15,8 @@ interface SheetProps {
 export function Sheet({ title, onClose, children, wide = false }: SheetProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Open before it is drawn: whoever sees it can close it by a key.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {
@@ -27,6 +28,8 @@ export function Sheet({ title, onClose, children, wide = false }: SheetProps) {
       ref={dialog}
       class={wide ? 'sheet sheet-wide' : 'sheet'}
       aria-labelledby={id}
+      // Escape is told of before the browser says that it is closed: the next key may come in between.
+      onCancel={onClose}
       onClose={onClose}
       onClick={(event) => {
         if (event.target === dialog.current) dialog.current?.close();

@@ -1,8 +1,16 @@
 /** A piece of a text with the words that were looked for made plain. */
 export function Snippet({ text, query }: { text: string; query: string }) {
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
-  // Where a word begins: what was looked for is not a part of another word.
-  const begins = '(?<![\\p{L}\\p{N}_])';
-  const parts = words.length === 0 ? [text] : text.split(new RegExp(`${begins}(${words.join('|')})`, 'giu'));
-  return <>{parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}</>;
+  if (words.length === 0) return <>{text}</>;
+  const asked = new RegExp(`^(?:${words.join('|')})`, 'iu');
+  // Word by word: what was looked for is where one begins, not a part of it.
+  return (
+    <>
+      {text.split(/([\p{L}\p{N}_]+)/u).map((part, i) => {
+        const [found = ''] = (i % 2 === 1 && asked.exec(part)) || [];
+        if (found === '') return part;
+        return [<mark key={i}>{found}</mark>, part.slice(found.length)];
+      })}
+    </>
+  );
 }

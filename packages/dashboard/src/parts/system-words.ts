@@ -1,4 +1,4 @@
-import type { ThreadEvent } from '@parley/protocol';
+import { type ThreadEvent, fieldsOf } from '@parley/protocol';
 
 import type { IconName } from './icon.tsx';
 
@@ -11,7 +11,7 @@ interface Told {
   document?: string;
 }
 
-type Words = (who: string, told: never) => Told;
+type Words = (who: string, reported: never) => Told;
 
 const plain = (icon: IconName, text: string): Told => ({ icon, text, tone: 'plain' });
 
@@ -79,12 +79,12 @@ const WORDS: Record<string, Words> = {
           'info',
           verdict?.decision === 'withdrawn' ? `${who} no longer needs an answer` : `${who} has the answer`,
         ),
-  'document.created': (who, told: DocumentTold) => aboutDocument(who, 'wrote', told),
-  'document.updated': (who, told: DocumentTold) => aboutDocument(who, 'changed', told),
-  'document.moved': (who, told: DocumentTold) => aboutDocument(who, 'moved', told),
-  'document.deleted': (who, told: DocumentTold) => aboutDocument(who, 'deleted', told),
-  'document.restored': (who, told: DocumentTold) => aboutDocument(who, 'restored', told),
-  'document.reverted': (who, told: DocumentTold) => aboutDocument(who, 'brought back an older', told),
+  'document.created': (who, reported: DocumentTold) => aboutDocument(who, 'wrote', reported),
+  'document.updated': (who, reported: DocumentTold) => aboutDocument(who, 'changed', reported),
+  'document.moved': (who, reported: DocumentTold) => aboutDocument(who, 'moved', reported),
+  'document.deleted': (who, reported: DocumentTold) => aboutDocument(who, 'deleted', reported),
+  'document.restored': (who, reported: DocumentTold) => aboutDocument(who, 'restored', reported),
+  'document.reverted': (who, reported: DocumentTold) => aboutDocument(who, 'brought back an older', reported),
   'agent.registered': (who) => plain('agents', `${who} registered`),
   'agent.command': (who, { command }: { command: string }) =>
     plain('bolt', `${who} sent the command ${command}`),
@@ -93,6 +93,9 @@ const WORDS: Record<string, Words> = {
     text: `${who} ${success ? 'did it' : 'could not do it'}`,
     tone: success ? 'good' : 'bad',
   }),
+  'agent.forgotten': (who, { of_agent }: { of_agent: string }) =>
+    plain('agents', `${who} took ${of_agent} off the list`),
+  'agent.error_dismissed': (who) => plain('check', `${who} dismissed its error`),
   'agent.wake': (who, { step = 'step', door }: { step?: string; door?: string }) =>
     plain('bell', `${who}: wake ${[step, door].filter(Boolean).join(', ').replaceAll('_', ' ')}`),
   'agent.quiet': (who, { quiet, of_agent }: { quiet: boolean; of_agent: string | null }) => {
@@ -101,13 +104,8 @@ const WORDS: Record<string, Words> = {
       ? plain('mute', `${who} left ${whom} alone`)
       : plain('bell', `${who} let ${whom} be woken again`);
   },
-  'agent.leave': (who, { what, command }: { what: string; command: string }) =>
-    plain(
-      'check',
-      what === 'given'
-        ? `${who} approved from now on: ${command}`
-        : `${who} took back the approval of ${command}`,
-    ),
+  'agent.approval_rule': aboutRule,
+  'agent.leave': aboutRule,
   'delivery.dead': (_who, { action, error }: DeliveryTold) => ({
     icon: 'warn',
     text: `${action} was given up${error === undefined ? '' : `: ${error.message}`}`,
@@ -136,16 +134,28 @@ const WORDS: Record<string, Words> = {
 /** An entry that nobody spoke, in words. */
 export function describe({ type, from, content }: ThreadEvent, self: string): Told {
   const who = from === self ? 'You' : from;
-  if (type === 'presence')
-    return plain('info', `${who}: ${(content as { transition?: string }).transition ?? 'present'}`);
-  const [[verb, told] = ['', undefined]] = Object.entries((content ?? {}) as Record<string, unknown>);
+  if (type === 'presence') {
+    const { transition } = fieldsOf(content);
+    return plain('info', `${who}: ${typeof transition === 'string' ? transition : 'present'}`);
+  }
+  const [[verb, reported] = ['', undefined]] = Object.entries<unknown>(fieldsOf(content));
   const words = WORDS[verb];
   return words === undefined
     ? plain('info', `${who}: ${verb.replaceAll(/[._]/g, ' ')}`)
-    : words(who, told as never);
+    : // Each verb has its own words for what it tells.
+      words(who, reported as never);
 }
 
 function spanOf(seconds: number): string {
   const [size, unit] = seconds % 3_600 === 0 ? [3_600, 'h'] : seconds % 60 === 0 ? [60, 'min'] : [1, 's'];
   return `${seconds / size} ${unit}`;
+}
+
+function aboutRule(who: string, { what, command }: { what: string; command: string }): Told {
+  return plain(
+    'check',
+    what === 'given'
+      ? `${who} approved from now on: ${command}`
+      : `${who} took back the approval of ${command}`,
+  );
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { maySteer } from '../data/actions.ts';
 import { call, wordsOf } from '../data/api.ts';
 import type { ThreadRow } from '../data/state.ts';
-import { plainTimes } from '../words.ts';
+import { plainTimes, plainWords } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { Invite, Participants } from './participants.tsx';
@@ -15,13 +15,13 @@ type Summary = OutputOf<'summarize_thread'>;
 /** What stands beside a thread: its people, what is open, its side channels. */
 export function ThreadPanel({ thread, onSide }: { thread: ThreadRow; onSide: () => void }) {
   const { thread_id, side_channels = [], side_of, last_seq } = thread;
-  const [told, set] = useState<{ of: string; summary: Summary | string } | undefined>();
+  const [reported, set] = useState<{ of: string; summary: Summary | string } | undefined>();
   const load = (): void => {
     const tell = (summary: Summary | string): void => set({ of: thread_id, summary });
     call('summarize_thread', { thread_id }).then(tell, (error: unknown) => tell(wordsOf(error)));
   };
   useSoon(load, 400, thread_id, last_seq);
-  const summary = told?.of === thread_id ? told.summary : undefined;
+  const summary = reported?.of === thread_id ? reported.summary : undefined;
   const known = typeof summary === 'object' ? summary : undefined;
   return (
     <div class="panel">
@@ -30,7 +30,9 @@ export function ThreadPanel({ thread, onSide }: { thread: ThreadRow; onSide: () 
         {maySteer() && thread.status !== 'closed' ? <Invite thread={thread} /> : null}
       </Section>
       <Section title="Summary">
-        <p class="summary">{typeof summary === 'string' ? summary : plainTimes(known?.summary ?? '')}</p>
+        <p class="summary">
+          {typeof summary === 'string' ? summary : plainTimes(plainWords(known?.summary ?? '', 'lines'))}
+        </p>
       </Section>
       {known === undefined || known.open_items.length === 0 ? null : (
         <Section title="Open" count={known.open_items.length}>
@@ -41,7 +43,7 @@ export function ThreadPanel({ thread, onSide }: { thread: ThreadRow; onSide: () 
                   <span class="meta">
                     {[item.kind, item.severity, item.by].filter((part) => part !== undefined).join(' · ')}
                   </span>
-                  {item.text}
+                  <bdi>{plainWords(item.text)}</bdi>
                 </a>
               </li>
             ))}
@@ -59,7 +61,7 @@ export function ThreadPanel({ thread, onSide }: { thread: ThreadRow; onSide: () 
             <Icon name="side" size={16} />
             <span>
               {side.title}
-              <span class="meta">{side.owner}</span>
+              <span class="meta">{side.closed_at === undefined ? side.owner : `${side.owner}, closed`}</span>
             </span>
           </a>
         ))}

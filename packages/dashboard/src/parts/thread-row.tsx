@@ -1,6 +1,6 @@
 import { previews, type ThreadRow as Row } from '../data/state.ts';
 import { ago } from '../time.ts';
-import { plural, STATUS_WORDS } from '../words.ts';
+import { plainWords, plural, STATUS_WORDS } from '../words.ts';
 import { Icon } from './icon.tsx';
 
 /** A thread in a list: how it stands, what was said last, when, and how much of it is new. */
@@ -19,7 +19,7 @@ export function ThreadRow({ thread, current = false }: { thread: Row; current?: 
       <span class="row-text">
         <span class="row-title">
           {side_of === undefined ? null : <Icon name="side" size={16} />}
-          <span>{title}</span>
+          <span dir="auto">{title}</span>
         </span>
         <span class="row-line">
           {status === 'active' && paused !== true ? null : (
@@ -32,7 +32,7 @@ export function ThreadRow({ thread, current = false }: { thread: Row; current?: 
             <span>{plural(thread.participants.length, 'participant')}</span>
           ) : (
             <span>
-              <b>{last.agent_id}</b> {last.text}
+              <b>{last.agent_id}</b> <bdi>{plainWords(last.text)}</bdi>
             </span>
           )}
         </span>

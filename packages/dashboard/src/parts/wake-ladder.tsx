@@ -3,7 +3,7 @@ import type { ThreadEvent } from '@parley/protocol';
 import { clockTime, fullTime } from '../time.ts';
 import { Section } from './page.tsx';
 
-interface Step {
+interface LadderStep {
   trigger_id: string;
   step?: string;
   door?: string;
@@ -16,7 +16,7 @@ interface Step {
 }
 
 /** What each step of a wake says. */
-const STEPS: Record<string, (step: Step) => string> = {
+const STEPS: Record<string, (step: LadderStep) => string> = {
   asked: ({ reason }) => `Asked for${reason === undefined ? '' : `: ${plain(reason)}`}`,
   forced: () => 'An operator insists',
   door_passed: ({ door, reason }) => `${plain(door)}: passed by, ${plain(reason)}`,
@@ -37,7 +37,7 @@ const DONE = new Set(['delivered', 'queued', 'ended', 'asked', 'forced']);
 export function WakeLadder({ events }: { events: readonly ThreadEvent[] }) {
   const steps = events
     .map((event) => ({ event, step: stepOf(event) }))
-    .filter((one): one is { event: ThreadEvent; step: Step } => one.step !== undefined);
+    .filter((one): one is { event: ThreadEvent; step: LadderStep } => one.step !== undefined);
   const last = steps[0]?.step.trigger_id;
   const ladder = steps.filter(({ step }) => step.trigger_id === last).toReversed();
   if (ladder.length === 0) return null;
@@ -57,8 +57,9 @@ export function WakeLadder({ events }: { events: readonly ThreadEvent[] }) {
   );
 }
 
-function stepOf({ type, content }: ThreadEvent): Step | undefined {
-  return type === 'control' ? (content as { 'agent.wake'?: Step } | null)?.['agent.wake'] : undefined;
+function stepOf({ type, content }: ThreadEvent): LadderStep | undefined {
+  // The hub tells by its contract.
+  return type === 'control' ? (content as { 'agent.wake'?: LadderStep } | null)?.['agent.wake'] : undefined;
 }
 
 function plain(word: string | undefined): string {

@@ -1,0 +1,76 @@
+import { type OutputOf, readAll } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { attempt, maySteer } from '../data/actions.ts';
+import { call, newKey, wordsOf } from '../data/api.ts';
+import { ago } from '../time.ts';
+import { plural } from '../words.ts';
+import { Section } from './page.tsx';
+import { Row } from './row.tsx';
+
+type ApprovalRule = OutputOf<'list_approval_rules'>['approval_rules'][number];
+
+/** What is approved without asking, and back to asking with one tap. */
+export function ApprovalRules() {
+  const [approval_rules, set] = useState<readonly ApprovalRule[]>([]);
+  const [failed, fail] = useState<string | undefined>();
+  const load = (): void => {
+    readAll(
+      (place) => call('list_approval_rules', place),
+      (page) => page.approval_rules,
+    ).then(set, (error: unknown) => fail(wordsOf(error)));
+  };
+  useEffect(() => {
+    load();
+    const timer = setInterval(load, 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <Section title="Approved without asking" count={approval_rules.length}>
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      {approval_rules.length === 0 ? (
+        <p class="meta">Nothing. A rule is made from a request: more ways to answer, always.</p>
+      ) : (
+        <div class="list">
+          {approval_rules.map((approval_rule) => (
+            <Row
+              key={approval_rule.approval_rule_id}
+              icon="check"
+              isMono
+              title={<span>{approval_rule.command}</span>}
+              lines={
+                <span class="row-line row-lines">
+                  {approval_rule.of_agent}
+                  {approval_rule.cwd === undefined ? '' : ` in ${approval_rule.cwd}`} · by{' '}
+                  {approval_rule.given_by} ·{' '}
+                  {approval_rule.last_used_at === undefined
+                    ? 'not used yet'
+                    : `${plural(approval_rule.uses, 'time')}, last ${ago(approval_rule.last_used_at)} ago`}
+                </span>
+              }
+            >
+              {maySteer() ? (
+                <button
+                  type="button"
+                  class="button-danger"
+                  onClick={() =>
+                    void attempt(
+                      () =>
+                        call('revoke_approval_rule', {
+                          approval_rule_id: approval_rule.approval_rule_id,
+                          idempotency_key: newKey(),
+                        }),
+                      'You are asked again.',
+                    ).then(load)
+                  }
+                >
+                  Revoke
+                </button>
+              ) : null}
+            </Row>
+          ))}
+        </div>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+
+import { filesOf } from './diff-files.ts';
+import { partsOf } from './text-parts.ts';
+
+const DIFF = `diff --git a/src/mapper.ts b/src/mapper.ts
+index 1234567..89abcde 100644
+--- a/src/mapper.ts
++++ b/src/mapper.ts
+@@ -10,3 +10,4 @@ function map() {
+ const a = 1;
+-const b = 2;
++const b = 3;
++const c = 4;
+ return a;`;
+
+test('an unfenced diff is a part of its own, between the words', () => {
+  const text = `Look at this:\n\n${DIFF}\n\nIs it right?`;
+  expect(partsOf(text)).toEqual([
+    { kind: 'words', text: 'Look at this:' },
+    { kind: 'diff', text: DIFF },
+    { kind: 'words', text: 'Is it right?' },
+  ]);
+});
+
+test('a fenced diff is one too, and other fences stay words, also with lines that look like a diff', () => {
+  expect(partsOf(`\`\`\`diff\n-a\n+b\n\`\`\`\nAfter`)).toEqual([
+    { kind: 'diff', text: '-a\n+b' },
+    { kind: 'words', text: 'After' },
+  ]);
+  const code = '```sh\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n```';
+  expect(partsOf(code)).toEqual([{ kind: 'words', text: code }]);
+});
+
+test.each([
+  '- a list\n- of things',
+  'a\n---\nb',
+  '--- a/x is a file',
+  '+1',
+  'x -- y',
+  '```diff\nnothing\n```',
+])('no diff: %s', (text) => {
+  expect(partsOf(text)).toEqual([{ kind: 'words', text }]);
+});
+
+test('each line knows its place before and after', () => {
+  const [file] = filesOf(DIFF);
+  expect(file).toMatchObject({ name: 'src/mapper.ts', hunks: [{ head: 'function map() {' }] });
+  expect(file?.hunks[0]?.lines.map(({ mark, old, fresh }) => [mark, old, fresh])).toEqual([
+    [' ', 10, 10],
+    ['-', 11, undefined],
+    ['+', undefined, 11],
+    ['+', undefined, 12],
+    [' ', 12, 13],
+  ]);
+  const two = `--- a/one\n+++ b/one\n@@ -1 +1 @@\n-a\n+b\n--- a/two\n+++ b/two\n@@ -1 +1 @@\n-c\n+d`;
+  expect(filesOf(two).map(({ name }) => name)).toEqual(['one', 'two']);
+});
+
+test('changes without a name are of one file of no name', () => {
+  expect(filesOf('-a\n+b')).toMatchObject([
+    {
+      name: '',
+      hunks: [
+        {
+          lines: [
+            { mark: '-', text: 'a' },
+            { mark: '+', text: 'b' },
+          ],
+        },
+      ],
+    },
+  ]);
+});
