@@ -25,6 +25,12 @@ export function breakingChanges(older: unknown, newer: unknown, path = 'args'): 
   for (const [name, schema] of Object.entries(before))
     if (after[name] === undefined) tell(`no longer knows ${name}`);
     else found.push(...breakingChanges(schema, after[name], `${path}.${name}`));
+  if (a['additionalProperties'] !== false && b['additionalProperties'] === false)
+    tell('no longer takes fields that it does not know');
+  const ways = list(b['anyOf']);
+  for (const way of list(a['anyOf']))
+    if (ways.length > 0 && !ways.some((other) => breakingChanges(way, other).length === 0))
+      tell(`no longer takes one of its forms: ${JSON.stringify(way).slice(0, 80)}`);
   if (a['items'] !== undefined && b['items'] !== undefined)
     found.push(...breakingChanges(a['items'], b['items'], `${path}[]`));
   return found;

@@ -49,3 +49,13 @@ test('ids that are unknown, doubled or due nowhere are refused', () => {
   expect(() => joinClauses([area, area], [acceptance])).toThrow('listed twice');
   expect(() => joinClauses([{ ...area, cases: [] }], [acceptance])).toThrow('C-HUB-01 is due with no area');
 });
+
+test('a judgement of what is not there is refused', () => {
+  expect(() => joinClauses([area], [acceptance], { 'HUB-9': { proof: 'full' } })).toThrow(
+    'judged and unknown: HUB-9',
+  );
+});
+
+test('somebody has read the tests of every due clause beside its text', () => {
+  expect(clauses.filter(({ due, extent }) => due && extent === undefined).map(({ id }) => id)).toEqual([]);
+});

@@ -1,6 +1,6 @@
 /** Loads everything Parley has to prove: the areas' clauses, the acceptance cases and the promises. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const face = z.enum(['v1', 'mcp', 'ws', 'events', 'envelope', 'dashboard']);
 
@@ -29,6 +29,19 @@ const caseFile = z.array(
   }),
 );
 
+const extent = z.discriminatedUnion('proof', [
+  z.strictObject({ proof: z.literal('full') }),
+  z.strictObject({
+    proof: z.literal('narrow'),
+    reason: z.string().min(10).describe('what of the text no test shows'),
+  }),
+]);
+
+const extentFile = z.record(z.string(), extent);
+
+/** How far the tests of a clause go, as somebody judged who read them beside its text. */
+export type Extent = z.infer<typeof extent>;
+
 /** One thing to prove; a case is a clause whose text says what to do and what to expect. */
 export interface Clause {
   id: string;
@@ -40,13 +53,19 @@ export interface Clause {
   dueWith: string;
   /** True once that area is finished and does not except the clause. */
   due: boolean;
+  /** Undefined where nobody has judged it yet. */
+  extent?: Extent | undefined;
 }
 
 type AreaFile = z.infer<typeof areaFile>;
 type CaseFile = z.infer<typeof caseFile>;
 
 /** Joins areas and cases into one list, and throws on an id that is unknown, doubled or due nowhere. */
-export function joinClauses(areas: readonly AreaFile[], cases: CaseFile): readonly Clause[] {
+export function joinClauses(
+  areas: readonly AreaFile[],
+  cases: CaseFile,
+  extents: Readonly<Record<string, Extent>> = {},
+): readonly Clause[] {
   const areaByCase = new Map(areas.flatMap((area) => area.cases.map((id) => [id, area] as const)));
   const isDue = (area: AreaFile, id: string) => area.finished && !area.except.includes(id);
 
@@ -73,7 +92,9 @@ export function joinClauses(areas: readonly AreaFile[], cases: CaseFile): readon
     const unknown = [...area.except, ...area.cases].filter((id) => !known.has(id));
     if (unknown.length > 0) throw new Error(`${area.area} lists unknown ids: ${unknown.join(', ')}`);
   }
-  return clauses;
+  const judged = Object.keys(extents).filter((id) => !known.has(id));
+  if (judged.length > 0) throw new Error(`judged and unknown: ${judged.join(', ')}`);
+  return clauses.map((clause) => ({ ...clause, extent: extents[clause.id] }));
 }
 
 function refuseDoubles(ids: readonly string[]): void {
@@ -95,4 +116,5 @@ function filesIn(folder: string): string[] {
 export const clauses = joinClauses(
   [...filesIn('requirements/'), 'promises.json'].map((path) => readJson(areaFile, path)),
   filesIn('cases/').flatMap((path) => readJson(caseFile, path)),
+  Object.assign({}, ...filesIn('proofs/').map((path) => readJson(extentFile, path))),
 );

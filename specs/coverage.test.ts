@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { clauses } from './clauses.ts';
-import { idsInSource } from './test-names.ts';
+import { idsInSource, idsOnSuites } from './test-names.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const filesById = new Map<string, string[]>();
+const testsById = new Map<string, string[]>();
 for (const file of testSources()) {
-  for (const id of idsInSource(readFileSync(join(root, file), 'utf8'))) {
+  const source = readFileSync(join(root, file), 'utf8');
+  const onSuites = idsOnSuites(source);
+  for (const id of idsInSource(source)) {
     filesById.set(id, [...(filesById.get(id) ?? []), file]);
+    if (!onSuites.includes(id)) testsById.set(id, [...(testsById.get(id) ?? []), file]);
   }
 }
 
@@ -19,6 +23,13 @@ test('every id that a test names exists', () => {
     .filter(([id]) => !known.has(id))
     .map(([id, files]) => `${id} in ${files.join()}`);
   expect(typos).toEqual([]);
+});
+
+test('every id is named by a test of its own, not by a suite alone', () => {
+  const unnamed = [...filesById]
+    .filter(([id]) => !testsById.has(id))
+    .map(([id, files]) => `${id} in ${files.join()}`);
+  expect(unnamed).toEqual([]);
 });
 
 test('every clause of a finished area is named by a test', () => {

@@ -19,7 +19,7 @@ const OTHERS = {
 
 test('every file is written by packages/files, which leaves it whole or as it was', () => {
   const sources = readdirSync(packages, { recursive: true, encoding: 'utf8' }).filter(
-    (path) => /^[^/]+\/src\/.*\.tsx?$/.test(path) && !/\.test\.ts$|\/test-|^files\//.test(path),
+    (path) => /^[^/]+\/src\/.*\.(?:tsx?|mjs)$/.test(path) && !/\.test\.ts$|\/test-|^files\//.test(path),
   );
   expect(sources.length).toBeGreaterThan(500);
   const bare = sources.filter((path) => BARE.test(readFileSync(`${packages}/${path}`, 'utf8')));

@@ -2,17 +2,20 @@
 import { parseArgs } from 'node:util';
 import { clauseTable } from './clause-table.ts';
 import { clauses } from './clauses.ts';
-import { prove } from './proof.ts';
-import { readFullRun, readProofs } from './test-results.ts';
+import { extentOf, prove } from './proof.ts';
+import { readFullRun } from './test-results.ts';
 
 const help = `Usage: npm run clauses -- [options]
 
-Prints each clause, whether the last full run proved it, and the tests that name it.
+Prints each clause, how far the last full run proved it (full, or narrow with what is not shown), and the tests
+that name it.
 
   --area NAME   only that area with the cases due with it (hub, bridge, live, proxy, knowledge,
                 promises), or only a group of cases (cases, cases/AUTH, …)
   --unproved    only what is not proved
-  --json        {"clauses":[{"id","area","text","tests","proved"}]}; run with npm run --silent
+  --narrow      only what is proved in part
+  --json        {"clauses":[{"id","area","text","tests","proved","proof","reason"}]}; run with npm run --silent;
+                proof is full, narrow or none, and all but full has its reason
   --help        this text
 `;
 
@@ -20,6 +23,7 @@ const { values: options } = parseArgs({
   options: {
     area: { type: 'string' },
     unproved: { type: 'boolean' },
+    narrow: { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean' },
   },
@@ -39,16 +43,19 @@ function print(): void {
     return;
   }
 
-  const results = run ? [...run.tests, ...readProofs()] : [];
-  const proofs = prove(clauses, results)
+  const proofs = prove(clauses, run?.tests ?? [])
     .filter(({ clause }) => isIn(options.area, clause.area, clause.dueWith))
-    .filter(({ proved }) => !options.unproved || !proved);
+    .filter(({ proved }) => !options.unproved || !proved)
+    .filter((proof) => !options.narrow || extentOf(proof).proof === 'narrow');
   if (!options.json) {
     process.stdout.write(clauseTable(proofs));
     return;
   }
-  const listed = proofs.map(({ clause: { id, area, text }, tests, proved }) => {
-    return { id, area, text, tests: tests.map((test) => `${test.file} > ${test.name}`), proved };
+  const listed = proofs.map((proof) => {
+    const { clause, tests, proved } = proof;
+    const { id, area, text } = clause;
+    const named = tests.map((test) => `${test.file} > ${test.name}`);
+    return { id, area, text, tests: named, proved, ...extentOf(proof) };
   });
   process.stdout.write(`${JSON.stringify({ clauses: listed }, null, 2)}\n`);
 }

@@ -11,8 +11,8 @@ const STARTS = {
   'packages/codex-proxy/src/cli/init.ts': ['claude'],
   'packages/codex-proxy/src/context/read-context.ts': ['git'],
   'packages/codex-proxy/src/finisher/start-finisher.ts': ['node'],
-  'packages/hub/src/cli/init/run-client.ts': ['claude', 'codex', 'gemini'],
-  'packages/hub/src/cli/init/try-server.ts': ['parley mcp'],
+  'packages/hub/src/cli/run/init/run-client.ts': ['claude', 'codex', 'gemini'],
+  'packages/hub/src/cli/run/init/try-server.ts': ['parley mcp'],
   'packages/hub/src/verify/sessions.ts': ['parley run', 'codex', 'claude'],
   'packages/hub/src/verify/trial-hub.ts': ['parley serve'],
   'packages/mail/src/locks/flock.ts': ['flock'],
@@ -47,8 +47,8 @@ test('none is started through a shell', () => {
 });
 
 test('the documents name each of them', () => {
-  const told = ['docs/atm-agent-mcp.md', 'docs/operations.md']
+  const reported = ['docs/atm-agent-mcp.md', 'docs/operations.md']
     .map((path) => /^## Programs$([^]*?)^## /m.exec(read(path))?.[1] ?? '')
     .join('\n');
-  for (const program of new Set(Object.values(STARTS).flat())) expect(told).toContain(`\`${program}`);
+  for (const program of new Set(Object.values(STARTS).flat())) expect(reported).toContain(`\`${program}`);
 });

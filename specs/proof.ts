@@ -26,6 +26,22 @@ export function prove(clauses: readonly Clause[], results: readonly TestResult[]
   });
 }
 
+/** How far a clause is proved: not at all, in part with the reason, or wholly. */
+export function extentOf({ clause: { extent }, tests, proved }: Proof): {
+  proof: 'none' | 'narrow' | 'full';
+  reason?: string;
+} {
+  if (!proved) return { proof: 'none', reason: whyNot(tests) };
+  return extent ?? { proof: 'narrow', reason: 'nobody has read its tests beside its text yet' };
+}
+
+function whyNot(tests: readonly TestResult[]): string {
+  if (tests.length === 0) return 'no test of the last full run names it';
+  return tests.some(({ state }) => state === 'fail')
+    ? 'a test that names it failed'
+    : 'every test that names it was skipped';
+}
+
 /** Names what a full run leaves to be desired: due clauses without proof and, where `ci`, skipped tests. */
 export function shortcomings(proofs: readonly Proof[], run: TestRun, ci: boolean): string[] {
   const unproved = proofs

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { idsIn, idsInSource } from './test-names.ts';
+import { idsIn, idsInSource, idsOnSuites } from './test-names.ts';
 
 test('ids are read from the start of a name or of a suite around it', () => {
   expect(idsIn('[HUB-R5] [C-HUB-05] retry returns the first result')).toEqual(['HUB-R5', 'C-HUB-05']);
@@ -21,4 +21,16 @@ test('ids are found in a source where they stand literally', () => {
 
 test('a misspelt id is still seen as an id', () => {
   expect(idsInSource(`test('[hub-r5] [HUB-R55] [C-HUBB-1] x')`)).toEqual(['hub-r5', 'HUB-R55', 'C-HUBB-1']);
+});
+
+test('an id on a suite alone is told from one that a test has too', () => {
+  const source = `
+    describe('[HUB-R5] [HUB-R6] keys', () => {
+      test('[HUB-R6] bind', () => {});
+      describeWith(
+        ['chromium'],
+        '[R2] in a browser', () => {});
+    });
+  `;
+  expect(idsOnSuites(source)).toEqual(['HUB-R5', 'R2']);
 });

@@ -2,6 +2,7 @@
 
 const opening = /(?:^| > )((?:\[[^\]]+\] ?)+)/g;
 const literalOpening = /['"`]((?:\[[^\]\n]+\] ?)+)/g;
+const suiteOpening = /\bdescribe[\w.]*\((?:\s*\[[^\]]*\],)?\s*['"`]((?:\[[^\]\n]+\] ?)+)/g;
 const bracketed = /\[([^\]]+)\]/g;
 const idLike = /^(?:[A-Z]{2,}-[A-Z]*\d[\d.]*|C-[A-Z]+-\d+|R\d+|AT \S+)$/i;
 
@@ -14,6 +15,13 @@ export function idsIn(fullName: string): string[] {
 export function idsInSource(source: string): string[] {
   const ids = [...source.matchAll(literalOpening)].flatMap(([, found = '']) => bracketedIn(found));
   return [...new Set(ids)].filter((id) => idLike.test(id));
+}
+
+/** The ids in a test's source that open the names of suites and of no test: a suite proves nothing in particular. */
+export function idsOnSuites(source: string): string[] {
+  const onTests = new Set(idsInSource(source.replaceAll(suiteOpening, '')));
+  const onSuites = [...source.matchAll(suiteOpening)].flatMap(([, found = '']) => bracketedIn(found));
+  return [...new Set(onSuites)].filter((id) => idLike.test(id) && !onTests.has(id));
 }
 
 function bracketedIn(text: string): string[] {

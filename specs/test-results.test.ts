@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readFullRun, readProofs, writeRun, type TestRun } from './test-results.ts';
+import { readFullRun, writeRun, type TestRun } from './test-results.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -19,7 +19,15 @@ const run = (name: string): TestRun => ({
 
 test('no run is recorded at first', () => {
   expect(readFullRun(folder)).toBeUndefined();
-  expect(readProofs(join(folder, 'proofs'))).toEqual([]);
+});
+
+test('what else lies in the folder is no run', () => {
+  for (const name of ['proofs', 'partial']) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, 'made-up.json'), JSON.stringify(run('made up')));
+  }
+  writeFileSync(join(folder, 'made-up.json'), JSON.stringify(run('made up')));
+  expect(readFullRun(folder)).toBeUndefined();
 });
 
 test('a partial run leaves the last full run as it was', () => {
@@ -28,14 +36,4 @@ test('a partial run leaves the last full run as it was', () => {
   expect(readFullRun(folder)).toEqual(run('first'));
   writeRun(run('third'), 'full', folder);
   expect(readFullRun(folder)).toEqual(run('third'));
-});
-
-test('proofs of scripts are read line by line', () => {
-  const proofs = join(folder, 'proofs');
-  mkdirSync(proofs);
-  writeFileSync(join(proofs, 'power.jsonl'), '{"name":"[R1] x","file":"tests/power.ts","state":"pass"}\n\n');
-  writeFileSync(join(proofs, 'notes.txt'), 'not a proof');
-  expect(readProofs(proofs)).toEqual([{ name: '[R1] x', file: 'tests/power.ts', state: 'pass' }]);
-  writeFileSync(join(proofs, 'power.jsonl'), '{"name":"[R1] x"}\n');
-  expect(() => readProofs(proofs)).toThrow('file');
 });

@@ -1,8 +1,8 @@
 /** What the last runs found, kept under `.cache/` so that clauses can be told proved or not. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const testResult = z.object({
   name: z.string().describe('the full name: suites and test joined by " > "'),
@@ -34,29 +34,9 @@ export function readFullRun(folder = cacheFolder): TestRun | undefined {
   return text === undefined ? undefined : testRun.parse(JSON.parse(text));
 }
 
-/**
- * What scripts outside vitest found: each writes `.cache/proofs/<script>.jsonl` afresh,
- * one `{"name":"[C-DUR-02] …","file":"tests/faults/power-loss.ts","state":"pass"}` a line.
- */
-export function readProofs(folder = join(cacheFolder, 'proofs')): TestResult[] {
-  return listIfThere(folder)
-    .filter((name) => name.endsWith('.jsonl'))
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
-    .filter((line) => line.trim() !== '')
-    .map((line) => testResult.parse(JSON.parse(line)));
-}
-
 function readIfThere(path: string): string | undefined {
-  return orAbsent(() => readFileSync(path, 'utf8'));
-}
-
-function listIfThere(folder: string): string[] {
-  return orAbsent(() => readdirSync(folder)) ?? [];
-}
-
-function orAbsent<T>(read: () => T): T | undefined {
   try {
-    return read();
+    return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
