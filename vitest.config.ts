@@ -1,34 +1,48 @@
 import { defineConfig } from 'vitest/config';
+
+import { LongestFirst } from './specs/longest-first.ts';
 import { createProofReporter } from './specs/proof-reporter.ts';
+import { readSingle } from './tests/single-node.ts';
 
 const CROWDS = ['tests/ws/{load,restart}.test.ts'];
 
+/** What all tests share but the crowds: one queue for three workers: more of them starve the real programs that some tests time. */
+const together = {
+  // Files keep to themselves, so that a worker need not load everything anew for each.
+  isolate: false,
+  maxWorkers: 3,
+  // A busy machine may be ten times slower than a free one.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000 } },
+  sequence: { groupOrder: 0 },
+};
+
+/** On the PostgreSQL profile every hub of the tests keeps its record there; what cannot is named with its reason. */
+const onPostgres = process.env['PARLEY_TEST_STORE'] === 'postgres';
+const single = onPostgres ? Object.keys(readSingle()).filter((name) => !name.includes(' > ')) : [];
+
 export default defineConfig({
   test: {
+    globalSetup: ['tests/harness/bundle-threads.ts', 'tests/harness/postgres-profile.ts'],
     reporters: ['default', createProofReporter({ full: process.env['FULL_TEST_RUN'] === 'yes' })],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
+        // These start real processes.
         test: {
-          name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'specs/**/*.test.ts'],
-          // They keep to themselves, so that a worker need not load everything anew for each file.
-          isolate: false,
-          maxWorkers: 2,
-          // A busy machine may be ten times slower than a free one.
-          testTimeout: 30_000,
-          sequence: { groupOrder: 0 },
+          ...together,
+          name: 'system',
+          include: ['tests/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...CROWDS, ...single],
+          setupFiles: ['tests/harness/every-file.ts'],
         },
       },
       {
-        // These start real processes, which two cores carry only a few at a time; most of them wait most of the time.
         test: {
-          name: 'system',
-          include: ['tests/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...CROWDS],
-          maxWorkers: 3,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          sequence: { groupOrder: 1 },
+          ...together,
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'specs/**/*.test.ts'],
         },
       },
       {
@@ -36,10 +50,12 @@ export default defineConfig({
         test: {
           name: 'crowd',
           include: CROWDS,
+          setupFiles: ['tests/harness/every-file.ts'],
           maxWorkers: 1,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          sequence: { groupOrder: 2 },
+          expect: { poll: { timeout: 20_000 } },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -1,3 +1,7 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { type Client, createClient, openAgent } from '@parley/client';
 import type { Ask } from '@parley/protocol';
 import { beforeAll, expect, test } from 'vitest';
@@ -36,7 +40,9 @@ test('asks are listed, shown and approved by the end of their id', async () => {
   expect(await json(['ask', 'ls'])).toEqual({ asks: [ask], next_before: null });
   const listed = await run(['ask', 'ls']);
   expect(listed.stdout).toMatch(
-    new RegExp(`^${short}  builder  approval!  \\d+ min left  \\d+ s ago  git push --force-with-lease\\n$`),
+    new RegExp(
+      `^${short}  builder  approval  high  \\d+ min left  \\d+ s ago  git push --force-with-lease\\n$`,
+    ),
   );
   const shown = await run(['ask', 'show', short.toLowerCase()]);
   for (const line of [
@@ -50,7 +56,9 @@ test('asks are listed, shown and approved by the end of their id', async () => {
     '         no    Deny',
   ])
     expect(shown.stdout.split('\n')).toContain(line);
-  expect(shown.stdout).toMatch(/^risk {5}high \(.+\); rule: ask before push$/m);
+  expect(shown.stdout).toMatch(
+    /^risk {5}high: it overwrites a branch on its server; rule: ask before push$/m,
+  );
   const approved = await json<{ ask: Ask }>(
     ['ask', 'approve', short, '--scope', 'session', '-m', 'go'],
     asPhone,
@@ -64,8 +72,8 @@ test('asks are listed, shown and approved by the end of their id', async () => {
   const again = await run(['ask', 'deny', ask.ask_id, '-m', 'no']);
   expect(again).toMatchObject({ code: 1, stdout: '' });
   expect(again.stderr).toContain('the ask is settled: approved by');
-  const told = await run(['ask', 'deny', ask.ask_id, '-m', 'no', '--json']);
-  expect(JSON.parse(told.stdout)).toMatchObject({
+  const reported = await run(['ask', 'deny', ask.ask_id, '-m', 'no', '--json']);
+  expect(JSON.parse(reported.stdout)).toMatchObject({
     error: { code: 'CONFLICT', details: { ask: { verdict: approved.ask.verdict } } },
   });
   const settled = (await run(['ask', 'show', short])).stdout;
@@ -78,7 +86,10 @@ test('asks are listed, shown and approved by the end of their id', async () => {
 });
 
 test('a denial says why, an answer says what; both reach the agent that waits', async () => {
-  const asking = builder.ask_human({ prompt: 'Fix both?', options: ['Fix both', 'Open TASK-220'] });
+  const asking = builder.ask_human({
+    prompt: 'Fix both?',
+    options: [{ id: 'Fix both' }, { id: 'Open TASK-220' }],
+  });
   let open: Ask[] = [];
   await expect.poll(async () => (open = (await json<{ asks: Ask[] }>(['ask', 'ls'])).asks).length).toBe(1);
   const id = open[0]?.ask_id ?? '';
@@ -172,11 +183,79 @@ test('status counts the agents by state and the open asks', async () => {
   const { ask } = await builder.raise_ask({ prompt: 'May I?' });
   expect(await json(['status'])).toMatchObject({
     agents: { needs_you: 1, idle: 1, offline: 1 },
-    asks: { open: 1, complete: true },
+    asks: { open: 1, complete: true, elsewhere: [] },
   });
   const { stdout } = await run(['status']);
   expect(stdout).toMatch(/^agents {4}1 needs you, 1 idle, 1 offline$/m);
   expect(stdout).toMatch(/^asks {6}1 open: .*ask ls$/m);
   await builder.withdraw_ask({ ask_id: ask.ask_id });
   expect((await run(['status'])).stdout).toMatch(/^asks {6}nobody waits for you$/m);
+});
+
+test('an option is chosen by its words too, whatever their case', async () => {
+  const options = [
+    { id: 'opt-a', label: 'Fix both' },
+    { id: 'opt-b', label: 'Neither' },
+  ];
+  const raised = await builder.raise_ask({ kind: 'question', prompt: 'Which?', options });
+  const answered = await json<{ ask: Ask }>(['ask', 'answer', raised.ask.ask_id, '--option', 'fix BOTH']);
+  expect(answered.ask.verdict).toMatchObject({ decision: 'answered', option: 'opt-a' });
+  const again = await builder.raise_ask({ kind: 'question', prompt: 'And now?', options });
+  const unknown = await run(['ask', 'answer', again.ask.ask_id, '--option', 'Both']);
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('offers no Both')]);
+  await json(['ask', 'answer', again.ask.ask_id, '--option', 'opt-b']);
+});
+
+test('a rule for a folder in one’s home, or for where one is, fits what an agent reports', async () => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'parley-home-')));
+  const here = { env: { HOME: home }, cwd: home };
+  for (const [folder, command] of [
+    ['~/src/app', 'npm run lint'],
+    ['src/app', 'npm run build'],
+  ] as const) {
+    await json(['ask', 'always', 'builder', command, '--cwd', folder], here);
+    const { ask } = await builder.raise_ask({
+      kind: 'approval',
+      prompt: 'May I?',
+      command,
+      cwd: join(home, 'src/app'),
+    });
+    expect(ask.verdict, folder).toMatchObject({ decision: 'approved' });
+  }
+  rmSync(home, { recursive: true });
+});
+
+test('asks of other workspaces are told of, and whoever speaks as an agent is told so', async () => {
+  const token = await issueToken(hub.data, 'elsewhere', 'worker', 'elsewhere-1', 'my-project');
+  const agent = createClient({ url: hub.url, token });
+  const { ask } = await agent.raise_ask({ kind: 'question', prompt: 'Anybody?' });
+  const line = /1 open in the workspace my-project: .*ask ls --workspace my-project/;
+  expect((await run(['ask', 'ls'])).stderr).toMatch(line);
+  expect((await run(['status'])).stdout).toMatch(/1 open in my-project: .*ask ls --workspace my-project/);
+  expect(await json(['status'])).toMatchObject({
+    asks: { elsewhere: [{ workspace_id: 'my-project', open: 1 }] },
+  });
+  expect((await run(['ask', 'ls', '--workspace', 'my-project'])).stdout).toContain('Anybody?');
+
+  const asAgent = { env: { PARLEY_TOKEN: await issueToken(hub.data, 'alice') } };
+  const why = 'you speak as alice (worker in default), because of PARLEY_TOKEN';
+  const listed = await run(['ask', 'ls'], asAgent);
+  expect(listed.stderr).toContain(why);
+  expect(listed.stderr).not.toContain('my-project');
+  expect((await run(['status'], asAgent)).stdout).toMatch(
+    /^you +alice \(worker in default\), by PARLEY_TOKEN$/m,
+  );
+  for (const args of [['link'], ['pair']]) {
+    const refused = await run(args, asAgent);
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining(why)]);
+  }
+  await agent.withdraw_ask({ ask_id: ask.ask_id });
+});
+
+test('only who has the key of the folder hears of other workspaces', async () => {
+  const token = await issueToken(hub.data, 'alice', 'operator');
+  for (const headers of [{}, { authorization: `Bearer ${token}` }]) {
+    const reply = await fetch(`${hub.url}/local/asks`, { headers });
+    expect(reply.status).toBe(401);
+  }
 });

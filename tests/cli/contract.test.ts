@@ -13,7 +13,7 @@ test('serve --json prints one ready line, and a token of the data folder is good
   const { token } = await parleyJson<{ token: string }>([...args, '--ttl', '1h', '--data', hub.data]);
   const response = await fetch(`${hub.url}/v1/sessions`, { headers: { authorization: `Bearer ${token}` } });
   expect(response.status).toBe(200);
-  expect(await response.json()).toEqual({ sessions: [] });
+  expect(await response.json()).toEqual({ sessions: [], next_after: null });
   await hub.stop();
 });
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import {
   QUIET_CLAUDE,
@@ -52,9 +52,12 @@ async function openHome(name: string, program: string, env: Record<string, strin
     place,
     hub,
     init: (...args: string[]) => parleyJson<Told>(['init', name, '--data', hub.data, ...args], at),
+    said: () => parley(['init', name, '--data', hub.data], at),
     refused: (...args: string[]) => parley(['init', name, '--data', hub.data, ...args], at),
     doctor: async () => {
-      const { programs } = await parleyJson<Doctor>(['doctor', '--data', hub.data], at);
+      // An agent that was killed before it took leave reads idle for a while, and the doctor says that nothing reaches it.
+      const { stdout } = await parley(['doctor', '--data', hub.data, '--json'], at);
+      const { programs } = JSON.parse(stdout) as Doctor;
       return programs.find((one) => one.name === name);
     },
     /** Runs the client, and tells under which names the hub has met it. */
@@ -116,7 +119,7 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
         'parley',
         '--',
       ]);
-      expect(await codex.init()).toMatchObject({ registered: true, tools: 12 });
+      expect(await codex.init()).toMatchObject({ registered: true, tools: 13 });
       expect(await codex.init()).toMatchObject({
         command: ['codex', 'mcp', 'add', 'parley', '--', ...server('codex', codex.hub.data)],
       });
@@ -143,7 +146,7 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
     async () => {
       const claude = await prepareClaude();
       expect(await claude.doctor()).toMatchObject({ registered: false });
-      expect(await claude.init()).toMatchObject({ registered: true, tools: 12 });
+      expect(await claude.init()).toMatchObject({ registered: true, tools: 13 });
       const config = (): { mcpServers: Record<string, { command: string; args: string[] }> } =>
         JSON.parse(readFileSync(join(claude.place.home, '.claude.json'), 'utf8')) as never;
       const { command, args } = config().mcpServers['parley'] ?? { command: '', args: [] };
@@ -172,6 +175,90 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
       expect(await claude.init('--undo')).toMatchObject({ registered: false });
       expect(config().mcpServers['parley']).toBeUndefined();
       expect(existsSync(join(claude.place.home, '.claude', 'settings.json'))).toBe(false);
+    },
+  );
+
+  test(
+    'Claude Code of an older version: init says, as verify-runtime does, that its hook is not used',
+    LONG,
+    async () => {
+      const older = join(freshPath('older'), 'claude');
+      await mkdir(dirname(older));
+      // The real one, but for the number it gives itself.
+      await writeFile(
+        older,
+        `#!/bin/sh\n[ "$1" = --version ] && echo '2.1.100 (Claude Code)' && exit\nexec ${requireTool('claude')} "$@"\n`,
+        { mode: 0o755 },
+      );
+      const claude = await openHome('claude', older, QUIET_CLAUDE);
+      expect(await claude.init()).toMatchObject({
+        registered: true,
+        hooks: { shut: 'version_untried: 2.1.100' },
+      });
+      expect((await claude.said()).stdout).toMatch(
+        /does not wake this version by it .*verify-runtime claude/,
+      );
+      await claude.init('--undo');
+    },
+  );
+
+  test(
+    'Codex: comments and layout of the file stay, whatever becomes of it; a failure leaves nothing',
+    LONG,
+    async () => {
+      const codex = await prepareCodex('codex');
+      const file = join(codex.home, 'config.toml');
+      const text = `# mine\n${readFileSync(file, 'utf8')}\n# servers\n[mcp_servers.files] # local\nargs = [ "-y",\n  "fs" ]\ncommand = "npx"\n`;
+      const left = () => readdirSync(codex.home).filter((name) => name.includes('parley'));
+      await writeFile(file, text);
+      await codex.init();
+      await codex.init();
+      expect(readFileSync(file, 'utf8').startsWith(text)).toBe(true);
+      expect(left()).toEqual(['config.toml.before-parley']);
+      // Changed since: what is theirs stays.
+      await writeFile(file, `${readFileSync(file, 'utf8')}# later\n`);
+      await codex.init('--undo');
+      expect(readFileSync(file, 'utf8')).toBe(`${text}# later\n`);
+      expect(left()).toEqual([]);
+      // Taken out by hand: nothing of ours is left to be found either.
+      await codex.init();
+      await writeFile(file, text);
+      expect(await codex.refused('--undo')).toMatchObject({ code: 3 });
+      expect(left()).toEqual([]);
+      // What Codex itself finds wrong is told, and nothing is begun.
+      await writeFile(file, 'model = \n');
+      expect(await codex.refused()).toMatchObject({ stderr: expect.stringContaining('config.toml:1:9') });
+      expect(readFileSync(file, 'utf8')).toBe('model = \n');
+      expect(left()).toEqual([]);
+    },
+  );
+
+  test(
+    'Claude Code: the files of a project keep their layout, and are gone where they were not there',
+    LONG,
+    async () => {
+      const claude = await prepareClaude();
+      const { work } = claude.place;
+      const files = () => readdirSync(work).filter((name) => /mcp|claude/.test(name));
+      for (const scope of ['project', 'local']) {
+        await claude.init('--scope', scope);
+        expect(files()).toEqual(scope === 'project' ? ['.claude', '.mcp.json'] : ['.claude']);
+        await claude.init('--undo', '--scope', scope);
+        expect(files()).toEqual([]);
+      }
+      const file = join(work, '.mcp.json');
+      const text = '{\n    "mcpServers": {\n        "a": { "command": "b" }\n    }\n}';
+      await writeFile(file, text);
+      await claude.init();
+      await claude.init('--scope', 'project');
+      const changed = readFileSync(file, 'utf8');
+      expect(changed).toContain('\n        "a": { "command": "b" },\n');
+      await writeFile(file, `${changed}\n`);
+      expect((await claude.refused('--undo', '--scope', 'project')).code).toBe(0);
+      expect(readFileSync(file, 'utf8')).toBe(`${text}\n`);
+      expect(files()).toEqual(['.mcp.json']);
+      // The one for the user stands.
+      expect(await claude.init('--undo')).toMatchObject({ registered: false });
     },
   );
 

@@ -129,8 +129,12 @@ test('export is the whole record of one moment, while the hub writes', async () 
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   expect(lines).toHaveLength(written.lines);
   const [head, ...rest] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const entries = rest.filter(({ type }) => type === 'entry').map(({ entry }) => entry as { seq: number });
-  expect(head).toMatchObject({ type: 'parley.export', version: 1, entries: entries.length });
+  const reported = rest.filter(({ type }) => type === 'entry');
+  const entries = reported.map(({ entry }) => entry as { seq: number });
+  expect(reported.map(({ workspace_id, pos }) => [workspace_id, pos])).toEqual(
+    entries.map((_, i) => ['default', i + 1]),
+  );
+  expect(head).toMatchObject({ type: 'parley.export', version: 2, entries: entries.length });
   expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, i) => i));
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect((await parley(['export', '--out', file, '--data', hub.data])).code).toBe(1);

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+
+import { atFileEnd } from '../harness/at-file-end.ts';
+import { prepareStore } from '../harness/store-profile.ts';
+import { issueToken as issueFrom } from '../harness/tokens.ts';
+import { recordTraffic } from '../harness/traffic.ts';
 
 /** The built program, as a stranger runs it. */
 export const PARLEY = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import.meta.url));
@@ -57,30 +61,27 @@ export interface TestHub {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-const running = new Set<TestHub>();
-const folders: string[] = [];
-afterAll(async () => {
-  for (const hub of running) await hub.stop('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
 /** A path that is not there yet, in a folder that goes away after the tests of the file. */
 export function freshPath(name = 'data'): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-test-'));
-  folders.push(folder);
+  atFileEnd(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, name);
 }
 
 let home: string | undefined;
 function emptyHome(): string {
+  if (home === undefined) atFileEnd(() => (home = undefined));
   home ??= freshPath('.');
   return home;
 }
 
 /** Starts a hub and waits for its ready line. */
 export async function startHub(data = freshPath(), args: readonly string[] = []): Promise<TestHub> {
-  const child = spawn(process.execPath, [PARLEY, 'serve', '--data', data, '--port', '0', '--json', ...args], {
-    env: bareEnvironment(),
+  await prepareStore(data);
+  const traffic = recordTraffic();
+  const serve = [PARLEY, 'serve', '--data', data, '--port', '0', '--json', ...args];
+  const child = spawn(process.execPath, [...traffic.args, ...serve], {
+    env: bareEnvironment(traffic.env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stderr = '';
@@ -96,17 +97,21 @@ export async function startHub(data = freshPath(), args: readonly string[] = [])
     pid,
     data,
     async stop(signal = 'SIGTERM') {
-      running.delete(hub);
       child.kill(signal);
       await closed;
     },
   };
-  running.add(hub);
+  atFileEnd(() => hub.stop('SIGKILL'));
   return hub;
 }
 
 /** A token from the data folder. */
-export async function issueToken(data: string, agent: string, role = 'worker'): Promise<string> {
-  const args = ['token', 'issue', '--data', data, '--agent', agent, '--role', role];
-  return (await parleyJson<{ token: string }>(args)).token;
+export async function issueToken(
+  data: string,
+  agent: string,
+  role = 'worker',
+  session = `${agent}-cli`,
+  workspace = 'default',
+): Promise<string> {
+  return (await issueFrom({ agent, role, workspace, session }, { data })).token;
 }

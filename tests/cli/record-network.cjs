@@ -6,7 +6,7 @@ const dns = require('node:dns');
 const file = process.env.NETWORK_RECORD;
 const isHere = (host) => /^(localhost|127\.|::1$)/.test(host ?? 'localhost');
 
-const { connect } = net.Socket.prototype;
+const { value: connect } = Object.getOwnPropertyDescriptor(net.Socket.prototype, 'connect');
 net.Socket.prototype.connect = function (...args) {
   const [options] = Array.isArray(args[0]) ? args[0] : args;
   appendFileSync(file, `${options.path ?? options.host ?? 'localhost'}\n`);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 
+import { createClient } from '@parley/client';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { bareEnvironment, PARLEY, parley, parleyJson, startHub, type TestHub } from './parley.ts';
@@ -160,4 +161,48 @@ test('[BRIDGE-19] tail -f without a thread shows all that happens, also as JSON'
   });
   expect(happenings.at(-1)).not.toHaveProperty('pos');
   expect((await run(['tail'])).code).toBe(2);
+});
+
+test('an agent that is gone is taken off the list; one that is there is refused, with what to do', async () => {
+  const as = (agent: string, ...words: string[]) => run([...words, '--as', agent]);
+  const id = await newThread('--with', 'passer-by');
+  await as('passer-by', 'post', id, 'hello');
+  const client = createClient({
+    url: hub.url,
+    token: (await json<{ token: string }>(['token', 'issue', '--agent', 'passer-by'])).token,
+  });
+  await client.heartbeat_session({ runtime: 'test' });
+  expect(await run(['agent', 'rm', 'passer-by'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/was heard at .*end its program first/) as string,
+  });
+  expect(await as('alice', 'agent', 'rm', 'passer-by')).toMatchObject({ code: 6 });
+  await client.update_agent_status({ status: 'offline' });
+  await client.heartbeat_session({ runtime: 'test', status: 'offline' });
+  expect(await json(['agent', 'rm', 'passer-by', '--reason', 'a trial'])).toMatchObject({
+    agent_id: 'passer-by',
+    sessions: 1,
+  });
+  expect((await run(['agent', 'ls'])).stdout).not.toContain('passer-by');
+  expect((await run(['read', id])).stdout).toContain('hello');
+  expect(await run(['agent', 'rm', 'passer-by'])).toMatchObject({ code: 3 });
+  expect((await run(['agent', 'rm', '--help'])).stdout).toContain('It is back when it is heard again');
+});
+
+test('an error of an agent that is gone stands until somebody dismisses it', async () => {
+  const { token } = await json<{ token: string }>(['token', 'issue', '--agent', 'failing']);
+  const builder = createClient({ url: hub.url, token });
+  await builder.report_event({ event_type: 'task_failed', data: { message: 'npm test failed' } });
+  await builder.update_agent_status({ status: 'offline' });
+  expect((await run(['agent', 'ls', '--state', 'error'])).stdout).toMatch(
+    /error +failing .*npm test failed; since then offline/,
+  );
+  expect((await run(['agent', 'show', 'failing'])).stdout).toMatch(/failed .*: npm test failed/);
+  expect(await run(['agent', 'dismiss', 'failing', '--as', 'alice'])).toMatchObject({ code: 6 });
+  expect(await run(['agent', 'dismiss', 'failing'])).toMatchObject({
+    code: 0,
+    stdout: 'dismissed: npm test failed\n',
+  });
+  expect(await run(['agent', 'dismiss', 'failing'])).toMatchObject({ stdout: 'failing has no error\n' });
+  expect((await run(['agent', 'ls', '--state', 'error'])).stdout).not.toContain('failing');
 });

@@ -93,12 +93,26 @@ test('why tells what became of a message, by id and by seq', async () => {
     acted: [{ agent_id: 'alice', what: 'reply', seq: 2 }],
   });
   const people = await run(['why', thread, '1']);
-  for (const line of [/^ {2}accepted {2}/m, /^ {2}durable {3}as #1, on disk before it was acknowledged$/m])
+  // To ask about a message is not to be given it.
+  expect(await json(['why', thread, '#1'])).toMatchObject({ offered: [{ agent_id: 'alice', how: 'read' }] });
+  expect((await run(['why', thread, '9'])).code).toBe(3);
+  for (const line of [
+    /^ {2}accepted +\d/m,
+    /^ {2}durable +as #1, on disk before it was acknowledged$/m,
+    /^ {2}not called +alice, bob: it names nobody and several could be meant/m,
+    /^ {2}offered +to alice who fetched it, by /m,
+    /^ {2}read +by alice/m,
+    /^ {2}unread +by bob/m,
+    /^ {2}acted on +by alice: reply #2, /m,
+  ])
     expect(people.stdout).toMatch(line);
-  expect(people.stdout).toMatch(/^ {2}offered {3}to alice who fetched it, by /m);
-  expect(people.stdout).toContain('read      by alice');
-  expect(people.stdout).toContain('unread    by bob');
-  expect(people.stdout).toMatch(/^ {2}acted on {2}by alice: reply #2, /m);
+  const meant = await run(['post', thread, 'you!', '--to', 'bob']);
+  expect(meant.stdout).toMatch(/^#3 .*\n {2}called +bob\n$/);
+  const both = await run(['why', thread, '3']);
+  expect(both.stdout).toMatch(/^ {2}calls +upon bob$/m);
+  expect(both.stdout).toMatch(/^ {2}not woken +bob: nothing is set up that could wake it; /m);
+  const lost = await run(['post', thread, 'x', '--to', 'ghost']);
+  expect(lost.stderr).toContain('to: ghost is not a participant of this thread; those are root, alice, bob');
   expect((await run(['why', thread, '9'])).code).toBe(3);
 });
 

@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
-import { bareEnvironment, freshPath, PARLEY, parley } from './parley.ts';
+import { pictureOf } from '../../packages/hub/src/cli/picture.ts';
+import { bareEnvironment, freshPath, issueToken, PARLEY, parley, parleyJson, startHub } from './parley.ts';
 
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const ESCAPE = '\u001b[';
 
 /** Runs a command at a terminal, with Ctrl-C once `until` is on the screen. */
@@ -39,13 +43,40 @@ test('the first screen of serve is calm and its commands carry the folder', asyn
   expect(await atTerminal(`${serve} --log-level info`, {}, 'Ctrl-C')).toContain('"stopping"');
 });
 
-test('started by npm or npx it prints npx', async () => {
+test('a QR code is shown for the local network, and none for a loopback address', async () => {
+  const data = freshPath();
+  const lan = '--lan --set lan.address=127.0.0.2 lan.name=desk.local lan.port=0 lan.setup_port=0';
   const screen = await atTerminal(
-    `node '${PARLEY}' serve --port 0 --data '${freshPath()}'`,
-    { npm_command: 'start' },
+    `node '${PARLEY}' serve --no-color --port 0 --data '${data}' ${lan}`,
+    {},
     'Ctrl-C',
   );
-  expect(screen).toContain('npx parley --data');
+  const rows = screen.split(/\r?\n/);
+  const [setup = ''] = /http:\/\/127\.0\.0\.2:\d+/.exec(screen) ?? [];
+  const [link = ''] = /https:\/\/127\.0\.0\.2:\d+\/#k=[\w-]+/.exec(screen) ?? [];
+  for (const text of [setup, link]) {
+    const picture = await pictureOf(text);
+    const at = rows.indexOf(picture[4] ?? '');
+    expect(text).not.toBe('');
+    expect(rows.slice(at - 4, at - 4 + picture.length)).toEqual(picture);
+  }
+  expect(screen).toMatch(/(?:[0-9A-F]{2}:){31}[0-9A-F]{2}/);
+  const plain = await atTerminal(`node '${PARLEY}' serve --port 0 --data '${freshPath()}'`, {}, 'Ctrl-C');
+  expect(plain).not.toMatch(/[▀▄█]{3}/);
+  const hub = await startHub();
+  const paired = await atTerminal(`node '${PARLEY}' pair --data '${hub.data}'`);
+  expect(paired).toContain('serve --lan');
+  expect(paired).not.toMatch(/[▀▄█]{3}/);
+});
+
+test('started by npm it prints a command that works without npm, and no name that npm would look up', async () => {
+  const screen = await atTerminal(
+    `node '${PARLEY}' serve --port 0 --data '${freshPath()}'`,
+    { npm_command: 'start', PATH: `${root}node_modules/.bin:${process.env['PATH'] ?? ''}` },
+    'Ctrl-C',
+  );
+  expect(screen).toContain('./parley --data');
+  expect(screen).not.toContain('npx');
 });
 
 test('colour only at a terminal, and not when it is unwanted', async () => {
@@ -54,4 +85,25 @@ test('colour only at a terminal, and not when it is unwanted', async () => {
   expect(await atTerminal(demo, { NO_COLOR: '1' })).not.toContain(ESCAPE);
   expect(await atTerminal(`${demo} --no-color`)).not.toContain(ESCAPE);
   expect((await parley(['demo', '--data', freshPath()])).stdout).not.toContain(ESCAPE);
+});
+
+test('a file of others, or the whole record, acts on no terminal; in a pipe it comes out as it went in', async () => {
+  const hub = await startHub();
+  const { url, data } = hub;
+  const evil = 'first\u001b]0;owned\u0007\u009b2J\u202etxt\u{e0041}.\nsecond\n';
+  const file = freshPath('note.txt');
+  writeFileSync(file, evil);
+  const env = { PARLEY_URL: url, PARLEY_TOKEN: await issueToken(data, 'alice', 'orchestrator') };
+  const put = await parleyJson<{ artifact: { artifact_id: string } }>(['artifact', 'put', file], { env });
+  const { thread_id } = await parleyJson<{ thread_id: string }>(['thread', 'new', 'evil'], { env });
+  await parleyJson(['post', thread_id, '-'], { env, input: evil });
+  const get = ['artifact', 'get', put.artifact.artifact_id];
+  expect((await parley(get, { env })).stdout).toBe(evil);
+  const record = (await parley(['export', '--data', data])).stdout;
+  expect(record).toContain(JSON.stringify(evil.trimEnd()).slice(1, -1));
+  for (const args of [get, ['export', '--data', data]]) {
+    const screen = await atTerminal(`node '${PARLEY}' ${args.join(' ')} 2>/dev/null`, env);
+    expect(screen).toMatch(/first.*owned.*\\u\{202e\}txt\\u\{e0041\}\./);
+    expect(screen).not.toMatch(/[^\P{Cc}\r\n\t]|[\u202e\u{e0041}]/u);
+  }
 });

@@ -51,11 +51,15 @@ test('[HUB-M9] a person wakes an agent and sees each door as it is tried; why te
     /woken +bob, for \S+: delivered through codex_resume/,
   );
   expect((await run('wake', 'bob', '--thread', thread_id)).stdout).toContain('bob skipped: already woken');
+  // What was skipped is on record too, with its reason.
+  expect((await run('why', thread_id, '1')).stdout).toMatch(
+    /not woken +bob, for \S+: skipped \(already_woken\)/,
+  );
 });
 
 test('with --json there is one document, with the steps in it; what cannot be done is said', async () => {
   const thread_id = await unread();
-  const told = await parleyJson<{ result: string; steps: { step: string }[] }>([
+  const reported = await parleyJson<{ result: string; steps: { step: string }[] }>([
     'wake',
     'bob',
     '--thread',
@@ -66,11 +70,11 @@ test('with --json there is one document, with the steps in it; what cannot be do
     '--data',
     hub.data,
   ]);
-  expect(told).toMatchObject({ result: 'delivered', door: 'codex_resume' });
-  expect(told.steps.map(({ step }) => step)).toEqual(
+  expect(reported).toMatchObject({ result: 'delivered', door: 'codex_resume' });
+  expect(reported.steps.map(({ step }) => step)).toEqual(
     expect.arrayContaining(['asked', 'delivering', 'delivered']),
   );
-  expect(told.steps[0]).toMatchObject({ force: { audit: { reason: 'the release waits' } } });
+  expect(reported.steps[0]).toMatchObject({ force: { audit: { reason: 'the release waits' } } });
   const silent = await run('wake', 'bob', '--force');
   expect(silent).toMatchObject({ code: 2 });
   expect(silent.stderr).toContain('--reason');

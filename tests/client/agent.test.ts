@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type AgentOptions, type Client, createClient, openAgent } from '@parley/client';
@@ -28,6 +29,35 @@ const view = async (person: Client) => {
   return { name, state, reason, status, capabilities, connected };
 };
 
+test('with the session that had it in hand a session of the same program reads offline, until it is heard again', async () => {
+  const { hub, token, person } = await scene();
+  const native_session_id = randomUUID();
+  const about = { management_mode: 'managed', resumable: true, native_session_id } as const;
+  const agent = await join({ url: hub.url, token, session: about, commands: { work: () => ({}) } });
+  // As its own MCP server says, and is killed with it.
+  const [inner, other] = await Promise.all(
+    ['inner', 'other'].map(async (session) => {
+      const url = hub.url;
+      return createClient({
+        url,
+        token: await issueToken(hub.data, 'builder', 'worker', session),
+      });
+    }),
+  );
+  const beat = { runtime: 'codex_cli', status: 'idle', resumable: true } as const;
+  await inner?.heartbeat_session({ ...beat, native_session_id });
+  await other?.heartbeat_session({ ...beat, native_session_id: randomUUID() });
+  const statuses = async () =>
+    Object.fromEntries(
+      (await person.list_sessions()).sessions.map(({ session_id, status }) => [session_id, status]),
+    );
+  expect(await statuses()).toMatchObject({ inner: 'idle', other: 'idle' });
+  await agent.close();
+  await expect.poll(statuses).toMatchObject({ inner: 'offline', other: 'idle' });
+  await inner?.heartbeat_session({ ...beat, native_session_id });
+  expect(await statuses()).toMatchObject({ inner: 'idle', other: 'idle' });
+});
+
 test('an agent without commands: registered, alive, at work, at rest, gone', async () => {
   const { hub, token, person } = await scene();
   const agent = await join({ url: hub.url, token, heartbeatMs: 100 });
@@ -41,6 +71,8 @@ test('an agent without commands: registered, alive, at work, at rest, gone', asy
   await agent.event('task_failed', { message: 'npm test failed' });
   expect(await view(person)).toMatchObject({ state: 'error', reason: 'npm test failed' });
   await agent.status('online');
+  const { failure } = await person.get_agent({ of_agent: 'builder' });
+  await person.dismiss_error({ of_agent: 'builder', failed_at: failure?.at ?? '' });
   expect(await view(person)).toMatchObject({ state: 'idle' });
   await agent.close();
   expect(await view(person)).toMatchObject({ state: 'offline', reason: 'process gone' });

@@ -108,7 +108,7 @@ function serve() {
   };
   const lines = createInterface({ input: process.stdin });
   lines.on('close', () => process.exit(0));
-  lines.on('line', async (line) => {
+  const take = async (line) => {
     const { id, method, params, result } = JSON.parse(line);
     if (method === undefined) asked.get(id)?.(result ?? { action: 'cancel' });
     if (id === undefined || method === undefined) return;
@@ -126,5 +126,6 @@ function serve() {
     } else if (method === 'tools/call' && Object.hasOwn(tools, params.name))
       say({ id, result: await tools[params.name](params.arguments ?? {}, params['_meta']) });
     else say({ id, error: { code: -32_601, message: `method not found: ${method}` } });
-  });
+  };
+  lines.on('line', (line) => void take(line));
 }

@@ -6,13 +6,15 @@ import { expect, test } from 'vitest';
 
 import { send } from '../harness/send.ts';
 import { cleanEnv, freshFolder, PARLEY } from '../harness/start-hub.ts';
+import { recordTraffic } from '../harness/traffic.ts';
 
 test('serve --demo prints a link to a filled hub, and leaves nothing behind', async () => {
   const data = freshFolder();
+  const traffic = recordTraffic();
   const child = spawn(
     process.execPath,
-    [PARLEY, 'serve', '--demo', '--port', '0', '--data', data, '--log-level', 'warn'],
-    { env: cleanEnv(data) },
+    [...traffic.args, PARLEY, 'serve', '--demo', '--port', '0', '--data', data, '--log-level', 'warn'],
+    { env: cleanEnv(data, traffic.env) },
   );
   let stdout = '';
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import { type Client, createClient } from '@parley/client';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, vi } from 'vitest';
+import { onTestFailed, vi } from 'vitest';
 
+import { atFileEnd } from '../harness/at-file-end.ts';
 import { type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { registerSigner, type Signer } from '../harness/tokens.ts';
 import { requireTool } from '../tools/tools.ts';
@@ -12,7 +13,11 @@ const WORKSPACE = 'w1';
 
 /** A browser on a busy machine is slow; what is waited for comes, or the test is right to fail. */
 export const PATIENCE_MS = 120_000;
-vi.setConfig({ testTimeout: 5 * PATIENCE_MS, hookTimeout: 5 * PATIENCE_MS });
+
+/** Every file with a browser says so before its tests: a worker loads this module once for many files. */
+export function allowForBrowsers(): void {
+  vi.setConfig({ testTimeout: 5 * PATIENCE_MS, hookTimeout: 5 * PATIENCE_MS });
+}
 
 /** The person whose devices these are. */
 export const PERSON = 'kim';
@@ -46,19 +51,33 @@ export interface Desk {
 }
 
 let browser: Promise<Browser> | undefined;
-afterAll(async () => {
-  await (await browser)?.close();
-  browser = undefined;
-});
 
 /** One browser for all tests of a file. */
 export function openBrowser(): Promise<Browser> {
-  browser ??= chromium.launch({
+  if (browser !== undefined) return browser;
+  const launched = chromium.launch({
     executablePath: requireTool('chromium'),
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
     timeout: 60_000,
   });
-  return browser;
+  browser = launched;
+  atFileEnd(async () => {
+    browser = undefined;
+    await (await launched).close();
+  });
+  return launched;
+}
+
+/** What a page showed when its test failed is half of the answer to why. */
+function tellWhenFailed(page: Page): void {
+  try {
+    onTestFailed(async () => {
+      const text = await page.locator('body').innerText({ timeout: 5_000 }).catch(String);
+      console.error(`the page ${page.url()} showed:\n${text}`);
+    });
+  } catch {
+    // A page of a whole file belongs to no one test.
+  }
 }
 
 /** Starts a hub to look at. */
@@ -93,6 +112,7 @@ export async function openDesk(options: HubOptions & { signer?: Signer } = {}): 
     },
     async signedIn(screen, more) {
       const page = await (await desk.context(screen, more)).newPage();
+      tellWhenFailed(page);
       await page.goto(await desk.link());
       await page.locator('.line-sign.line-live').waitFor();
       return page;

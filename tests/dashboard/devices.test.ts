@@ -84,10 +84,26 @@ test('[C-LOCAL-05] every page and file carries the headers that keep it to itsel
     expect(policy).not.toContain('unsafe');
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
       'x-frame-options': 'DENY',
     });
   }
+});
+
+test('[C-LOCAL-05] a browser that says nothing of where it is but its page is let in from our page alone', async () => {
+  const cookie = cookieOf(await signIn((await pair()).key));
+  const asked = async (referer: string | undefined): Promise<number> =>
+    (await send(`${hub.url}/session`, { headers: { cookie, ...(referer === undefined ? {} : { referer }) } }))
+      .status;
+  expect(await asked(`${hub.url}/threads`)).toBe(200);
+  for (const page of [
+    undefined,
+    '',
+    'http://127.0.0.1:1/',
+    `http://evil.example/?${hub.url}/`,
+    hub.url.slice(7),
+  ])
+    expect([page, await asked(page)]).toEqual([page, 403]);
 });
 
 test('[C-LOCAL-05] cookies are HttpOnly and SameSite=Strict, and behind TLS __Host- and Secure', async () => {
@@ -242,7 +258,7 @@ test('a revoked device is out at once, with its open stream', async () => {
   const stream = send(`${hub.url}/v1/stream`, {
     headers: { cookie, 'sec-fetch-site': 'same-origin', accept: 'text/event-stream' },
   });
-  await vi.waitFor(async () => expect((await ask('/session', cookie)).status).toBe(200));
+  await vi.waitFor(async () => expect((await ask('/session', cookie)).status).toBe(200), 20_000);
   expect((await runCli(['device', 'revoke', lost], { data: hub.data })).code).toBe(0);
   await stream;
   await vi.waitFor(async () => expect((await ask('/session', cookie)).status).toBe(401), 60_000);

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
-import { openDesk, press, SIZES } from './desk.ts';
+import { allowForBrowsers, openDesk, press, SIZES } from './desk.ts';
+
+allowForBrowsers();
 
 describeWith(['chromium'], 'the first minute at the desk', () => {
   test.each(SIZES)('on a %s: three steps turn green by themselves, and are put away', async (screen) => {

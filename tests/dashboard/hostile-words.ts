@@ -3,6 +3,7 @@ export function hostileWords(canary: string): string[] {
   return [
     `<script>window.hit = 1</script> <img src="${canary}/img" onerror="window.hit=1"> ![x](${canary}/markdown)`,
     `[click](javascript:window.hit=1) [data](data:text/html,<script>window.hit=1</script>) [ok](https://example.com/)`,
+    `A picture: ![seen](${canary}/picture)`,
     `<a href="${canary}/ping" ping="${canary}/ping2" id="app" class="nav">x</a> <svg><animate onbegin=window.hit=1 attributeName=x></svg>`,
     `<iframe src="${canary}/frame"></iframe><form action="${canary}/form"><button>go</button></form><style>@import url(${canary}/style);</style>`,
     `<math><mtext></table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=window.hit=1&gt;">`,

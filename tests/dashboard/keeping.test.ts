@@ -7,7 +7,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { newPage } from '../knowledge/envelope-client.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { deadLetter } from './dead-letter.ts';
-import { type Desk, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
+
+allowForBrowsers();
 
 describeWith(['chromium'], 'what a person keeps in order from the dashboard', () => {
   let desk: Desk;
@@ -143,6 +145,7 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
     const quiet = async () => (await person.list_quiet({})).quiet;
     expect(await quiet()).toMatchObject([{ agent_id: 'sleeper', by: PERSON }]);
 
+    await page.getByText('Try it all the same').tap();
     await page.getByRole('button', { name: 'Force' }).tap();
     const held = page.getByRole('button', { name: 'Hold for a second to wake it' });
     expect(await held.isDisabled()).toBe(true);
@@ -156,9 +159,9 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
     await page.keyboard.up('Enter');
     await vi.waitFor(async () => {
       const { entries } = await person.read_log({ limit: 200 });
-      const told = JSON.stringify(entries);
-      expect(told).toContain('the site is down');
-      expect(told).toContain(`"operator":"${PERSON}"`);
+      const reported = JSON.stringify(entries);
+      expect(reported).toContain('the site is down');
+      expect(reported).toContain(`"operator":"${PERSON}"`);
     }, PATIENCE_MS);
     await page.getByRole('button', { name: 'Undo it for sleeper' }).tap();
     await page.getByText('No: it is woken when somebody calls upon it.').waitFor();

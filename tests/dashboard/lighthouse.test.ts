@@ -8,7 +8,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
 import { requireTool } from '../tools/tools.ts';
-import { type Desk, openDesk } from './desk.ts';
+import { allowForBrowsers, type Desk, openDesk } from './desk.ts';
+
+allowForBrowsers();
 
 /** What Lighthouse calls the speed of the machine on which its phone is four times as slow. */
 const USUAL_SPEED = 1_500;

@@ -5,7 +5,9 @@ import { hostileWords } from './hostile-words.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
-import { type Desk, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
+
+allowForBrowsers();
 
 /** A web server that is not ours, and what it was asked for. */
 interface Stranger {
@@ -67,7 +69,7 @@ describeWith(['chromium'], 'the dashboard and those who mean it ill', () => {
     stranger.close();
   });
 
-  test('[C-LOCAL-07] the browser keeps the app’s own files and nothing that the hub said; after signing out not even those', async () => {
+  test('[C-LOCAL-07] the browser keeps the app’s own files and nothing that the hub said, before and after signing out', async () => {
     const agent = desk.agent('keeper');
     await agent.register_agent({ name: 'keeper' });
     const { thread_id } = await agent.create_thread({ title: 'Kept nowhere', participants: [PERSON] });
@@ -82,12 +84,13 @@ describeWith(['chromium'], 'the dashboard and those who mean it ill', () => {
     await page.goto(`${desk.hub.url}/t/${thread_id}`);
     await page.locator('.message', { hasText: 'a confidential word' }).waitFor();
     await page.getByRole('textbox', { name: 'Message' }).fill('a draft');
-    const kept = await page.evaluate<{
-      paths: string[];
-      text: string;
-      bases: unknown[];
-      cookie: string;
-    }>(`(async () => {
+    const look = () =>
+      page.evaluate<{
+        paths: string[];
+        text: string;
+        bases: unknown[];
+        cookie: string;
+      }>(`(async () => {
       const found = { paths: [], text: JSON.stringify({ ...localStorage, ...sessionStorage }), bases: await indexedDB.databases(), cookie: document.cookie };
       for (const name of await caches.keys()) {
         const cache = await caches.open(name);
@@ -98,23 +101,28 @@ describeWith(['chromium'], 'the dashboard and those who mean it ill', () => {
       }
       return found;
     })()`);
+    const kept = await look();
     expect(kept.paths).toContain('/');
     expect(kept.paths.filter((path) => path.startsWith('/v1') || path === '/session')).toEqual([]);
     const [cookie] = await context.cookies();
-    for (const secret of [
+    const secrets = [
       'a confidential word',
       link.split('#k=')[1] ?? '?',
       cookie?.value ?? '?',
       'Kept nowhere',
-    ])
-      expect(kept.text).not.toContain(secret);
+    ];
+    for (const secret of secrets) expect(kept.text).not.toContain(secret);
     expect({ bases: kept.bases, cookie: kept.cookie }).toEqual({ bases: [], cookie: '' });
     await page.goto(`${desk.hub.url}/system`);
     await page.getByRole('button', { name: /^Sign out of/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
     expect(await context.cookies()).toEqual([]);
-    expect(await page.evaluate('JSON.stringify({ ...localStorage })')).toBe('{}');
+    const left = await look();
+    expect(left.text).toMatch(/^\{\}/);
+    expect(left.paths.filter((path) => path.startsWith('/v1') || path === '/session')).toEqual([]);
+    for (const secret of [...secrets, 'a draft']) expect(left.text).not.toContain(secret);
+    expect({ bases: left.bases, cookie: left.cookie }).toEqual({ bases: [], cookie: '' });
     await page.goto(`${desk.hub.url}/t/${thread_id}`);
     await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
     expect(await page.content()).not.toContain('confidential');
@@ -148,22 +156,37 @@ describeWith(['chromium'], 'the dashboard and those who mean it ill', () => {
     await page.goto(`${desk.hub.url}/t/${thread_id}`);
     await page.locator('.message').first().waitFor();
     const end = page.locator('.message', { hasText: 'The last of them.' });
+    /** Every link that was shown on the way, by its words: only what is in view is on the page. */
+    const links = new Map<string, { href: string | null; protocol: string; kept: string[] }>();
+    const inspect = async (): Promise<void> => {
+      const { left, found } = await page.evaluate<{
+        left: string[];
+        found: { words: string; href: string | null; protocol: string; kept: string[] }[];
+      }>(`(() => {
+        const all = (what) => [...document.querySelectorAll('.prose')].flatMap((node) => [...node.querySelectorAll(what)]);
+        return {
+          left: all('script,img,iframe,form,svg,style,object,embed,video,audio,link,meta,base,[style],[onerror],[onclick],[id],[class]').map((bad) => bad.outerHTML),
+          found: all('a').map((node) => ({ words: node.textContent, href: node.getAttribute('href'), protocol: node.protocol, kept: [node.target, node.rel] })),
+        };
+      })()`);
+      expect(left).toEqual([]);
+      for (const { words: text, ...link } of found) links.set(text, link);
+    };
+    await inspect();
     for (let i = 0; i < 200 && !(await end.isVisible()); i++) {
       await page.evaluate(`document.querySelector('.message-scroll').scrollBy(0, 4_000)`);
       await page.evaluate(
         'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
       );
-      const left = await page.evaluate<string[]>(
-        `[...document.querySelectorAll('.prose')].flatMap((node) => [...node.querySelectorAll('script,img,iframe,form,svg,style,object,embed,video,audio,link,meta,base,[style],[onerror],[onclick],[id],[class]')].map((bad) => bad.outerHTML))`,
-      );
-      expect(left).toEqual([]);
+      await inspect();
     }
-    const links = await page.evaluate<string[][]>(
-      `[...document.querySelectorAll('.prose a')].map((node) => [node.protocol, node.target, node.rel])`,
-    );
-    for (const [protocol, target, rel] of links) {
-      expect(['https:', 'http:', 'mailto:']).toContain(protocol);
-      expect([target, rel]).toEqual(['_blank', 'noopener noreferrer nofollow']);
+    expect(links.get('ok')?.href).toBe('https://example.com/');
+    expect(links.get('seen')?.href).toBe(`${canary.url}/picture`);
+    // What would act was shown too, and leads nowhere.
+    expect([links.get('click')?.href, links.get('data')?.href]).toEqual([null, null]);
+    for (const { href, protocol, kept } of links.values()) {
+      if (href !== null) expect(['https:', 'http:', 'mailto:']).toContain(protocol);
+      expect(kept).toEqual(['_blank', 'noopener noreferrer nofollow']);
     }
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(trouble).toEqual([]);

@@ -7,7 +7,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { PARLEY } from '../cli/parley.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import { openDesk, PATIENCE_MS } from './desk.ts';
+import { allowForBrowsers, openDesk, PATIENCE_MS } from './desk.ts';
+
+allowForBrowsers();
 
 /** What would ask the terminal, set its clipboard or title, or put a link there that acts. */
 const ACTING = [

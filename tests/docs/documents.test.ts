@@ -70,7 +70,7 @@ test('every command that a document types is there', async () => {
   const help = (await parley(['--help'])).stdout;
   const known = [...help.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
   const all = documents.map(read).join('\n');
-  const typed = [...all.matchAll(/(?:^|`|\$\(|npx )parley ([a-z]+)/gm)].map(([, name]) => name);
+  const typed = [...all.matchAll(/(?:^|`|\$\(|\.\/)parley ([a-z]+)/gm)].map(([, name]) => name);
   for (const name of typed) expect(known).toContain(name);
 });
 
@@ -128,9 +128,9 @@ test('the pages of documents and envelopes tell every operation, action and code
   expect(Object.fromEntries(tableUnder(page, 'Actions'))).toEqual(ENVELOPE_ACTIONS);
   const codes = tableUnder(page, 'Errors').map(([code = '', status]) => [code, Number(status)]);
   expect(Object.fromEntries(codes)).toEqual(ENVELOPE_STATUS);
-  const told = tableUnder(read('docs/knowledge.md'), 'What can be done').map(([name]) => name);
+  const reported = tableUnder(read('docs/knowledge.md'), 'What can be done').map(([name]) => name);
   const real = Object.keys(CONTRACTS).filter((name) => /document|knowledge|promote/.test(name));
-  expect(new Set(told)).toEqual(new Set(real));
+  expect(new Set(reported)).toEqual(new Set(real));
 });
 
 test('the page of the events face tells every type, every control with who may give it, and every rule', () => {
@@ -144,11 +144,11 @@ test('the page of the events face tells every type, every control with who may g
 
 test('the page on waking tells the ladder, the versions that were tried and every reason not to wake', () => {
   const page = read('docs/waking.md');
-  const told = tableUnder(page, 'The ladder').map(([family, door, action]) => [family, door, action]);
+  const reported = tableUnder(page, 'The ladder').map(([family, door, action]) => [family, door, action]);
   const real = Object.entries(LADDERS).flatMap(([family, rungs]) =>
     rungs.map(({ door, action }) => [family, door, action]),
   );
-  expect(told).toEqual(real);
+  expect(reported).toEqual(real);
   const versions = Object.entries(TRIED).map(([door, { from, below }]) => [door, from, below]);
   expect(tableUnder(page, 'Setting it up')).toEqual(versions);
   for (const { from, below } of Object.values(TRIED_MANAGED))

@@ -1,53 +1,46 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { expect, test } from 'vitest';
+import { ROOT, scriptOf } from './page.ts';
+import { type Newcomer, openNewcomer } from './paste.ts';
 
-import { bareEnvironment, freshPath, startHub } from '../cli/parley.ts';
+/** One hub for the pages that do not mind others. */
+let newcomer: Newcomer;
+beforeAll(async () => {
+  newcomer = await openNewcomer();
+});
+afterAll(() => newcomer.hub.stop());
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const paste = (script: string) => newcomer.paste(script, { cwd: ROOT });
 
-/** The shell blocks of a document from a heading on to the next second-level one where it is such, as one script. */
-function scriptOf(path: string, heading: string): string {
-  const rest = readFileSync(join(root, path), 'utf8').split(heading)[1] ?? '';
-  const text = heading.startsWith('## ') ? (rest.split(/^## /m)[0] ?? '') : rest;
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join('\n');
-}
-
-/** Pastes a script into a shell in the clone, beside a hub that a newcomer has just started. */
-async function paste(script: string): Promise<{ code: number; output: string }> {
-  const home = freshPath('.');
-  const hub = await startHub(join(home, '.local/share/parley'));
-  const text = script.replaceAll('http://127.0.0.1:8620', hub.url);
-  const shell = spawn('bash', ['-euo', 'pipefail', '-c', text], {
-    cwd: root,
-    env: bareEnvironment({ HOME: home }),
-  });
-  let output = '';
-  for (const stream of [shell.stdout, shell.stderr])
-    stream.setEncoding('utf8').on('data', (piece: string) => (output += piece));
-  const [code] = (await once(shell, 'close')) as [number];
-  await hub.stop();
-  return { code, output };
+/** Beside a hub that nobody has used: what the page shows counts from the beginning. */
+async function pasteAlone(script: string): Promise<{ code: number; output: string }> {
+  const alone = await openNewcomer();
+  const pasted = await alone.paste(script, { cwd: ROOT });
+  await alone.hub.stop();
+  return pasted;
 }
 
 test('the first thread of the README works as it is pasted', { timeout: 240_000 }, async () => {
-  const { code, output } = await paste(scriptOf('README.md', '## A first thread in a minute'));
+  // What the first page of the dashboard is made of afterwards: asks that wait, threads that are unread.
+  const look = './parley ask ls --json; ./parley thread ls --unread --json';
+  const parts = ['## A first thread in a minute', '## Where to go on'].map((part) =>
+    scriptOf('README.md', part),
+  );
+  const { code, output } = await pasteAlone([...parts, look].join('\n'));
   expect(code, output).toBe(0);
   expect(output).toContain('resolved, nothing is open');
   expect(output).toContain(
     '[finding_reported high user_mapper.dart]  A user without a nickname becomes null',
   );
-  expect(output).toContain('read      by bob');
+  expect(output).toMatch(/^ {2}read +by bob/m);
   expect(output).toContain('“Mapper review” (conversation) is active; 2 messages read of 2.');
   expect(output).toContain('"title":"Mapper review"');
+  expect(output).toMatch(/\{"asks":\[\{.*"agent_id":"reviewer_agent"/m);
+  expect(output).toMatch(/\{"threads":\[.*"title":"Mapper review".*"title":"Profile mapper review loop"/m);
 });
 
 test('the calls on the page of the HTTP face work as they are pasted', { timeout: 120_000 }, async () => {
-  const { code, output } = await paste(scriptOf('docs/faces/http.md', '# HTTP face'));
+  const { code, output } = await paste(scriptOf('docs/faces/http.md'));
   expect(code, output).toBe(0);
   expect(output).toMatch(/"thread_id":"th_/);
   expect(output).toContain('"seq":1,"thread_status":"active"');
@@ -55,13 +48,13 @@ test('the calls on the page of the HTTP face work as they are pasted', { timeout
 });
 
 test('the calls on the page of the events face work as they are pasted', { timeout: 120_000 }, async () => {
-  const { code, output } = await paste(scriptOf('docs/faces/events.md', '# Thread events face'));
+  const { code, output } = await pasteAlone(scriptOf('docs/faces/events.md'));
   expect(code, output).toBe(0);
   expect(output).toContain('"type":"message","from":"user","to":"alice","content":"Hello, alice."');
   expect(output).toContain('"invokes":["alice"]');
   expect(output).toContain('"next_seq":1,"has_more":false}');
   expect(output).toContain(': stream\n\nid: 0\ndata: {"id":');
-  expect(output).toContain('event: hello\ndata: {"pos":0}\n\nid: 1\ndata: {"pos":1,"event":{');
+  expect(output).toContain('event: hello\ndata: {"pos":0}\n\nid: w1\ndata: {"pos":1,"event":{');
 });
 
 test('the first document and the first envelope work as they are pasted', { timeout: 240_000 }, async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { describe, onTestFinished, test } from 'vitest';
 
+import { inCi } from '../../specs/in-ci.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import type { ToolName } from '../tools/tools.ts';
 import { temporaryFolder } from './crash-hub.ts';
@@ -11,7 +12,7 @@ import { temporaryFolder } from './crash-hub.ts';
 /** A `describe` for what only root may do; elsewhere it is skipped with the reason in its name, except in CI. */
 export function describeAsRoot(title: string, body: () => void): void {
   if (process.getuid?.() === 0) describe(title, body);
-  else if ((process.env['CI'] ?? '') !== '') throw new Error(`${title} cannot run: not root`);
+  else if (inCi()) throw new Error(`${title} cannot run: not root`);
   else test.skip(`${title} (skipped, only root may mount and trace)`, () => undefined);
 }
 

@@ -52,11 +52,11 @@ test('[C-DUR-08] [R11] a flipped bit in a stored message: the place is named, th
   await hub.end('SIGTERM');
   flip(join(hub.folder, 'parley.db'), (bytes) => bytes.indexOf(`unmistakable ${DAMAGED};`));
 
-  const told = expect.stringContaining(`${thread}: the chain breaks at seq ${DAMAGED}`) as string;
+  const reported = expect.stringContaining(`${thread}: the chain breaks at seq ${DAMAGED}`) as string;
   expect(await examine(hub.folder)).toMatchObject({
     ok: false,
     chain: 'broken',
-    problems: expect.arrayContaining([told]) as string[],
+    problems: expect.arrayContaining([reported]) as string[],
   });
   const exported = await runCli(['export'], { data: hub.folder });
   expect(exported).toMatchObject({

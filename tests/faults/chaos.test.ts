@@ -7,13 +7,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeTracing, mountSmallDisk } from './as-root.ts';
 import { type CrashHub, startHub, tokenFor } from './crash-hub.ts';
 import { follow } from './event-stream.ts';
-import { fakeClock } from './fake-clock.ts';
+import { fakeClock } from '../harness/fake-clock.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { FAULTS, seeded, type World } from './faults-at-random.ts';
 import { clientOf, createThread, health, type HubClient, post, readAll } from './hub-client.ts';
 import { type Ack, expectHonestLog, expectSoundRecord } from './oracle.ts';
 
-/** How long the faults go on, each kind at least once; `CHAOS_SECONDS=600` is the long form, `CHAOS_SEED` another schedule. */
-const SECONDS = Number(process.env['CHAOS_SECONDS'] ?? 15);
+/** How long the faults go on, each kind at least once; `CHAOS_SEED` is another schedule. */
+const { seconds: SECONDS } = sizeOf('chaos');
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
 
 const SETTINGS = {
@@ -103,12 +105,12 @@ describeTracing(['strace', 'libfaketime'], 'a hostile machine', ({ strace, libfa
           const own = acks.filter((ack) => ack.agent === agent);
           const earlier = random() < 0.1 ? own[Math.floor(random() * own.length)] : undefined;
           const entry = earlier ?? { agent, key: `k${i}`, body: sealed(`${agent} ${i}`) };
-          const told = await settle(agent, token, thread, entry.key, entry.body);
+          const reported = await settle(agent, token, thread, entry.key, entry.body);
           if (earlier === undefined) {
-            acks.push({ ...entry, ...told });
+            acks.push({ ...entry, ...reported });
             count.posts++;
           } else {
-            if (told.message_id !== earlier.message_id) unexpected.push({ replayed: earlier, told });
+            if (reported.message_id !== earlier.message_id) unexpected.push({ replayed: earlier, reported });
             count.repeated++;
           }
         }
@@ -166,6 +168,11 @@ describeTracing(['strace', 'libfaketime'], 'a hostile machine', ({ strace, libfa
       }
       await hub.end('SIGTERM');
       expectSoundRecord(folder);
+      measured(
+        'chaos',
+        'posts, faults, slowest start',
+        `${count.posts}, ${Object.values(count.faults).reduce((sum, n) => sum + n, 0)}, ${Math.round(Math.max(...restartTimes))} ms`,
+      );
       process.stdout.write(
         `chaos, seed ${SEED}: ${JSON.stringify({ ...count, slowest_start_ms: Math.round(Math.max(...restartTimes)) })}\n`,
       );

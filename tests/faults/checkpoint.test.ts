@@ -41,7 +41,7 @@ describeTracing(['strace'], 'checkpoints that fail', ({ strace }) => {
     return { hub, token, alice, thread: await createThread(alice) };
   }
 
-  test('no room in the database: told at once, writes are refused until there is some', async () => {
+  test('[R10] no room in the database: told at once, writes are refused until there is some', async () => {
     const { hub, alice, thread } = await begin();
     const database = join(hub.folder, 'parley.db');
     const fault = await injectFault(strace, hub.pid, { path: database, inject: 'pwrite64:error=ENOSPC' });
@@ -55,7 +55,7 @@ describeTracing(['strace'], 'checkpoints that fail', ({ strace }) => {
     expect(refused.headers['retry-after']).toBe('1');
     expect(await bodies(alice, thread)).toEqual(taken);
     await fault.lift();
-    await expect.poll(() => health(hub), { timeout: 5_000 }).toBe(200);
+    await expect.poll(() => health(hub), { timeout: 20_000 }).toBe(200);
     ok(await post(alice, thread, 'after', 'after'));
     expect(await bodies(alice, thread)).toEqual([...taken, 'after']);
     const { code, stderr } = await hub.end('SIGTERM');

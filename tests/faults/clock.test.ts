@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeWith } from '../tools/describe-with.ts';
 import { startHub, temporaryFolder, tokenFor } from './crash-hub.ts';
 import { follow } from './event-stream.ts';
-import { fakeClock } from './fake-clock.ts';
+import { fakeClock } from '../harness/fake-clock.ts';
 import { clientOf, createThread, ok, post, readAll, type StoredMessage } from './hub-client.ts';
 import { expectSoundRecord } from './oracle.ts';
 

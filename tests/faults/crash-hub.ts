@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import { issueToken } from '../../packages/hub/src/auth/issue-token.ts';
 import { loadConfig } from '../../packages/hub/src/config/load.ts';
 import { cleanEnv, PARLEY } from '../harness/start-hub.ts';
+import { recordTraffic } from '../harness/traffic.ts';
 
 export interface HubOptions {
   /** Configuration values, as `--set` takes them. */
@@ -61,9 +62,11 @@ export async function startHub(folder: string, options: HubOptions = {}): Promis
 export async function tryHub(folder: string, options: HubOptions = {}): Promise<CrashHub | Ending> {
   const { settings = {}, env = {}, inside = [], port = 0, patienceMs = 15_000 } = options;
   const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  const traffic = recordTraffic();
   const [command = '', ...args] = [
     ...inside,
     process.execPath,
+    ...traffic.args,
     PARLEY,
     'serve',
     '--json',
@@ -74,7 +77,10 @@ export async function tryHub(folder: string, options: HubOptions = {}): Promise<
     ...sets,
   ];
   const startedAt = performance.now();
-  const child = spawn(command, args, { env: cleanEnv(folder, env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    env: cleanEnv(folder, { ...traffic.env, ...env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));

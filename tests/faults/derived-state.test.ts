@@ -80,10 +80,10 @@ async function answers(
   { main, side, message }: Pick<Scene, 'main' | 'side' | 'message'>,
 ): Promise<Record<string, string>> {
   const { alice, bob, opal } = await people(hub);
-  const told: Record<string, string> = {};
+  const reported: Record<string, string> = {};
   const ask = async (who: HubClient, name: string, input: object): Promise<void> => {
     const answer = await who.call(name, input);
-    told[`${who.agent} ${name} ${JSON.stringify(input)}`] = JSON.stringify(answer.body).replaceAll(
+    reported[`${who.agent} ${name} ${JSON.stringify(input)}`] = JSON.stringify(answer.body).replaceAll(
       hub.url,
       '',
     );
@@ -107,8 +107,8 @@ async function answers(
     await expect.poll(async () => ok(await search()).complete, { timeout: 20_000 }).toBe(true);
     await ask(who, 'search_messages', { query: 'zebra' });
   }
-  expect(Object.values(told).filter((text) => text.startsWith('{"error"'))).toEqual([]);
-  return told;
+  expect(Object.values(reported).filter((text) => text.startsWith('{"error"'))).toEqual([]);
+  return reported;
 }
 
 async function changedCopy(sql: string): Promise<Scene> {

@@ -57,6 +57,32 @@ describeTracing(['strace'], 'a failing disk', ({ strace }) => {
     expect(await readAll(alice, thread)).toMatchObject([{ body: 'one' }]);
   });
 
+  test('[R8] a read and a write that fail with EIO are refused, never half answered; reads come back by themselves, and a restart has all that was acknowledged', async () => {
+    const folder = temporaryFolder();
+    const hub = await startHub(folder);
+    const token = await tokenFor(folder, 'alice');
+    const alice = clientOf(hub.url, 'alice', token);
+    const thread = await createThread(alice);
+    const bodies = ['one', 'two', 'three'];
+    for (const body of bodies) ok(await post(alice, thread, body, body));
+    const path = join(folder, 'parley.db-wal');
+    const reading = await injectFault(strace, hub.pid, { path, inject: 'pread64:error=EIO' });
+    expect(await alice.call('read_messages', { thread_id: thread })).toMatchObject(UNAVAILABLE);
+    await reading.lift();
+    // What could not be read can be once the disk gives it again, without a restart.
+    expect((await readAll(alice, thread)).map(({ body }) => body)).toEqual(bodies);
+    const writing = await injectFault(strace, hub.pid, { path, inject: 'pwrite64:error=EIO' });
+    expect(await post(alice, thread, 'four', 'four')).toMatchObject(UNAVAILABLE);
+    await writing.lift();
+    expect(await post(alice, thread, 'four', 'four')).toMatchObject(UNAVAILABLE);
+    expect(await health(hub)).toBe(503);
+    await hub.end('SIGTERM');
+
+    const client = clientOf((await startHub(folder)).url, 'alice', token);
+    ok(await post(client, thread, 'four', 'four'));
+    expect((await readAll(client, thread)).map(({ body }) => body)).toEqual([...bodies, 'four']);
+  });
+
   test('[C-DUR-06] [R8] no space for the write-ahead log: refused, readable, and back by itself', async () => {
     const folder = temporaryFolder();
     const hub = await startHub(folder);

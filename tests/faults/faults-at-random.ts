@@ -95,7 +95,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     world.moveClock(0);
   },
   'foreign lock': async (world, random) => {
-    // It waits for its own turn at the database for a while, and may not get one.
+    // It waits for its own turn at the database for some seconds, and may not get one.
     const release = await holdLock(join(world.folder, 'parley.db')).catch(() => undefined);
     await sleep(500 + random() * 7_000);
     await release?.();

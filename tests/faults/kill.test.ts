@@ -3,72 +3,80 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { describeTracing } from './as-root.ts';
 import { type CrashHub, startHub, temporaryFolder, tokenFor } from './crash-hub.ts';
 import { clientOf, createThread, ok, post, readAll } from './hub-client.ts';
 import { type Ack, expectHonestLog, expectSoundRecord } from './oracle.ts';
 import { injectFault } from './strace.ts';
 
-const KILLS = 20;
+const { kills: KILLS } = sizeOf('C-DUR-03');
 const unlimited = { 'quota.messages_per_minute': 10_000_000, 'quota.messages_burst': 10_000_000 };
 
-test('[C-DUR-03] [R1] [R2] [R3] [R9] twenty kills under eight writers lose nothing and double nothing', async () => {
-  const folder = temporaryFolder();
-  let hub: CrashHub = await startHub(folder, { settings: unlimited });
-  const agents = Array.from({ length: 8 }, (_, i) => `writer-${i}`);
-  const tokens = await Promise.all(agents.map((agent) => tokenFor(folder, agent)));
-  const thread = await createThread(clientOf(hub.url, agents[0]!, tokens[0]!), agents);
-  const acks: Ack[] = [];
-  const unexpected: unknown[] = [];
-  let retries = 0;
-  const enough = new AbortController();
+test(
+  '[C-DUR-03] [R1] [R2] [R3] [R9] [HUB-E3] many kills under eight writers lose nothing and double nothing',
+  async () => {
+    const folder = temporaryFolder();
+    let hub: CrashHub = await startHub(folder, { settings: unlimited });
+    const agents = Array.from({ length: 8 }, (_, i) => `writer-${i}`);
+    const tokens = await Promise.all(agents.map((agent) => tokenFor(folder, agent)));
+    const thread = await createThread(clientOf(hub.url, agents[0]!, tokens[0]!), agents);
+    const acks: Ack[] = [];
+    const unexpected: unknown[] = [];
+    let retries = 0;
+    const enough = new AbortController();
 
-  async function write(agent: string, token: string): Promise<void> {
-    let client = clientOf(hub.url, agent, token);
-    let url = hub.url;
-    for (let i = 0; !enough.signal.aborted; i++) {
-      const entry = { agent, key: `k${i}`, body: `${agent} ${i}` };
-      for (;;) {
-        try {
-          const answer = await post(client, thread, entry.body, entry.key);
-          if (answer.status === 200) acks.push({ ...entry, ...answer.body });
-          else unexpected.push(answer);
-          break;
-        } catch {
-          // Unknown: the same key settles it with the hub that comes back.
-          retries++;
-          while (hub.url === url) await sleep(5);
-          url = hub.url;
-          client.close();
-          client = clientOf(url, agent, token);
+    async function write(agent: string, token: string): Promise<void> {
+      let client = clientOf(hub.url, agent, token);
+      let url = hub.url;
+      for (let i = 0; !enough.signal.aborted; i++) {
+        const entry = { agent, key: `k${i}`, body: `${agent} ${i}` };
+        for (;;) {
+          try {
+            const answer = await post(client, thread, entry.body, entry.key);
+            if (answer.status === 200) acks.push({ ...entry, ...answer.body });
+            else unexpected.push(answer);
+            break;
+          } catch {
+            // Unknown: the same key settles it with the hub that comes back.
+            retries++;
+            while (hub.url === url) await sleep(5);
+            url = hub.url;
+            client.close();
+            client = clientOf(url, agent, token);
+          }
         }
       }
+      client.close();
     }
-    client.close();
-  }
 
-  const writing = Promise.all(agents.map((agent, i) => write(agent, tokens[i]!)));
-  const restarts: number[] = [];
-  for (let kill = 0; kill < KILLS; kill++) {
-    await sleep(40 + 13 * (kill % 9));
-    await hub.end('SIGKILL');
-    hub = await startHub(folder, { settings: unlimited });
-    restarts.push(hub.startedInMs);
-  }
-  await sleep(100);
-  enough.abort();
-  await writing;
+    const writing = Promise.all(agents.map((agent, i) => write(agent, tokens[i]!)));
+    const restarts: number[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      await sleep(40 + 13 * (kill % 9));
+      await hub.end('SIGKILL');
+      hub = await startHub(folder, { settings: unlimited });
+      restarts.push(hub.startedInMs);
+    }
+    await sleep(100);
+    enough.abort();
+    await writing;
 
-  expect(unexpected).toEqual([]);
-  expect(retries).toBeGreaterThan(KILLS);
-  expect(acks.length).toBeGreaterThan(KILLS);
-  expect(Math.max(...restarts)).toBeLessThan(5_000);
-  const log = await readAll(clientOf(hub.url, agents[0]!, tokens[0]!), thread);
-  expectHonestLog(log, acks);
-  expect(log).toHaveLength(acks.length);
-  await hub.end('SIGTERM');
-  expectSoundRecord(folder);
-}, 120_000);
+    expect(unexpected).toEqual([]);
+    expect(retries).toBeGreaterThan(KILLS);
+    expect(acks.length).toBeGreaterThan(KILLS);
+    measured('C-DUR-03', 'slowest start', `${Math.round(Math.max(...restarts))} ms`);
+    measured('C-DUR-03', 'kills, acknowledged posts', `${KILLS}, ${acks.length}`);
+    expect(Math.max(...restarts)).toBeLessThan(5_000);
+    const log = await readAll(clientOf(hub.url, agents[0]!, tokens[0]!), thread);
+    expectHonestLog(log, acks);
+    expect(log).toHaveLength(acks.length);
+    await hub.end('SIGTERM');
+    expectSoundRecord(folder);
+  },
+  60_000 + KILLS * 3_000,
+);
 
 describeTracing(['strace'], 'killed at a chosen moment', ({ strace }) => {
   const moments = {

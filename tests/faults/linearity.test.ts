@@ -8,7 +8,7 @@ import { type Ack, expectHonestLog, expectSoundRecord } from './oracle.ts';
 const WRITERS = 100;
 const POSTS = 100;
 
-test('[C-HUB-13] [R2] [R3] [R4] 100 writers with 100 posts each make one linear log, and their retries after a kill change nothing', async () => {
+test('[C-HUB-13] [R2] [R3] [R4] [HUB-E3] 100 writers with 100 posts each make one linear log, and their retries after a kill change nothing', async () => {
   const folder = temporaryFolder();
   const agents = Array.from({ length: WRITERS }, (_, i) => `writer-${i}`);
   const hub = await startHub(folder);

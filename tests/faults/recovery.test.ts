@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
 import { sqliteModule } from '../../packages/store-sqlite/src/sqlite.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { startHub, temporaryFolder, tokenFor, tryHub } from './crash-hub.ts';
 import { clientOf, createThread, ok, post, readAll } from './hub-client.ts';
@@ -62,8 +64,9 @@ describeWith(['strace'], 'faults while the hub starts', ({ strace }) => {
     } else expect(hub, `${call} ${fault}`).toMatchObject(kills ? KILLED : REFUSED);
   }
 
-  /** Points of the sweep: first, last and between, each with the next kind of fault in turn. */
-  function points(counts: Map<string, number>, most: number): { call: string; fault: string }[] {
+  /** Points of the sweep: first, last and between, each with every kind of fault or with the next one in turn. */
+  function points(counts: Map<string, number>): { call: string; fault: string }[] {
+    const { points: most, everyFault } = sizeOf('C-DUR-04');
     const kinds = Object.values(FAULTS);
     return [...counts]
       .flatMap(([call, count]) => {
@@ -73,39 +76,48 @@ describeWith(['strace'], 'faults while the hub starts', ({ strace }) => {
           at: steps === 1 ? 1 : 1 + Math.round((i * (count - 1)) / (steps - 1)),
         }));
       })
-      .map(({ call, at }, i) => ({ call, fault: kinds[i % kinds.length]!.replace('N', String(at)) }));
+      .flatMap(({ call, at }, i) => {
+        const tried = everyFault ? kinds : [kinds[i % kinds.length]!];
+        return tried.map((kind) => ({ call, fault: kind.replace('N', String(at)) }));
+      });
   }
 
-  test('[C-DUR-04] [R1] [R9] a fault at any call of the recovery leaves a record that the next start recovers', async () => {
-    const crashed = temporaryFolder();
-    const hub = await startHub(crashed);
-    const token = await tokenFor(crashed, 'alice');
-    const alice = clientOf(hub.url, 'alice', token);
-    const thread = await createThread(alice);
-    const acks: Ack[] = [];
-    for (let i = 0; i < 40; i++) {
-      const entry = { agent: 'alice', key: `k${i}`, body: `message ${i}` };
-      acks.push({ ...entry, ...ok(await post(alice, thread, entry.body, entry.key)) });
-    }
-    await hub.end('SIGKILL');
+  test(
+    '[C-DUR-04] [R1] [R9] a fault at any call of the recovery leaves a record that the next start recovers',
+    async () => {
+      const crashed = temporaryFolder();
+      const hub = await startHub(crashed);
+      const token = await tokenFor(crashed, 'alice');
+      const alice = clientOf(hub.url, 'alice', token);
+      const thread = await createThread(alice);
+      const acks: Ack[] = [];
+      for (let i = 0; i < 40; i++) {
+        const entry = { agent: 'alice', key: `k${i}`, body: `message ${i}` };
+        acks.push({ ...entry, ...ok(await post(alice, thread, entry.body, entry.key)) });
+      }
+      await hub.end('SIGKILL');
 
-    const scratch = temporaryFolder();
-    const dry = join(scratch, 'dry');
-    cpSync(crashed, dry, { recursive: true });
-    const counts = await countCalls(dry, join(scratch, 'dry.log'));
-    expect([...counts.values()].every((count) => count > 0)).toBe(true);
-    for (const [i, { call, fault }] of points(counts, 5).entries()) {
-      const folder = join(scratch, String(i));
-      const log = join(scratch, `${i}.log`);
-      cpSync(crashed, folder, { recursive: true });
-      await startUnder(folder, log, call, fault);
+      const scratch = temporaryFolder();
+      const dry = join(scratch, 'dry');
+      cpSync(crashed, dry, { recursive: true });
+      const counts = await countCalls(dry, join(scratch, 'dry.log'));
+      expect([...counts.values()].every((count) => count > 0)).toBe(true);
+      const sweep = points(counts);
+      measured('C-DUR-04', 'points of the sweep', String(sweep.length));
+      for (const [i, { call, fault }] of sweep.entries()) {
+        const folder = join(scratch, String(i));
+        const log = join(scratch, `${i}.log`);
+        cpSync(crashed, folder, { recursive: true });
+        await startUnder(folder, log, call, fault);
 
-      const third = await startHub(folder);
-      expectHonestLog(await readAll(clientOf(third.url, 'alice', token), thread), acks);
-      await third.end('SIGKILL');
-      expectSoundRecord(folder);
-    }
-  }, 180_000);
+        const third = await startHub(folder);
+        expectHonestLog(await readAll(clientOf(third.url, 'alice', token), thread), acks);
+        await third.end('SIGKILL');
+        expectSoundRecord(folder);
+      }
+    },
+    sizeOf('C-DUR-04').timeoutMs,
+  );
 
   test('[C-DUR-19] [R9] killed at any step of making the schema, the next start has it whole', async () => {
     const scratch = temporaryFolder();

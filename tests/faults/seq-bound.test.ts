@@ -4,7 +4,7 @@ import { CHAIN_START, type Entry, seal } from '@parley/core';
 import { entryUlid, messageId } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
-import { sumOfHead } from '../../packages/store-sqlite/src/row-sum.ts';
+import { sumOfHead } from '@parley/store-rows';
 import { sqliteModule } from '../../packages/store-sqlite/src/sqlite.ts';
 import { startHub, temporaryFolder, tokenFor } from './crash-hub.ts';
 import { clientOf, createThread, ok, post, readAll } from './hub-client.ts';

@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, OperationName, OutputOf } from '@parley/protocol';
 
-import type { Answer, FaceDriver } from './call.ts';
+import type { Answer, FaceDriver } from './face-driver.ts';
 import { type LegacySession, modern, openLegacy, type RpcReply } from './mcp-wire.ts';
 
 /** MCP of the newest revision: every call stands alone. */

@@ -2,12 +2,12 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Message } from '@parley/protocol';
-import { checkRecord, exportRecord } from '@parley/store-sqlite';
 import { expect } from 'vitest';
 
-import type { Answer } from './call.ts';
+import type { Answer } from './face-driver.ts';
 import { send } from './send.ts';
 import type { HubProcess } from './start-hub.ts';
+import { linesOf, recordOf } from './stored-record.ts';
 
 /** What the callers of one hub were told, to be held against its record and its log. */
 export interface Ledger {
@@ -39,12 +39,12 @@ export async function checkRunning(hub: HubProcess): Promise<void> {
   expect(hub.ended(), `the hub has ended: ${hub.stderr().slice(-2_000)}`).toBe(false);
   const health = await send(`${hub.url}/healthz`);
   expect([health.status, health.text]).toEqual([200, '{"ok":true}']);
-  checkStored(hub.data);
+  await checkStored(hub.data);
 }
 
 /** What must hold of a data folder whether a hub runs on it or not. */
-export function checkStored(data: string): void {
-  const report = checkRecord(data);
+export async function checkStored(data: string): Promise<void> {
+  const report = await (await recordOf(data)).check();
   expect(report.problems).toEqual([]);
   expect(report.ok).toBe(true);
   expect(modeOf(data)).toBe('700');
@@ -58,9 +58,13 @@ export function checkStored(data: string): void {
 }
 
 /** After the last case: everything acknowledged is on disk, one record per key, and the log tells each refusal once. */
-export function checkEnded(hub: HubProcess, ledger: Ledger, options: { keysMayRepeat?: boolean } = {}): void {
-  checkStored(hub.data);
-  const messages = storedMessages(hub.data);
+export async function checkEnded(
+  hub: HubProcess,
+  ledger: Ledger,
+  options: { keysMayRepeat?: boolean } = {},
+): Promise<void> {
+  await checkStored(hub.data);
+  const messages = await storedMessages(hub.data);
   const idByPlace = new Map(
     messages.map((message) => [`${message.thread_id} ${message.seq}`, message.message_id]),
   );
@@ -73,8 +77,8 @@ export function checkEnded(hub: HubProcess, ledger: Ledger, options: { keysMayRe
 }
 
 /** Every stored message, from the disk. */
-export function storedMessages(data: string): Message[] {
-  return [...exportRecord(data)]
+export async function storedMessages(data: string): Promise<Message[]> {
+  return (await linesOf(data))
     .map((line) => JSON.parse(line) as { type: string; entry: Message })
     .filter((line) => line.type === 'entry' && line.entry.seq > 0)
     .map((line) => line.entry);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 
 import { cleanEnv, PARLEY } from './start-hub.ts';
+import { prepareStore } from './store-profile.ts';
 
 export interface CliOptions {
   data: string;
@@ -16,10 +17,11 @@ export interface CliResult {
 }
 
 /** Runs one `parley` command on a data folder and gives all it said. */
-export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
+export async function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   const { data, wrapper = [], env = {}, stdin = '' } = options;
   const line: string[] = [...wrapper, process.execPath, PARLEY, ...args, '--data', data];
   const [command = '', ...rest] = line;
+  await prepareStore(data);
   return new Promise((resolve, reject) => {
     const child = spawn(command, rest, { env: cleanEnv(data, env) });
     let stdout = '';

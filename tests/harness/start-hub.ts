@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll } from 'vitest';
+import { atFileEnd } from './at-file-end.ts';
+import { prepareStore } from './store-profile.ts';
+import { recordTraffic } from './traffic.ts';
 
 /** The real binary, as people start it. */
 export const PARLEY = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import.meta.url));
@@ -27,6 +29,8 @@ export interface HubProcess {
   /** Of the hub itself, also under a wrapper. */
   pid: number;
   data: string;
+  /** Where it is on the local network, under `--lan`. */
+  lan?: { url: string; named: string; setup: string; fingerprint: string };
   stderr(): string;
   ended(): boolean;
   /** Asks it to stop and waits; the exit code. */
@@ -35,18 +39,10 @@ export interface HubProcess {
   kill(): Promise<void>;
 }
 
-/** What the tests of a file have made; one that fails halfway leaves nothing behind. */
-const folders: string[] = [];
-const running = new Set<number>();
-afterAll(() => {
-  for (const pid of running) signal(pid, 'SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
 /** An empty data folder that does not exist yet, inside a fresh folder. */
 export function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-hub-'));
-  folders.push(folder);
+  atFileEnd(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, 'data');
 }
 
@@ -66,11 +62,17 @@ export async function startHub(options: HubOptions = {}): Promise<HubProcess> {
     wrapper = [],
     readyMs = 20_000,
   } = options;
-  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${String(value)}`]);
+  await prepareStore(data);
+  // Whatever a test asks for, each answer is held against its contract.
+  const set = Object.entries({ check_answers: true, ...settings }).flatMap(([key, value]) => [
+    '--set',
+    `${key}=${String(value)}`,
+  ]);
   const serve = [PARLEY, 'serve', '--json', '--port', '0', '--data', data, ...flags, ...set];
-  const [command = '', ...args] = [...wrapper, process.execPath, ...serve];
+  const traffic = recordTraffic();
+  const [command = '', ...args] = [...wrapper, process.execPath, ...traffic.args, ...serve];
   const child = spawn(command, args, {
-    env: cleanEnv(data, env),
+    env: cleanEnv(data, { ...traffic.env, ...env }),
     cwd: join(data, '..'),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -78,12 +80,17 @@ export async function startHub(options: HubOptions = {}): Promise<HubProcess> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const exit = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   const ready = await readyLine(child, exit, readyMs, () => stderr);
-  running.add(ready.pid);
-  void exit.then(() => running.delete(ready.pid));
+  // A test that fails halfway leaves nothing behind.
+  let running = true;
+  void exit.then(() => (running = false));
+  atFileEnd(() => {
+    if (running) signal(ready.pid, 'SIGKILL');
+  });
   return {
     url: ready.url,
     pid: ready.pid,
     data,
+    ...(ready.lan === undefined ? {} : { lan: ready.lan }),
     stderr: () => stderr,
     ended: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
@@ -97,10 +104,7 @@ export async function startHub(options: HubOptions = {}): Promise<HubProcess> {
   };
 }
 
-interface Ready {
-  url: string;
-  pid: number;
-}
+type Ready = Pick<HubProcess, 'url' | 'pid' | 'lan'>;
 
 function readyLine(
   child: ChildProcess,
@@ -118,8 +122,12 @@ function readyLine(
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
       if (!stdout.includes('\n')) return;
-      const line = JSON.parse(stdout.slice(0, stdout.indexOf('\n'))) as Ready & { ready?: boolean };
-      if (line.ready !== true) return;
+      // Whoever knows the port may call before the hub says that it is ready, and that is told first.
+      const lines = stdout.split('\n').slice(0, -1);
+      const line = lines
+        .map((one) => JSON.parse(one) as Ready & { ready?: boolean })
+        .find(({ ready }) => ready === true);
+      if (line === undefined) return;
       clearTimeout(timer);
       resolve(line);
     });

@@ -1,13 +1,15 @@
 import { readdirSync } from 'node:fs';
 
 import type { ErrorCode, ErrorEnvelope, InputOf, OperationName, OutputOf } from '@parley/protocol';
-import { checkRecord, type RecordReport } from '@parley/store-sqlite';
+import type { RecordReport } from '@parley/store-sqlite';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 
-import { type Answer, type CallOptions, type FaceDriver, v1Driver } from './call.ts';
+import { v1Driver } from './call.ts';
+import type { Answer, CallOptions, FaceDriver } from './face-driver.ts';
 import { checkEnded, checkRunning, emptyLedger, type Ledger, note } from './oracle.ts';
 import { closeConnections } from './send.ts';
 import { freshFolder, type HubOptions, type HubProcess, startHub } from './start-hub.ts';
+import { linesOf, recordOf } from './stored-record.ts';
 import { type Identity, registerSigner, type Signer } from './tokens.ts';
 
 /** Someone who calls the hub, over one face. */
@@ -36,7 +38,7 @@ export interface Scene {
   readonly ledger: Ledger;
   as(agent: string, who?: Omit<Identity, 'agent'> & { face?: FaceDriver }): Participant;
   with(agent_id: string, token: string, face?: FaceDriver): Participant;
-  counts(): RecordReport['counts'];
+  counts(): Promise<RecordReport['counts']>;
   /** Runs what must change nothing that is stored. */
   unchanged<T>(run: () => Promise<T>): Promise<T>;
 }
@@ -63,9 +65,12 @@ export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): 
     if (hub === undefined) return;
     closeConnections();
     const { pid } = hub;
-    await vi.waitFor(() => expect(openDescriptors(pid) - descriptors).toBeLessThan(SPARE_DESCRIPTORS), 5_000);
+    await vi.waitFor(
+      () => expect(openDescriptors(pid) - descriptors).toBeLessThan(SPARE_DESCRIPTORS),
+      20_000,
+    );
     expect(await hub.stop()).toBe(0);
-    checkEnded(hub, ledger, options);
+    await checkEnded(hub, ledger, options);
   });
 
   const scene: Scene = {
@@ -80,15 +85,28 @@ export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): 
       return scene.with(agent, there(signer).token({ agent, ...who }), face);
     },
     with: (agent_id, token, face = v1Driver) => participant(scene, agent_id, token, face),
-    counts: () => checkRecord(data).counts,
+    counts: () => countsOf(data),
     async unchanged(run) {
-      const before = scene.counts();
+      const before = await stored(data);
       const result = await run();
-      expect(scene.counts()).toEqual(before);
+      expect(await stored(data)).toEqual(before);
       return result;
     },
   };
   return scene;
+}
+
+/** What the hub writes in its own time, also for what was said before, and the line that counts it all. */
+const OWN_TIME = /^\{"type":"(?:parley\.export|clock|follower|offer)"/;
+
+/** All else that a record holds, word for word, and how much there is of what is not handed out. */
+async function stored(data: string): Promise<{ counts: RecordReport['counts']; lines: string[] }> {
+  const lines = (await linesOf(data)).filter((line) => !OWN_TIME.test(line));
+  return { counts: await countsOf(data), lines };
+}
+
+async function countsOf(data: string): Promise<RecordReport['counts']> {
+  return (await (await recordOf(data)).check()).counts;
 }
 
 function participant(scene: Scene, agent_id: string, token: string, face: FaceDriver): Participant {

@@ -137,6 +137,9 @@ describe.each(faces)('agents over $name', (face) => {
     await agent.ok('report_event', { event_type: 'task_failed', data: { message: 'npm test failed' } });
     expect(await state()).toEqual(['error', 'npm test failed']);
     await report('online');
+    expect(await state()).toEqual(['error', 'npm test failed']);
+    const { failure } = await view(person);
+    await person.ok('dismiss_error', { of_agent: 'builder', failed_at: failure?.at ?? '' });
     expect(await state()).toEqual(['idle', 'nothing to do']);
     await report('error', { error: 'no space left' });
     expect(await state()).toEqual(['error', 'no space left']);
@@ -151,6 +154,14 @@ describe.each(faces)('agents over $name', (face) => {
     await person.ok('answer_ask', { ask_id: ask.ask_id, decision: 'denied' });
     expect(await state()).toEqual(['error', 'no space left']);
     await report('offline');
+    expect(await view(person)).toMatchObject({
+      state: 'error',
+      reason: 'no space left',
+      status: 'offline',
+      meanwhile: { state: 'offline', reason: 'process gone' },
+    });
+    const { failure: last } = await view(person);
+    await person.ok('dismiss_error', { of_agent: 'builder', failed_at: last?.at ?? '' });
     expect(await state()).toEqual(['offline', 'process gone']);
     await agent.refused(
       'update_agent_status',
@@ -159,19 +170,70 @@ describe.each(faces)('agents over $name', (face) => {
     );
   });
 
+  test('an error stays until an operator dismisses that very one, whatever the agent says since then', async () => {
+    const { agent, person, watcher } = room();
+    const thread_id = await agent.thread('ann');
+    const fail = (message: string) =>
+      agent.ok('report_event', { event_type: 'task_failed', thread_id, data: { message } });
+    const dismiss = (failed_at: string) => ({ of_agent: 'builder', failed_at });
+    await person.refused('dismiss_error', dismiss(new Date().toISOString()), 'NOT_FOUND');
+    const { created_at: first } = await fail('npm test failed');
+    expect(await view(person)).toMatchObject({
+      state: 'error',
+      failure: { at: first, text: 'npm test failed', thread_id },
+    });
+    // What was said in a thread is for those who may read it.
+    const seen = await view(watcher);
+    expect([seen.state, JSON.stringify(seen).includes('npm test'), seen.failure?.thread_id]).toEqual([
+      'error',
+      false,
+      undefined,
+    ]);
+    await agent.ok('update_agent_status', { status: 'busy', metadata: { currentTask: 'TASK-2' } });
+    expect(await view(person)).toMatchObject({
+      state: 'error',
+      since: first,
+      status: 'busy',
+      meanwhile: { state: 'working', reason: 'TASK-2' },
+    });
+    const { created_at: second } = await fail('no space left');
+    await person.refused('dismiss_error', dismiss(first), 'CONFLICT');
+    await agent.refused('dismiss_error', dismiss(second), 'INSUFFICIENT_AUTHORITY');
+    await watcher.refused('dismiss_error', dismiss(second), 'FORBIDDEN');
+    expect(await view(person)).toMatchObject({ state: 'error', reason: 'no space left' });
+    const done = await person.ok('dismiss_error', dismiss(second));
+    expect(done).toMatchObject({ agent_id: 'builder', failed_at: second, dismissed_by: 'ann' });
+    // Twice is once: the journal tells it in one entry.
+    expect(await person.ok('dismiss_error', dismiss(second))).toEqual(done);
+    const after = await view(person);
+    expect([after.state, after.reason, after.failure, after.meanwhile]).toEqual([
+      'working',
+      'TASK-2',
+      undefined,
+      undefined,
+    ]);
+    const { journal_thread_id } = await person.ok('get_agent', { of_agent: 'builder' });
+    const { messages } = await person.ok('read_messages', { thread_id: journal_thread_id ?? '' });
+    expect(messages.map(({ sender_agent_id, body }) => [sender_agent_id, body])).toEqual([
+      ['ann', `the error of ${second} was dismissed`],
+    ]);
+  });
+
   test('one that lets messages lie is stuck; one that fetches them is not, nor one that talks to itself', async () => {
     const { agent, person, workspace } = room();
     const reader = scene.as('reader', { workspace, face });
     const talker = scene.as('talker', { workspace, face });
     const thread_id = await person.thread('builder', 'reader');
     const alone = await talker.thread();
-    await talker.say(alone, 'note to self');
-    await person.say(thread_id, 'are you there?');
-    const posted = Date.now();
     const beat = () =>
       Promise.all(
         [agent, reader, talker].map((one) => one.ok('heartbeat_session', { runtime: 'x', status: 'idle' })),
       );
+    // At rest before the mail comes: unread mail counts only against who is free to read it.
+    await beat();
+    await talker.say(alone, 'note to self');
+    await person.say(thread_id, 'are you there?');
+    const posted = Date.now();
     await reader.ok('read_messages', { thread_id });
     await sleep(1_100);
     await person.say(thread_id, 'hello?');

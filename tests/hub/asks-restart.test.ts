@@ -79,7 +79,7 @@ test('asks stand over a crash in every state, and what ran out of time meanwhile
     ['still open', 'open'],
   ]);
   expect(await hub.stop()).toBe(0);
-  checkStored(data);
+  await checkStored(data);
 });
 
 test('who waits while the hub stops is let go and finds the answer at the next one', async () => {
@@ -96,7 +96,7 @@ test('who waits while the hub stops is let go and finds the answer at the next o
   hub = await startHub({ data });
   const person = signer.token({ agent: 'ann', role: 'operator' });
   succeeded(await v1Driver.call(hub.url, person, 'answer_ask', { ask_id: ask.ask_id, decision: 'approved' }));
-  const told = succeeded(await v1Driver.call(hub.url, agent, 'wait_for_ask', { ask_id: ask.ask_id }));
-  expect(told).toMatchObject({ timed_out: false, ask: { verdict: { decision: 'approved' } } });
+  const reported = succeeded(await v1Driver.call(hub.url, agent, 'wait_for_ask', { ask_id: ask.ask_id }));
+  expect(reported).toMatchObject({ timed_out: false, ask: { verdict: { decision: 'approved' } } });
   await hub.stop();
 });

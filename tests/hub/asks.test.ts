@@ -87,7 +87,10 @@ describe.each(faces)('asks over $name', (face) => {
 
   test('ask_human waits and brings the answer in one call', async () => {
     const { agent, desk } = room(face);
-    const asking = agent.ok('ask_human', { prompt: 'Fix both?', options: ['Fix both', 'Open TASK-220'] });
+    const asking = agent.ok('ask_human', {
+      prompt: 'Fix both?',
+      options: [{ id: 'Fix both' }, { id: 'Open TASK-220' }],
+    });
     let open: Ask[] = [];
     await expect.poll(async () => (open = (await desk.ok('list_asks', {})).asks).length).toBe(1);
     const ask_id = open[0]?.ask_id ?? '';
@@ -108,7 +111,7 @@ describe.each(faces)('asks over $name', (face) => {
     const { agent, desk } = room(face);
     const command = 'git push --force origin main';
     for (const one of [command, 'npm test'])
-      await desk.ok('add_leave', { of_agent: 'builder', command: one });
+      await desk.ok('add_approval_rule', { of_agent: 'builder', command: one });
     const human = (more: object) =>
       agent.ok('ask_human', { kind: 'approval', prompt: 'May I?', timeout_ms: 0, ...more });
     const { ask } = await human({ command: 'npm test', risk: 'high', rule: 'r', expires_in_ms: 60_000 });
@@ -123,11 +126,13 @@ describe.each(faces)('asks over $name', (face) => {
       status: 'resolved',
       verdict: { decision: 'approved', scope: 'rule' },
     });
-    // Options have one form on both, and each may be written as a word.
-    const options = ['Fix both', { id: 'no', label: 'No', kind: 'deny' as const }];
-    const told = [{ id: 'Fix both', label: 'Fix both', kind: 'choice' }, options[1]];
-    expect((await human({ options })).ask.options).toEqual(told);
-    expect((await agent.ok('raise_ask', { prompt: 'Both?', options })).ask.options).toEqual(told);
+    // Options have one form on both; a label that is left out is the id.
+    const options = [{ id: 'Fix both' }, { id: 'no', label: 'No', kind: 'deny' as const }];
+    const reported = [{ id: 'Fix both', label: 'Fix both', kind: 'choice' }, options[1]];
+    expect((await human({ options })).ask.options).toEqual(reported);
+    const { message } = await agent.refused('raise_ask', { prompt: 'x', options: ['x'] }, 'VALIDATION_ERROR');
+    expect(message).toBe('options.0: must be an object such as {"id":"main"}');
+    expect((await agent.ok('raise_ask', { prompt: 'Both?', options })).ask.options).toEqual(reported);
   });
 
   test('an unknown field is refused where a decision depends on it, and told elsewhere', async () => {
@@ -139,8 +144,14 @@ describe.each(faces)('asks over $name', (face) => {
         [agent, 'ask_human', { prompt: 'x', timeout_ms: 0, risc: 'high' }, 'risc', 'risk'],
         [agent, 'raise_ask', { prompt: 'x', expire_in_ms: 1_000 }, 'expire_in_ms', 'expires_in_ms'],
         [desk, 'answer_ask', { ask_id, decision: 'approved', scop: 'once' }, 'scop', 'scope'],
-        [desk, 'add_leave', { of_agent: 'b', command: 'x', folder: '/a' }, 'folder', undefined],
-        [desk, 'add_leave', { of_agent: 'b', command: 'x', expires_ms: 9 }, 'expires_ms', 'expires_in_ms'],
+        [desk, 'add_approval_rule', { of_agent: 'b', command: 'x', folder: '/a' }, 'folder', undefined],
+        [
+          desk,
+          'add_approval_rule',
+          { of_agent: 'b', command: 'x', expires_ms: 9 },
+          'expires_ms',
+          'expires_in_ms',
+        ],
         [
           boss,
           'update_thread_status',
@@ -159,7 +170,7 @@ describe.each(faces)('asks over $name', (face) => {
         [boss, 'set_quiet', { quiet: true, for_seconds: 60 }, 'for_seconds', undefined],
       ] as const) {
         const { message, details } = await who.refused(name, input, 'VALIDATION_ERROR');
-        expect([name, details?.['field']]).toEqual([name, field]);
+        expect([name, details['field']]).toEqual([name, field]);
         expect(message).toBe(
           `${field}: is not known here${meant === undefined ? '' : `; did you mean ${meant}?`}`,
         );
@@ -279,9 +290,9 @@ describe.each(faces)('asks over $name', (face) => {
         ['raise_ask', { prompt: 'x', options: twice }, 'options'],
         ['raise_ask', { prompt: 'x', expires_in_ms: 999 }, 'expires_in_ms'],
         ['raise_ask', { prompt: 'x', risk: 'none' }, 'risk'],
-        ['ask_human', { prompt: 'x', options: ['a', 'a'], timeout_ms: 0 }, 'options'],
+        ['ask_human', { prompt: 'x', options: [{ id: 'a' }, { id: 'a' }], timeout_ms: 0 }, 'options'],
       ] as const)
-        expect((await agent.refused(name, input, 'VALIDATION_ERROR')).details?.['field']).toBe(field);
+        expect((await agent.refused(name, input, 'VALIDATION_ERROR')).details['field']).toBe(field);
       for (const [input, field] of [
         [{ decision: 'maybe' }, 'decision'],
         [{ decision: 'answered' }, 'decision'],
@@ -290,7 +301,7 @@ describe.each(faces)('asks over $name', (face) => {
         [{ decision: 'approved', option: 'always' }, 'option'],
       ] as const) {
         const error = await desk.refused('answer_ask', { ask_id, ...input }, 'VALIDATION_ERROR');
-        expect(error.details?.['field']).toBe(field);
+        expect(error.details['field']).toBe(field);
       }
     });
   });
@@ -322,11 +333,11 @@ test('two devices that answer at once: one verdict, and both are told it', async
       tablet.call('answer_ask', { ask_id, decision: 'denied' }),
     ]);
     expect(new Set([a.status, b.status])).toEqual(new Set([200, 409]));
-    const told = [a, b].map(({ result, error }) => (result?.ask ?? standing(error ?? {})).verdict);
-    expect(told[0]).toEqual(told[1]);
-    expect((await waiting).ask.verdict).toEqual(told[0]);
+    const reported = [a, b].map(({ result, error }) => (result?.ask ?? standing(error ?? {})).verdict);
+    expect(reported[0]).toEqual(reported[1]);
+    expect((await waiting).ask.verdict).toEqual(reported[0]);
   }
-  const verdicts = storedMessages(scene.hub.data).filter(
+  const verdicts = (await storedMessages(scene.hub.data)).filter(
     (message) => message.metadata?.['event_type'] === 'ask_answered' && message.sender_agent_id === 'ann',
   );
   expect(verdicts.length).toBeGreaterThanOrEqual(20);
@@ -353,7 +364,7 @@ test('[R10] an agent has a bounded number of open asks', async () => {
   const raised: OutputOf<'raise_ask'>[] = [];
   for (let i = 0; i < 200; i++) raised.push(await agent.ok('raise_ask', { prompt: `May I ${i}?` }));
   const error = await agent.refused('raise_ask', { prompt: 'One more?' }, 'RATE_LIMITED');
-  expect(error.details?.['retry_after_ms']).toBeGreaterThan(0);
+  expect(error.details['retry_after_ms']).toBeGreaterThan(0);
   const ask_id = raised[7]?.ask.ask_id ?? '';
   await desk.ok('answer_ask', { ask_id, decision: 'denied' });
   await agent.ok('raise_ask', { prompt: 'One more?' });

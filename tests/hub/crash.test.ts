@@ -4,7 +4,9 @@ import { join } from 'node:path';
 
 import { expect, test, vi } from 'vitest';
 
-import { v1Driver } from '../harness/call.ts';
+import { faces, v1Driver } from '../harness/call.ts';
+import { mcpModernDriver } from '../harness/mcp-drivers.ts';
+import { openStream } from '../harness/open-stream.ts';
 import { checkStored } from '../harness/oracle.ts';
 import { freshFolder, startHub } from '../harness/start-hub.ts';
 import { registerSigner } from '../harness/tokens.ts';
@@ -32,6 +34,14 @@ describeWith(['strace'], 'between the disk and the answer', ({ strace }) => {
           succeeded(await v1Driver.call(hub.url, token, 'search_messages', { query: 'x' })).complete,
       )
       .toBe(true);
+    const stream = await openStream(hub.url, token, thread_id);
+    await expect.poll(() => stream.messages()).toHaveLength(1);
+    let waiting = true;
+    const waited = mcpModernDriver
+      .call(hub.url, token, 'wait_for_messages', { thread_id, since_seq: 1, timeout_ms: 60_000 })
+      .catch(() => {})
+      .finally(() => (waiting = false));
+    await new Promise((resolve) => setTimeout(resolve, 300));
     const before = lastWritten();
 
     const inject = `inject=fsync,fdatasync:delay_exit=${DELAY_US}`;
@@ -57,13 +67,17 @@ describeWith(['strace'], 'between the disk and the answer', ({ strace }) => {
     );
     await vi.waitFor(() => expect(lastWritten()).toBeGreaterThan(before), 10_000);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    const seen = succeeded(await v1Driver.call(hub.url, token, 'read_messages', { thread_id }));
-    expect(seen.messages.map(({ seq }) => seq)).toEqual([1]);
+    for (const face of faces) {
+      const seen = succeeded(await face.call(hub.url, token, 'read_messages', { thread_id }));
+      expect(seen.messages.map(({ seq }) => seq)).toEqual([1]);
+    }
+    expect([stream.messages().map(({ seq }) => seq), waiting]).toEqual([[1], true]);
     // The dead hub is only let go by its tracer.
     const dying = hub.kill();
     tracer.kill('SIGKILL');
     await dying;
     expect(await answer).toBe('no answer');
+    await waited;
 
     const again = await startHub({ data });
     const found = succeeded(await v1Driver.call(again.url, token, 'read_messages', { thread_id }));
@@ -72,6 +86,6 @@ describeWith(['strace'], 'between the disk and the answer', ({ strace }) => {
     expect(retry).toMatchObject({ seq: 2, message_id: found.messages[1]?.message_id });
     expect(succeeded(await v1Driver.call(again.url, token, 'get_thread', { thread_id })).last_seq).toBe(2);
     expect(await again.stop()).toBe(0);
-    checkStored(data);
+    await checkStored(data);
   });
 });

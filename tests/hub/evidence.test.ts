@@ -35,9 +35,9 @@ test.each(faces)('what became of a message, told over $name', async (face) => {
   await bob.say(thread_id, 'looked', { in_reply_to: message_id });
   const fix = { event_type: 'fix_pushed', task_id: 'T', commit: 'abc1234' };
   await bob.say(thread_id, 'fixed', { in_reply_to: message_id, kind: 'event', metadata: fix });
-  const told = await evidence();
-  expect(ways(told.offered)).toEqual(['bob read', 'carol wait']);
-  expect(told).toMatchObject({
+  const reported = await evidence();
+  expect(ways(reported.offered)).toEqual(['bob read', 'carol wait']);
+  expect(reported).toMatchObject({
     read: [{ agent_id: 'bob' }],
     unread: ['carol', 'dave'],
     acted: [
@@ -78,8 +78,8 @@ test('streams and notices are ways too, and all of it survives a stop and a star
   await post('two');
   await expect.poll(() => stream.messages().length).toBe(2);
   const offered = async () => {
-    const told = await call('alice', 'get_message_evidence', { thread_id, message_id });
-    return ways(told['offered'] as { agent_id: string; how: string }[]);
+    const reported = await call('alice', 'get_message_evidence', { thread_id, message_id });
+    return ways(reported['offered'] as { agent_id: string; how: string }[]);
   };
   await expect.poll(offered).toEqual(['bob sse', 'carol mcp', 'dave mcp']);
   stream.close();

@@ -13,7 +13,7 @@ import { documentPage, type Shown } from '../../packages/hub/src/faces/pages/doc
 import { analyse } from '../../packages/search/src/analyse.ts';
 import { passagesOf } from '../../packages/search/src/passages.ts';
 import { AskedWords } from '../../packages/store-sqlite/src/asked-words.ts';
-import { snippet } from '../../packages/store-sqlite/src/snippet.ts';
+import { snippet } from '@parley/store-rows';
 import { hostileTexts } from '../harness/hostile-text.ts';
 import { send } from '../harness/send.ts';
 import { useHub } from '../harness/use-hub.ts';

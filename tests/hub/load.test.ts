@@ -4,11 +4,13 @@ import { expect, test, vi } from 'vitest';
 
 import { mainThreadMs, percentile, timed } from '../harness/latency.ts';
 import { send } from '../harness/send.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { openDescriptors, useHub } from '../harness/use-hub.ts';
 
 /** How much slower than the cases allow a shared test machine may be. */
-const SLACK = 5;
-const HOLD_MS = 100;
+const { slack: SLACK } = sizeOf('C-LOAD-05');
+const { heldMs: HELD_MS } = sizeOf('C-LOAD-06');
 const HEADER_TIMEOUT_MS = 3_000;
 const MB = 1_000_000;
 
@@ -44,9 +46,14 @@ test('[C-LOAD-05] 2,000 sockets with slow headers are closed in time and slow no
     busy.push(await work());
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  await vi.waitFor(() => expect(closed).toBe(2_000), { timeout: HEADER_TIMEOUT_MS * SLACK, interval: 50 });
+  await vi.waitFor(() => expect(closed).toBe(2_000), { timeout: HEADER_TIMEOUT_MS * 5, interval: 50 });
   clearInterval(drip);
   await vi.waitFor(() => expect(openDescriptors(scene.hub.pid)).toBeLessThan(before + 16), 5_000);
+  measured(
+    'C-LOAD-05',
+    'p95 of the others, alone',
+    `${percentile(busy, 0.95).toFixed(1)} ms, ${percentile(quiet, 0.95).toFixed(1)} ms`,
+  );
   expect(percentile(busy, 0.95)).toBeLessThan(Math.max(10, 2 * percentile(quiet, 0.95)) * SLACK);
 });
 
@@ -55,6 +62,13 @@ async function ranFor(call: () => Promise<unknown>): Promise<number> {
   const before = mainThreadMs(scene.hub.pid);
   await call();
   return mainThreadMs(scene.hub.pid) - before;
+}
+
+/** None of the inputs held the loop for longer than it may. */
+function expectNotHeld(worst: readonly [number, string][]): void {
+  const [longest = 0, input] = worst.toSorted(([a], [b]) => b - a)[0] ?? [];
+  measured('C-LOAD-06', 'longest', `${longest.toFixed(1)} ms (${input})`);
+  expect(worst.filter(([held]) => held > HELD_MS)).toEqual([]);
 }
 
 /** Texts on which careless patterns go back and forth for ever. */
@@ -108,7 +122,7 @@ test('[C-LOAD-06] no input holds the event loop, whatever field it comes in', as
       }
     }
   }
-  expect(worst.filter(([held]) => held > HOLD_MS * SLACK)).toEqual([]);
+  expectNotHeld(worst);
 });
 
 test('[C-LOAD-06] no wide or odd document holds the event loop', async () => {
@@ -159,7 +173,7 @@ test('[C-LOAD-06] no wide or odd document holds the event loop', async () => {
       await ranFor(() => send(`${scene.hub.url}${path}`, { headers: { ...headers, ...more } })),
       name,
     ]);
-  expect(worst.filter(([held]) => held > HOLD_MS * SLACK)).toEqual([]);
+  expectNotHeld(worst);
 });
 
 test('[C-LOAD-06] no record, however it was filled, holds the event loop when it is read', async () => {
@@ -196,5 +210,5 @@ test('[C-LOAD-06] no record, however it was filled, holds the event loop when it
     ['search_messages', { query: 'yyy '.repeat(200) }],
   ] as const)
     worst.push([await ranFor(() => alice.ok(operation, input)), operation]);
-  expect(worst.filter(([held]) => held > HOLD_MS * SLACK)).toEqual([]);
+  expectNotHeld(worst);
 });

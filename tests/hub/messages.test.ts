@@ -25,6 +25,9 @@ describe.each(faces)('over $name', (face) => {
       seq: 2,
       thread_status: 'active',
       created_at: posted.created_at,
+      called: ['alice'],
+      not_called: [],
+      invokes: ['alice'],
     });
     expect(posted.created_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
     const { messages } = await alice.ok('read_messages', { thread_id });
@@ -38,6 +41,7 @@ describe.each(faces)('over $name', (face) => {
         sender_session_id: 'alice-1',
         kind: 'chat',
         body: 'ready?',
+        called: ['bob'],
         created_at: question.created_at,
       },
       {
@@ -52,6 +56,7 @@ describe.each(faces)('over $name', (face) => {
         metadata: { event_type: 'finding_reported', severity: 'high', line: 42 },
         in_reply_to: question.message_id,
         idempotency_key: 'rv-find-219-1',
+        called: ['alice'],
         created_at: posted.created_at,
       },
     ]);
@@ -153,7 +158,7 @@ describe.each(faces)('over $name', (face) => {
     ]);
   });
 
-  test('[HUB-E2] a bad field is refused by its name', async () => {
+  test('[HUB-E2] [BRIDGE-5] a bad field is refused by its name', async () => {
     const alice = scene.as('alice', { face });
     const thread_id = await alice.thread();
     const bad: [string, Record<string, unknown>][] = [
@@ -175,9 +180,7 @@ describe.each(faces)('over $name', (face) => {
     await scene.unchanged(async () => {
       for (const [field, change] of bad) {
         const input = { thread_id, schema_version: 1, body: 'x', ...change };
-        expect((await alice.refused('post_message', input, 'VALIDATION_ERROR')).details?.['field']).toBe(
-          field,
-        );
+        expect((await alice.refused('post_message', input, 'VALIDATION_ERROR')).details['field']).toBe(field);
       }
       // On MCP the protocol itself already wants an object.
       for (const input of face === v1Driver ? [null, [], 'x', 5] : [])

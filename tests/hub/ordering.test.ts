@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks';
 import type { Message } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
+import { faces } from '../harness/call.ts';
+import { send } from '../harness/send.ts';
 import { type Participant, useHub } from '../harness/use-hub.ts';
 
 const scene = useHub();
@@ -43,8 +45,9 @@ test('[HUB-E3] [HUB-M4] [C-HUB-13] 100 writers x 100 posts give seq 1 to 10,000,
   bigThread = thread_id;
   const writes: Write[] = [];
   await Promise.all(
-    names.map(async (name) => {
-      const writer = scene.as(name);
+    names.map(async (name, n) => {
+      // A few of them over MCP.
+      const writer = scene.as(name, { face: faces[n < 6 ? n % faces.length : 0]! });
       for (let i = 0; i < POSTS; i++) {
         const asked = performance.now();
         const { seq } = await writer.say(thread_id, `${i}`, { idempotency_key: `${i}` });
@@ -81,7 +84,7 @@ test('[HUB-M7] [C-HUB-22] a thread of 10,000 messages is summarized', async () =
   expect((await alice.ok('summarize_thread', { thread_id: bigThread })).messages_read).toBe(200);
 });
 
-test('[HUB-M4] [C-HUB-14] pages of 7 chain without gap or repeat while 20 writers post', async () => {
+test('[HUB-M4] [C-HUB-14] [R4] pages of 7 chain without gap or repeat while 20 writers post', async () => {
   const names = Array.from({ length: 20 }, (_, i) => `writer-${i}`);
   const alice = scene.as('alice');
   const thread_id = await alice.thread(...names);
@@ -94,9 +97,15 @@ test('[HUB-M4] [C-HUB-14] pages of 7 chain without gap or repeat while 20 writer
   ).finally(() => (state.writing = false));
   const seen: number[] = [];
   let since_seq = 0;
-  for (;;) {
+  // Each page over another face.
+  const readers = faces.map((face) => scene.as('alice', { face }));
+  for (let turn = 0; ; turn++) {
     const wasWriting = state.writing;
-    const page = await alice.ok('read_messages', { thread_id, since_seq, limit: 7 });
+    const page = await readers[turn % readers.length]!.ok('read_messages', {
+      thread_id,
+      since_seq,
+      limit: 7,
+    });
     const seqs = page.messages.map(({ seq }) => seq);
     seen.push(...seqs);
     expect(page.messages.length).toBeLessThanOrEqual(7);
@@ -109,7 +118,7 @@ test('[HUB-M4] [C-HUB-14] pages of 7 chain without gap or repeat while 20 writer
   expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => i + 1));
 });
 
-test('[HUB-M4] has_more is exact at the edges, and a page has a default and a greatest size', async () => {
+test('[HUB-M4] [R4] has_more is exact at the edges, and a page has a default and a greatest size', async () => {
   const alice = scene.as('alice');
   const thread_id = await alice.thread();
   expect(await alice.ok('read_messages', { thread_id })).toEqual({
@@ -118,40 +127,47 @@ test('[HUB-M4] has_more is exact at the edges, and a page has a default and a gr
     has_more: false,
   });
   await Promise.all(Array.from({ length: 210 }, (_, i) => alice.say(thread_id, `${i}`)));
-  const sizes = [];
-  for (const limit of [undefined, 1, 199, 200, 201, 1e9]) {
-    const input = limit === undefined ? { thread_id } : { thread_id, limit };
-    const { messages, has_more } = await alice.ok('read_messages', input);
-    sizes.push([messages.length, has_more]);
+  for (const face of faces) {
+    const reader = scene.as('alice', { face });
+    const sizes = [];
+    for (const limit of [undefined, 1, 199, 200, 201, 1e9]) {
+      const input = limit === undefined ? { thread_id } : { thread_id, limit };
+      const { messages, has_more } = await reader.ok('read_messages', input);
+      sizes.push([messages.length, has_more]);
+    }
+    expect(sizes).toEqual([
+      [50, true],
+      [1, true],
+      [199, true],
+      [200, true],
+      [200, true],
+      [200, true],
+    ]);
+    const edges = [];
+    for (const [since_seq, limit] of [
+      [9, 200],
+      [10, 200],
+      [11, 199],
+      [10, 199],
+      [209, 1],
+      [208, 1],
+    ] as const) {
+      const { messages, has_more, next_seq } = await reader.ok('read_messages', {
+        thread_id,
+        since_seq,
+        limit,
+      });
+      edges.push([messages.length, next_seq, has_more]);
+    }
+    expect(edges).toEqual([
+      [200, 209, true],
+      [200, 210, false],
+      [199, 210, false],
+      [199, 209, true],
+      [1, 210, false],
+      [1, 209, true],
+    ]);
   }
-  expect(sizes).toEqual([
-    [50, true],
-    [1, true],
-    [199, true],
-    [200, true],
-    [200, true],
-    [200, true],
-  ]);
-  const edges = [];
-  for (const [since_seq, limit] of [
-    [9, 200],
-    [10, 200],
-    [11, 199],
-    [10, 199],
-    [209, 1],
-    [208, 1],
-  ] as const) {
-    const { messages, has_more, next_seq } = await alice.ok('read_messages', { thread_id, since_seq, limit });
-    edges.push([messages.length, next_seq, has_more]);
-  }
-  expect(edges).toEqual([
-    [200, 209, true],
-    [200, 210, false],
-    [199, 210, false],
-    [199, 209, true],
-    [1, 210, false],
-    [1, 209, true],
-  ]);
 });
 
 test('[HUB-M4] pages of large messages are bounded in bytes and still chain', async () => {
@@ -174,13 +190,26 @@ test('[C-HUB-15] positions and limits that are none are refused', async () => {
   for (const since_seq of [-1, 1.5, '1', null, true, [], {}, 9_007_199_254_740_992, 1e20]) {
     const error = await alice.refused('read_messages', { thread_id, since_seq }, 'VALIDATION_ERROR');
     if (since_seq !== 9_007_199_254_740_992 && since_seq !== 1e20)
-      expect(error.details?.['field']).toBe('since_seq');
+      expect(error.details['field']).toBe('since_seq');
   }
   for (const limit of [0, -1, 1.5, '7', null, true]) {
     const error = await alice.refused('read_messages', { thread_id, limit }, 'VALIDATION_ERROR');
-    expect(error.details?.['field']).toBe('limit');
+    expect(error.details['field']).toBe('limit');
   }
   expect((await alice.ok('read_messages', { thread_id, limit: 1e9 })).messages).toHaveLength(1);
+  // Numbers that JavaScript cannot write.
+  for (const since_seq of ['9007199254740993', '1e309']) {
+    const reply = await send(`${scene.hub.url}/v1/read_messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${alice.token}` },
+      body: `{"thread_id":"${thread_id}","since_seq":${since_seq}}`,
+    });
+    expect([since_seq, reply.status, reply.text]).toEqual([
+      since_seq,
+      400,
+      expect.stringContaining('"code":"VALIDATION_ERROR"'),
+    ]);
+  }
 });
 
 test('[C-HUB-16] beyond the end there is nothing, and the position stays', async () => {

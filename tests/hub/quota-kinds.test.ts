@@ -27,7 +27,7 @@ async function grantedOf(who: Participant, operation: 'ack_read' | 'search_messa
       succeeded(answer);
       continue;
     }
-    const ms = Number(answer.error.details?.['retry_after_ms']);
+    const ms = Number(answer.error.details['retry_after_ms']);
     expect(ms).toBeGreaterThan(1_000);
     expect(ms).toBeLessThanOrEqual(60_000);
     if (answer.status === 429) expect(answer.headers['retry-after']).toBe(String(Math.ceil(ms / 1_000)));
@@ -81,10 +81,10 @@ test('who keeps much open at once, calls or streams, is told to end some; others
     await openStream(scene.hub.url, hog.token, thread_id),
   ];
   await expect
-    .poll(async () => (await hog.call('get_thread', { thread_id })).error?.code, { timeout: 5_000 })
+    .poll(async () => (await hog.call('get_thread', { thread_id })).error?.code, { timeout: 20_000 })
     .toBe('RATE_LIMITED');
   const { details } = await hog.refused('get_thread', { thread_id }, 'RATE_LIMITED');
-  expect(details?.['retry_after_ms']).toBe(1_000);
+  expect(details['retry_after_ms']).toBe(1_000);
   expect((await openStream(scene.hub.url, hog.token, thread_id)).status).toBe(429);
   const headers = { authorization: `Bearer ${hog.token}`, accept: 'text/event-stream' };
   expect((await send(`${scene.hub.url}/v1/live/messages`, { headers })).status).toBe(429);
@@ -96,7 +96,7 @@ test('who keeps much open at once, calls or streams, is told to end some; others
   ending.abort();
   await Promise.all(waits);
   await expect
-    .poll(async () => (await hog.call('get_thread', { thread_id })).error, { timeout: 5_000 })
+    .poll(async () => (await hog.call('get_thread', { thread_id })).error, { timeout: 20_000 })
     .toBeUndefined();
   for (let i = 0; i < 3 * BURST.open; i++) await hog.ok('get_thread', { thread_id });
 });

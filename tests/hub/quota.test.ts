@@ -21,7 +21,7 @@ test.each(faces)(
       const answer = await eager.call('post_message', input);
       refusedAt = Date.now();
       const error = refused(answer, 'RATE_LIMITED', face);
-      const ms = Number(error.details?.['retry_after_ms']);
+      const ms = Number(error.details['retry_after_ms']);
       expect(ms).toBeGreaterThan(0);
       expect(ms).toBeLessThanOrEqual(2_000);
       // A tool's error has no HTTP status of its own.

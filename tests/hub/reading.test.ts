@@ -1,14 +1,14 @@
-import { exportRecord } from '@parley/store-sqlite';
 import { expect, test } from 'vitest';
 
 import { faces } from '../harness/call.ts';
 import { openStream } from '../harness/open-stream.ts';
+import { linesOf } from '../harness/stored-record.ts';
 import { useHub } from '../harness/use-hub.ts';
 
 const scene = useHub();
 
-function cursorOf(thread_id: string, agent_id: string): unknown {
-  return [...exportRecord(scene.hub.data)]
+async function cursorOf(thread_id: string, agent_id: string): Promise<unknown> {
+  return (await linesOf(scene.hub.data))
     .map((line) => JSON.parse(line) as { type: string; cursor?: { thread_id: string; agent_id: string } })
     .find(({ cursor }) => cursor?.thread_id === thread_id && cursor.agent_id === agent_id)?.cursor;
 }
@@ -34,19 +34,19 @@ test.each(faces)(
       last_acked_message_id: sent[1]?.message_id,
       updated_at: first.updated_at,
     };
-    expect(cursorOf(thread_id, 'bob')).toEqual(stored);
+    expect(await cursorOf(thread_id, 'bob')).toEqual(stored);
     for (const last_read_seq of [1, 0, 4, 1_000_000, -1, 1.5, '3', null]) {
       const error = await bob.refused('ack_read', { thread_id, last_read_seq }, 'VALIDATION_ERROR');
-      expect(error.details?.['field']).toBe('last_read_seq');
+      expect(error.details['field']).toBe('last_read_seq');
     }
     expect(await bob.ok('ack_read', { thread_id, last_read_seq: 2 })).toEqual(first);
-    expect(cursorOf(thread_id, 'bob')).toEqual(stored);
+    expect(await cursorOf(thread_id, 'bob')).toEqual(stored);
     await bob.ok('ack_read', { thread_id, last_read_seq: 3 });
-    expect(cursorOf(thread_id, 'bob')).toMatchObject({
+    expect(await cursorOf(thread_id, 'bob')).toMatchObject({
       last_read_seq: 3,
       last_acked_message_id: sent[2]?.message_id,
     });
-    expect(cursorOf(thread_id, 'alice')).toBeUndefined();
+    expect(await cursorOf(thread_id, 'alice')).toBeUndefined();
   },
 );
 
@@ -54,11 +54,11 @@ test('[HUB-M5] a first acknowledgement of nothing is a cursor at 0', async () =>
   const alice = scene.as('alice');
   const thread_id = await alice.thread();
   await alice.ok('ack_read', { thread_id, last_read_seq: 0 });
-  expect(cursorOf(thread_id, 'alice')).toMatchObject({ last_read_seq: 0, last_acked_message_id: null });
+  expect(await cursorOf(thread_id, 'alice')).toMatchObject({ last_read_seq: 0, last_acked_message_id: null });
   await alice.refused('ack_read', { thread_id, last_read_seq: 1 }, 'VALIDATION_ERROR');
 });
 
-test('[HUB-M5] acknowledgements at once leave the cursor at the highest that was accepted', async () => {
+test('[HUB-M5] [R5] acknowledgements at once leave the cursor at the highest that was accepted', async () => {
   const alice = scene.as('alice');
   const thread_id = await alice.thread();
   for (let i = 0; i < 20; i++) await alice.say(thread_id, `${i}`);
@@ -66,7 +66,7 @@ test('[HUB-M5] acknowledgements at once leave the cursor at the highest that was
     Array.from({ length: 20 }, (_, i) => alice.call('ack_read', { thread_id, last_read_seq: 20 - i })),
   );
   const accepted = answers.flatMap(({ status }, i) => (status === 200 ? [20 - i] : []));
-  expect(cursorOf(thread_id, 'alice')).toMatchObject({ last_read_seq: Math.max(...accepted) });
+  expect(await cursorOf(thread_id, 'alice')).toMatchObject({ last_read_seq: Math.max(...accepted) });
 });
 
 test.each(faces)(
@@ -173,7 +173,7 @@ test.each(faces)(
       return hits.map(({ message }) => message.body).toSorted();
     };
     await expect
-      .poll(async () => (await alice.ok('search_messages', { query: 'zebra' })).complete, { timeout: 5_000 })
+      .poll(async () => (await alice.ok('search_messages', { query: 'zebra' })).complete, { timeout: 20_000 })
       .toBe(true);
     expect(await find(bob, 'zebra')).toEqual(['The zebra crossed the river']);
     expect(await find(alice, 'zebra')).toEqual(['The zebra crossed the river', 'a secret zebra']);
@@ -204,3 +204,57 @@ test.each(faces)(
     expect(await find(scene.as('bob', { face, workspace: 'elsewhere' }), 'zebra')).toEqual([]);
   },
 );
+
+test.each(faces)(
+  '[HUB-M2] [HUB-M10] [HUB-E4] over $name a thread tells the caller how far it has read; its own posts are not unread',
+  async (face) => {
+    const workspace = `reading-${face.name.replaceAll(/\W/g, '')}`;
+    const [alice, bob] = [scene.as('alice', { workspace, face }), scene.as('bob', { workspace, face })];
+    await alice.ok('heartbeat_session', { runtime: 'codex_cli' });
+    const thread_id = await alice.thread('bob');
+    const own = await alice.say(thread_id, 'one');
+    const stands = async (who = alice) => {
+      const { last_read_seq, last_acked_message_id, unread } = await who.ok('get_thread', { thread_id });
+      const { threads } = await who.ok('list_threads', {});
+      expect(threads).toMatchObject([{ thread_id, last_read_seq, last_acked_message_id, unread }]);
+      const left = await who.ok('list_threads', { unread: true });
+      expect(left.threads.map((thread) => thread.thread_id)).toEqual(unread === 0 ? [] : [thread_id]);
+      expect(left.next_before).toBeNull();
+      return [last_read_seq, last_acked_message_id, unread];
+    };
+    expect(await stands()).toEqual([0, null, 0]);
+    expect(await stands(bob)).toEqual([0, null, 1]);
+    await bob.say(thread_id, 'two');
+    await alice.say(thread_id, 'three');
+    expect(await stands()).toEqual([0, null, 1]);
+    expect(await stands(bob)).toEqual([0, null, 2]);
+    await alice.ok('ack_read', { thread_id, last_read_seq: 1 });
+    expect(await stands()).toEqual([1, own.message_id, 1]);
+    await bob.ok('ack_read', { thread_id, last_read_seq: 3 });
+    expect((await stands(bob))[2]).toBe(0);
+    const seen = await scene
+      .as('ann', { workspace, role: 'operator' })
+      .ok('get_agent', { of_agent: 'alice' });
+    expect(seen.unread).toBe(1);
+  },
+);
+
+test('[HUB-M10] threads in which only the caller spoke are passed over page by page, and the others are all found', async () => {
+  const [alice, bob] = ['alice', 'bob'].map((name) => scene.as(name, { workspace: 'passed-over' }));
+  const wanted: string[] = [];
+  for (let i = 0; i < 12; i++) {
+    const thread_id = await alice!.thread('bob');
+    await alice!.say(thread_id, 'mine');
+    if (i % 4 !== 0) continue;
+    await bob!.say(thread_id, 'yours');
+    wanted.unshift(thread_id);
+  }
+  const found: string[] = [];
+  for (let before: string | undefined; ;) {
+    const page = await alice!.ok('list_threads', { unread: true, limit: 2, ...(before && { before }) });
+    found.push(...page.threads.map(({ thread_id }) => thread_id));
+    if (page.next_before === null) break;
+    before = page.next_before;
+  }
+  expect(found).toEqual(wanted);
+});

@@ -9,7 +9,7 @@ const scene = useHub();
 /** Sends a request line by line, as no HTTP client would, and gives what comes back. */
 function raw(path: string, lines: string[]): Promise<string> {
   const { hostname, port } = new URL(scene.hub.url);
-  const method = path === '/ws?version=1.0' || path.startsWith('/d/') || path === '/healthz' ? 'GET' : 'POST';
+  const method = READ.has(path) ? 'GET' : 'POST';
   const text = [`${method} ${path} HTTP/1.1`, ...lines, '', '{}'].join('\r\n');
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(text));
@@ -21,16 +21,25 @@ function raw(path: string, lines: string[]): Promise<string> {
 
 const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1]);
 
-const PATHS = [
+const READ = new Set([
   '/healthz',
+  '/v1/openapi.json',
+  '/v1/asyncapi.json',
+  '/v1/capabilities',
+  '/v1/stream',
+  '/d/00000000-0000-4000-8000-000000000000',
+  '/ws?version=1.0',
+]);
+
+const PATHS = [
+  ...READ,
   '/v1/list_threads',
   '/mcp',
   '/mcp/envelope',
   '/v1/threads/th_x/events',
   '/v1/live/messages',
+  '/v1/ws_ticket',
   '/session',
-  '/d/00000000-0000-4000-8000-000000000000',
-  '/ws?version=1.0',
 ];
 
 describe.each(PATHS)('%s', (path) => {

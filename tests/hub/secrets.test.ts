@@ -34,7 +34,7 @@ afterAll(async () => {
   await hub.stop();
 });
 
-test('whatever comes in by a header, an address, a body, a name or a call, no secret of it is logged', async () => {
+test('[C-LOCAL-04] [R12] whatever comes in by a header, an address, a body, a name or a call, no secret of it is logged', async () => {
   const token = signer.token({ agent: 'alice' });
   const json = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
   const asHeader = (text: string): string => text.replaceAll('\n', ' ');

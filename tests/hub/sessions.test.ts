@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
+import { loadConfig } from '../../packages/hub/src/config/load.ts';
 import { faces } from '../harness/call.ts';
-import { useHub } from '../harness/use-hub.ts';
+import { type Participant, useHub } from '../harness/use-hub.ts';
 
 const OFFLINE_AFTER_MS = 1_500;
 const scene = useHub({ settings: { 'sessions.offline_after_ms': OFFLINE_AFTER_MS } });
@@ -70,16 +71,23 @@ test('[HUB-E5] [HUB-M10] sessions are listed by agent and by status', async () =
 });
 
 test('[HUB-E6] [C-WAKE-01] a session that falls silent reads offline, and its next heartbeat brings it back', async () => {
-  const alice = scene.as('alice', { workspace: 'silence' });
-  const status = async () => (await alice.ok('list_sessions', {})).sessions[0]?.status;
-  for (const sent of ['active', 'idle', 'active'] as const) {
-    await alice.ok('heartbeat_session', { runtime: 'codex_cli', status: sent });
-    expect(await status()).toBe(sent);
-  }
+  const callers = faces.map((face, i) => scene.as('alice', { face, workspace: `silence-${i}` }));
+  const status = async (alice: Participant) => (await alice.ok('list_sessions', {})).sessions[0]?.status;
+  for (const alice of callers)
+    for (const sent of ['active', 'idle', 'active'] as const) {
+      await alice.ok('heartbeat_session', { runtime: 'codex_cli', status: sent });
+      expect(await status(alice)).toBe(sent);
+    }
   await new Promise((resolve) => setTimeout(resolve, OFFLINE_AFTER_MS + 100));
-  expect(await status()).toBe('offline');
-  await alice.ok('heartbeat_session', { runtime: 'codex_cli', status: 'idle' });
-  expect(await status()).toBe('idle');
+  for (const alice of callers) {
+    expect(await status(alice)).toBe('offline');
+    await alice.ok('heartbeat_session', { runtime: 'codex_cli', status: 'idle' });
+    expect(await status(alice)).toBe('idle');
+  }
+});
+
+test('[C-WAKE-01] a session may be silent for 120 s, unless the settings say otherwise', () => {
+  expect(loadConfig({}, { HOME: '/nowhere' }).config.sessions.offline_after_ms).toBe(120_000);
 });
 
 test('[C-WAKE-01] the time of a heartbeat is the hub’s, whatever the client says', async () => {
@@ -116,7 +124,7 @@ test.each(faces)(
           { runtime: 'codex_cli', ...change },
           'VALIDATION_ERROR',
         );
-        expect(error.details?.['field']).toBe(field);
+        expect(error.details['field']).toBe(field);
       }
     });
   },

@@ -25,6 +25,18 @@ async function refusedRaw(caller: Participant, operation: string, body: string |
 const posting = (thread_id: string, body: string): string =>
   `{"thread_id":"${thread_id}","schema_version":1,"body":${body}}`;
 
+test('a change is seen that leaves as many records as there were', async () => {
+  const alice = scene.as('alice');
+  const thread_id = await alice.thread();
+  await alice.say(thread_id, 'one');
+  await alice.say(thread_id, 'two');
+  await alice.ok('ack_read', { thread_id, last_read_seq: 1 });
+  const counts = await scene.counts();
+  const moved = scene.unchanged(() => alice.ok('ack_read', { thread_id, last_read_seq: 2 }));
+  await expect(moved).rejects.toThrow('to deeply equal');
+  expect(await scene.counts()).toEqual(counts);
+});
+
 test('[C-HUB-25] NUL is refused in every text, escaped or raw', async () => {
   const alice = scene.as('alice');
   const thread_id = await alice.thread();

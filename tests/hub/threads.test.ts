@@ -35,6 +35,9 @@ test.each(faces)(
         updated_at: made.created_at,
         last_seq: 0,
         disputed: false,
+        last_read_seq: 0,
+        last_acked_message_id: null,
+        unread: 0,
       });
     }
   },
@@ -46,16 +49,22 @@ test('[HUB-E1] [C-HUB-01] ids are unique, also when many are made at once', asyn
   expect(new Set(ids).size).toBe(100);
 });
 
-test('[HUB-E1] type and participants have defaults; every type can be made', async () => {
-  const alice = scene.as('alice');
+test.each(faces)('[HUB-E1] over $name every type and status can be had, and the id stays', async (face) => {
+  const alice = scene.as('alice', { face });
   const { thread_id } = await alice.ok('create_thread', { title: 'x' });
   expect(await alice.ok('get_thread', { thread_id })).toMatchObject({
     type: 'conversation',
     participants: ['alice'],
   });
   for (const type of ['conversation', 'workflow', 'incident'] as const) {
-    const made = await alice.ok('create_thread', { title: type, type });
-    expect((await alice.ok('get_thread', { thread_id: made.thread_id })).type).toBe(type);
+    const { thread_id: id } = await alice.ok('create_thread', { title: type, type });
+    expect(await alice.ok('get_thread', { thread_id: id })).toMatchObject({ thread_id: id, type });
+    await alice.ok('rename_thread', { thread_id: id, title: 'another' });
+    for (const status of ['blocked', 'resolved', 'closed'] as const) {
+      await alice.ok('update_thread_status', { thread_id: id, status, reason: 'on its way' });
+      const reads = { thread_id: id, title: 'another', type, status };
+      expect(await alice.ok('get_thread', { thread_id: id })).toMatchObject(reads);
+    }
   }
 });
 
@@ -82,19 +91,19 @@ test('[HUB-E1] [C-HUB-02] a bad field is refused by its name', async () => {
   await scene.unchanged(async () => {
     for (const [field, input] of bad) {
       const error = await alice.refused('create_thread', input, 'VALIDATION_ERROR');
-      expect([error.details?.['field'], error.message.startsWith(field)]).toEqual([field, true]);
+      expect([error.details['field'], error.message.startsWith(field)]).toEqual([field, true]);
     }
   });
   await alice.ok('create_thread', { title: 'x'.repeat(500) });
   await alice.ok('create_thread', { title: 'é'.repeat(250), participants: wide.slice(0, 1_000) });
   const thread_id = await alice.thread();
   const open = { thread_id, status: 'open', reason: 'x' };
-  expect((await alice.refused('update_thread_status', open, 'VALIDATION_ERROR')).details?.['field']).toBe(
+  expect((await alice.refused('update_thread_status', open, 'VALIDATION_ERROR')).details['field']).toBe(
     'status',
   );
-  expect(
-    (await alice.refused('list_threads', { status: 'open' }, 'VALIDATION_ERROR')).details?.['field'],
-  ).toBe('status');
+  expect((await alice.refused('list_threads', { status: 'open' }, 'VALIDATION_ERROR')).details['field']).toBe(
+    'status',
+  );
 });
 
 test('[C-HUB-02] a title of 10 MB is refused before it is read', async () => {
@@ -171,11 +180,14 @@ function expected(from: ThreadStatus, to: ThreadStatus, role: string, disputed: 
 test.each(['worker', 'observer', 'orchestrator', 'operator'])(
   '[HUB-M6] [C-HUB-19] every pair of statuses, asked for by a %s',
   async (role) => {
-    const caller = scene.as(role === 'observer' ? 'watcher' : 'alice', { role });
+    const callers = faces.map((face) => scene.as(role === 'observer' ? 'watcher' : 'alice', { role, face }));
+    let turn = 0;
     for (const disputed of [false, true]) {
       for (const from of STATUSES) {
         let thread_id = await threadAt(from, disputed);
         for (const to of STATUSES) {
+          const at = turn++ % faces.length;
+          const caller = callers[at]!;
           const before = (await caller.ok('get_thread', { thread_id })).last_seq;
           const answer = await caller.call('update_thread_status', {
             thread_id,
@@ -190,7 +202,7 @@ test.each(['worker', 'observer', 'orchestrator', 'operator'])(
             expect([after.status, after.last_seq]).toEqual([to, before + 1]);
             thread_id = await threadAt(from, disputed);
           } else {
-            refused(answer, code as 'CONFLICT');
+            refused(answer, code as 'CONFLICT', faces[at]);
             expect([after.status, after.last_seq]).toEqual([from, before]);
           }
         }
@@ -208,7 +220,7 @@ test('[HUB-M6] a change of status needs a reason and stands in the thread’s ow
       { thread_id, status: 'blocked' },
       'VALIDATION_ERROR',
     );
-    expect(error.details?.['field']).toBe('reason');
+    expect(error.details['field']).toBe('reason');
   });
   await alice.ok('update_thread_status', { thread_id, status: 'blocked', reason: 'waits for bob' });
   const { messages } = await scene.as('bob').ok('read_messages', { thread_id });
@@ -308,3 +320,24 @@ test('[HUB-M10] pages of list_threads chain without gap or repeat', async () => 
   await alice.refused('list_threads', { limit: 0 }, 'VALIDATION_ERROR');
   expect((await alice.ok('list_threads', { limit: 1e9 })).threads).toHaveLength(12);
 });
+
+test.each(faces)(
+  '[HUB-M6] over $name the metadata of a status change stands in the log as it was sent',
+  async (face) => {
+    const alice = scene.as('alice', { face });
+    const thread_id = await alice.thread('bob');
+    const metadata = { ticket: 'T-1', to: 'nobody', event_type: 'own word', nested: { deep: [1] } };
+    await alice.ok('update_thread_status', { thread_id, status: 'blocked', reason: 'waits', metadata });
+    const { messages } = await alice.ok('read_messages', { thread_id });
+    expect(messages[0]?.metadata).toMatchObject({
+      event_type: 'thread_status_changed',
+      from: 'active',
+      to: 'blocked',
+      reason: 'waits',
+      metadata,
+    });
+    const bad = { thread_id, status: 'active', reason: 'x', metadata: 'no object' };
+    const error = await scene.unchanged(() => alice.refused('update_thread_status', bad, 'VALIDATION_ERROR'));
+    expect(error.details['field']).toBe('metadata');
+  },
+);

@@ -1,15 +1,24 @@
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { faces } from '../harness/call.ts';
+import { expectNoWayIn } from '../harness/other-routes.ts';
 import { runJson } from '../harness/run-cli.ts';
 import { send } from '../harness/send.ts';
 import { freshFolder } from '../harness/start-hub.ts';
-import { claimsOf, createSigner, issueToken, joinToken, registerSigner } from '../harness/tokens.ts';
+import {
+  claimsOf,
+  createSigner,
+  issueByCommand,
+  joinToken,
+  keysOf,
+  registerByCommand,
+} from '../harness/tokens.ts';
 import { useHub } from '../harness/use-hub.ts';
 
 const data = freshFolder();
@@ -64,37 +73,38 @@ const hmac =
     createHmac(algorithm, secret).update(text).digest();
 
 async function refuse(token: string): Promise<void> {
-  await scene.with('alice', token).refused('list_threads', {}, 'UNAUTHORIZED');
+  for (const face of faces)
+    await scene.with('alice', token, face).refused('list_threads', {}, 'UNAUTHORIZED');
 }
 
 async function accept(token: string): Promise<void> {
-  await scene.with('alice', token).ok('list_threads', {});
+  for (const face of faces) await scene.with('alice', token, face).ok('list_threads', {});
 }
 
 /** The keys the hub signs with itself, as its file has them. */
-function ownKeys(): { kid: string; public: { x: string }; private?: unknown }[] {
-  const file = JSON.parse(readFileSync(join(data, 'auth.json'), 'utf8')) as {
-    keys: ReturnType<typeof ownKeys>;
-  };
-  return file.keys.filter((key) => key.private !== undefined);
+async function ownKeys(): Promise<{ kid: string; public: { x: string } }[]> {
+  const { keys } = await keysOf(data);
+  return keys.filter((key) => key.private !== undefined) as never;
 }
 
 test('[HUB-A1] [C-AUTH-04] alg none is refused in every spelling, with and without a key id', async () => {
-  const [own] = ownKeys();
+  const [own] = await ownKeys();
   const claims = { ...claimsOf({ agent: 'alice' }), iss: 'parley', aud: 'parley' };
   for (const alg of ['none', 'None', 'nOnE', 'NONE', '']) {
     for (const kid of [own?.kid, scene.signer.kid, undefined]) {
       await refuse(joinToken({ alg, kid, typ: 'JWT' }, claims, () => Buffer.alloc(0)));
       await refuse(joinToken({ alg, kid }, claims, () => Buffer.from('x')));
     }
+    const unsigned = joinToken({ alg, kid: own?.kid, typ: 'JWT' }, claims, () => Buffer.alloc(0));
+    await expectNoWayIn(scene.hub.url, unsigned, 'th_none');
   }
   await refuse(joinToken({ kid: scene.signer.kid }, claims, () => Buffer.alloc(0)));
 });
 
 test('[HUB-A1] [C-AUTH-05] the public key is no HMAC secret, in whatever form', async () => {
-  const issued = await issueToken({ agent: 'alice' }, { data });
+  const issued = await issueByCommand({ agent: 'alice' }, { data });
   await accept(issued.token);
-  const [own] = ownKeys();
+  const [own] = await ownKeys();
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: own?.public.x ?? '' };
   const key = createPublicKey({ key: jwk, format: 'jwk' });
   const secrets: (string | Buffer)[] = [
@@ -152,7 +162,7 @@ test('[HUB-A1] [C-AUTH-07] a key id that is missing, unknown or of another works
   );
   for (const kid of ['unknown', '', 5, null, ['test-key'], '../auth.json', canaryUrl])
     await refuse(scene.signer.craft(claims, { kid }));
-  const bound = await registerSigner('of-w2', { data, workspace: 'w2' });
+  const bound = await registerByCommand('of-w2', { data, workspace: 'w2' });
   await refuse(bound.token({ agent: 'alice', workspace: 'w1' }));
   await accept(bound.token({ agent: 'alice', workspace: 'w2' }));
   expect(connections).toBe(0);
@@ -172,7 +182,7 @@ test('[C-AUTH-18] a token may not live longer than the longest lifetime', async 
   await refuse(scene.signer.token({ agent: 'alice' }, { iat: now, exp: now + 3_650 * 86_400 }));
   await refuse(scene.signer.token({ agent: 'alice' }, { iat: now, exp: now + longest + 1 }));
   await accept(scene.signer.token({ agent: 'alice' }, { iat: now, exp: now + longest }));
-  const own = await issueToken({ agent: 'alice', ttl: '3650d' }, { data }).catch((error: unknown) =>
+  const own = await issueByCommand({ agent: 'alice', ttl: '3650d' }, { data }).catch((error: unknown) =>
     String(error),
   );
   expect(own).toMatch(/at most 31d/);
@@ -227,6 +237,7 @@ test('[HUB-A1] a token that is no longer what was signed is refused', async () =
     Buffer.from('{}').toString('base64url'),
   ];
   for (const token of forged) await refuse(token);
+  await expectNoWayIn(scene.hub.url, forged[0] ?? '', 'th_none');
   await accept(good);
 });
 
@@ -266,7 +277,7 @@ test('[C-AUTH-20] two tokens in one request are refused, whichever stands first'
 });
 
 test('[C-AUTH-25] every refused token gets the same words; only the log knows why', async () => {
-  const { token: revoked, jti } = await issueToken({ agent: 'alice' }, { data });
+  const { token: revoked, jti } = await issueByCommand({ agent: 'alice' }, { data });
   await accept(revoked);
   await runJson(['token', 'revoke', jti], { data });
   const claims = claimsOf({ agent: 'alice' });
@@ -287,10 +298,10 @@ test('[C-AUTH-25] every refused token gets the same words; only the log knows wh
   const idByCause = new Map<string, string>();
   for (const [cause, token] of Object.entries(cases)) {
     const answer = await scene.with('alice', token).call('list_threads', {});
-    const { request_id = '', ...told } = answer.error ?? {};
+    const { request_id = '', ...reported } = answer.error ?? {};
     const { date: _date, 'x-request-id': header, ...headers } = answer.headers;
     expect(header).toBe(request_id);
-    seen.add(JSON.stringify([answer.status, told, { ...headers, 'content-length': '' }]));
+    seen.add(JSON.stringify([answer.status, reported, { ...headers, 'content-length': '' }]));
     idByCause.set(cause, request_id);
   }
   expect([...seen]).toHaveLength(1);

@@ -2,9 +2,10 @@ import { Agent } from 'node:http';
 
 import { expect, test } from 'vitest';
 
+import { faces } from '../harness/call.ts';
 import { openStream } from '../harness/open-stream.ts';
 import { runJson } from '../harness/run-cli.ts';
-import { issueToken, registerSigner } from '../harness/tokens.ts';
+import { issueByCommand, registerByCommand } from '../harness/tokens.ts';
 import { refused, succeeded, useHub } from '../harness/use-hub.ts';
 
 const scene = useHub();
@@ -14,7 +15,7 @@ const CLOSED_WITHIN_MS = 5_000;
 
 test('[HUB-A7] [C-AUTH-11] a revoked token is refused on the next call, and its open streams end', async () => {
   const { data, url } = scene.hub;
-  const issued = await issueToken({ agent: 'alice' }, { data });
+  const issued = await issueByCommand({ agent: 'alice' }, { data });
   const alice = scene.with('alice', issued.token);
   const other = scene.as('alice');
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -30,7 +31,8 @@ test('[HUB-A7] [C-AUTH-11] a revoked token is refused on the next call, and its 
   await runJson(['token', 'revoke', issued.jti], { data });
   const revokedAt = Date.now();
   refused(await alice.call('list_threads', {}, { agent }), 'UNAUTHORIZED');
-  refused(await alice.call('list_threads', {}), 'UNAUTHORIZED');
+  for (const face of faces)
+    await scene.with('alice', issued.token, face).refused('list_threads', {}, 'UNAUTHORIZED');
   await stream.ended;
   expect(Date.now() - revokedAt).toBeLessThan(CLOSED_WITHIN_MS);
 
@@ -43,10 +45,10 @@ test('[HUB-A7] [C-AUTH-11] a revoked token is refused on the next call, and its 
 
 test('[HUB-A7] [C-AUTH-12] keys overlap, and a retired one is refused from the very next request', async () => {
   const { data, url } = scene.hub;
-  const older = await registerSigner('older', { data });
+  const older = await registerByCommand('older', { data });
   const before = scene.with('alice', older.token({ agent: 'alice' }));
   const thread_id = await before.thread();
-  const newer = await registerSigner('newer', { data });
+  const newer = await registerByCommand('newer', { data });
   const after = scene.with('alice', newer.token({ agent: 'alice' }));
   await before.say(thread_id, 'old key');
   await after.say(thread_id, 'new key');
@@ -64,13 +66,13 @@ test('[HUB-A7] [C-AUTH-12] keys overlap, and a retired one is refused from the v
 
 test('[C-AUTH-12] the hub’s own key is replaced and retired without a restart', async () => {
   const { data } = scene.hub;
-  const first = await issueToken({ agent: 'alice' }, { data });
+  const first = await issueByCommand({ agent: 'alice' }, { data });
   const old = scene.with('alice', first.token);
   await old.ok('list_threads', {});
   const kid = (token: string): string =>
     (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: string }).kid;
   await runJson(['key', 'add'], { data });
-  const second = await issueToken({ agent: 'alice' }, { data });
+  const second = await issueByCommand({ agent: 'alice' }, { data });
   expect(kid(second.token)).not.toBe(kid(first.token));
   // A name that began with a dash could not be given to the command line.
   expect(kid(first.token)).toMatch(/^key_/);

@@ -42,6 +42,13 @@ test('in an envelope it is told at once, also of what is carried out later, or r
     expect(bad(await call('knowledge.delete_document', deleting), 'UNPROCESSABLE_ENTITY')['field']).toBe(
       'deleted_at',
     );
+    // Who guards a change by a revision that nobody looks at must hear of it.
+    const guard = { document_id, last_known_revision: 1 };
+    for (const [action, args] of [
+      ['knowledge.move_document', { ...guard, new_parent_id: 'root' }],
+      ['knowledge.restore_document', guard],
+    ] as const)
+      expect(bad(await call(action, args), 'UNPROCESSABLE_ENTITY')['field']).toBe('last_known_revision');
   });
   const later = await call(
     'knowledge.create_document',

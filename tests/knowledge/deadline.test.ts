@@ -52,5 +52,5 @@ test('what waits for the writer beyond its time is refused, and nothing of it is
   expect((await ed.ok('list_deliveries', {})).deliveries).toEqual([]);
   // The person's yes left in time and came too late: nobody may act on it.
   const { details } = refused(answer, 'CONFLICT');
-  expect(details?.['ask']).toMatchObject({ verdict: { decision: 'denied', by: 'parley' } });
+  expect(details['ask']).toMatchObject({ verdict: { decision: 'denied', by: 'parley' } });
 });

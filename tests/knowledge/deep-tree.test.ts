@@ -6,7 +6,10 @@ import { openSqliteStore } from '@parley/store-sqlite';
 import { beforeAll, expect, test } from 'vitest';
 
 import { freshFolder } from '../harness/start-hub.ts';
+import { timed } from '../harness/latency.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 
 const COUNT = 10_000;
 const data = freshFolder();
@@ -47,24 +50,33 @@ beforeAll(async () => {
 
 const scene = useHub({ data });
 
+/** The step comes to its end, and in time. */
+async function within(step: string, run: () => Promise<unknown>): Promise<void> {
+  const ms = await timed(run);
+  measured('C-ENV-18', step, `${Math.round(ms)} ms`);
+  expect(ms, step).toBeLessThan(sizeOf('C-ENV-18').eachMs);
+}
+
 test('[KNOW-16] [C-ENV-18] a chain of 10,000 documents is moved, deleted, restored and exported', async () => {
   const ed = scene.as('ed', { role: 'orchestrator' });
   const last = COUNT - 1;
   await ed.refused('move_document', { document_id: nth(0), new_parent_id: nth(last) }, 'CONFLICT');
-  await ed.ok('move_document', { document_id: nth(5_000), new_parent_id: 'root' });
-  await ed.ok('move_document', { document_id: nth(5_000), new_parent_id: nth(4_999) });
-  await ed.ok('delete_document', { document_id: nth(0) });
+  await within('move', () => ed.ok('move_document', { document_id: nth(5_000), new_parent_id: 'root' }));
+  await within('back', () => ed.ok('move_document', { document_id: nth(5_000), new_parent_id: nth(4_999) }));
+  await within('delete', () => ed.ok('delete_document', { document_id: nth(0) }));
   await ed.refused('get_document', { document_id: nth(last) }, 'NOT_FOUND');
-  await ed.ok('restore_document', { document_id: nth(0) });
+  await within('restore', () => ed.ok('restore_document', { document_id: nth(0) }));
   const found = new Map<string, string>();
-  for (let after: string | null = ''; after !== null;) {
-    const page: OutputOf<'export_documents'> = await ed.ok('export_documents', {
-      limit: 200,
-      ...(after === '' ? {} : { after }),
-    });
-    for (const { document_id, content } of page.documents) found.set(document_id, content.body);
-    after = page.next_after;
-  }
+  await within('export', async () => {
+    for (let after: string | null = ''; after !== null;) {
+      const page: OutputOf<'export_documents'> = await ed.ok('export_documents', {
+        limit: 200,
+        ...(after === '' ? {} : { after }),
+      });
+      for (const { document_id, content } of page.documents) found.set(document_id, content.body);
+      after = page.next_after;
+    }
+  });
   expect(found.size).toBe(COUNT);
   expect(found.get(nth(last))).toBe(`${last}`);
 }, 300_000);

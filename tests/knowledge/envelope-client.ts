@@ -11,7 +11,11 @@ import type { Signer } from '../harness/tokens.ts';
 export interface EnvelopeAnswer {
   status: number;
   headers: IncomingHttpHeaders;
+  /** What the sender called its envelope, where it was one. */
+  sent: { request_id?: unknown; correlation_id?: unknown };
   body: {
+    request_id?: string;
+    correlation_id?: string;
     ok: boolean;
     data?: Record<string, unknown>;
     usage?: { latency_ms: number; qdrant_hits: number };
@@ -62,20 +66,24 @@ export async function sendEnvelope(
     body: typeof envelope === 'string' ? envelope : JSON.stringify(envelope),
   });
   const { status, headers } = reply;
-  const answer = { status, headers, body: JSON.parse(reply.text) as EnvelopeAnswer['body'] };
+  const sent = typeof envelope === 'object' && envelope !== null ? envelope : {};
+  const answer = { status, headers, sent, body: JSON.parse(reply.text) as EnvelopeAnswer['body'] };
   expect(headers['x-ratelimit-limit']).toMatch(/^\d+$/);
   expect(headers['x-ratelimit-remaining']).toMatch(/^\d+$/);
   return answer;
 }
 
 /** The data of an answer that must be good, in the exact form of success. */
-export function good({ status, body }: EnvelopeAnswer): Fields {
+export function good({ status, sent, body }: EnvelopeAnswer): Fields {
+  const { request_id, correlation_id } = sent;
   expect([status, body]).toEqual([
     200,
     {
       ok: true,
       data: expect.any(Object) as unknown,
       usage: { latency_ms: expect.any(Number) as unknown, qdrant_hits: 0 },
+      request_id,
+      correlation_id,
     },
   ]);
   return body.data ?? {};

@@ -35,7 +35,7 @@ test.each(['/mcp/envelope', '/v1/envelope'])(
   },
 );
 
-describe('[KNOW-4] [C-ENV-02] every field of the envelope', () => {
+describe('[KNOW-4] every field of the envelope', () => {
   const wrong: Record<string, unknown[]> = {
     envelope_version: [2.2, null],
     request_id: ['no-uuid', 5],
@@ -53,14 +53,14 @@ describe('[KNOW-4] [C-ENV-02] every field of the envelope', () => {
     resource_links: [{}, 'x', [5]],
     payload: [5, {}, { args: {} }, { schema_version: '1.0', args: [] }, { schema_version: '9', args: {} }],
   };
-  test.each(Object.keys(envelopeOf('x', {})))('%s', async (field) => {
+  test.each(Object.keys(envelopeOf('x', {})))('[C-ENV-02] [C-ENV-05] [KNOW-18] %s', async (field) => {
     for (const value of [undefined, ...(wrong[field] ?? [])]) {
       const args = newPage();
       bad(await create(args, { [field]: value }), 'INVALID_ARGUMENT');
       bad(await call('knowledge.get_document', { document_id: args.document_id }), 'NOT_FOUND');
     }
   });
-  test('what is no envelope at all', async () => {
+  test('[C-ENV-02] what is no envelope at all', async () => {
     for (const text of ['', '{', '[]', '5', 'null', '{"a":1,"a":2}'])
       bad(await sendEnvelope(scene.hub.url, as('ed'), text), 'INVALID_ARGUMENT');
   });
@@ -195,6 +195,8 @@ test('[KNOW-14] [C-ENV-13] [C-ENV-14] 50 updates at once', async () => {
   expect(revisions).toEqual(Array.from({ length: 50 }, (_, i) => i + 3));
   const history = good(await call('knowledge.get_document_history', { document_id, limit: 200 }));
   expect(history['revisions']).toHaveLength(52);
+  const last = all.findIndex((answer) => answer.body.data?.['revision'] === 52);
+  expect(await get(document_id)).toMatchObject({ revision: 52, metadata: { title: `b${last}` } });
 });
 
 test('[KNOW-16] [C-ENV-16] [C-ENV-17] moves', async () => {
@@ -212,11 +214,15 @@ test('[KNOW-16] [C-ENV-16] [C-ENV-17] moves', async () => {
   good(await move(b.document_id, top.document_id, { before: a.document_id }));
   for (const position of [{ before: deep.document_id }, { before: b.document_id }, { ordering: -1 }])
     bad(await move(b.document_id, top.document_id, position), 'UNPROCESSABLE_ENTITY');
-  const { documents } = good(await call('knowledge.list_documents', { parent_id: top.document_id }));
-  expect((documents as { document_id: string }[]).map(({ document_id }) => document_id)).toEqual([
-    b.document_id,
-    a.document_id,
-  ]);
+  const order = async (): Promise<string[]> => {
+    const { documents } = good(await call('knowledge.list_documents', { parent_id: top.document_id }));
+    return (documents as { document_id: string }[]).map(({ document_id }) => document_id);
+  };
+  expect(await order()).toEqual([b.document_id, a.document_id]);
+  good(await move(b.document_id, top.document_id));
+  expect(await order()).toEqual([a.document_id, b.document_id]);
+  good(await move(b.document_id, top.document_id, { ordering: 0 }));
+  expect(await order()).toEqual([b.document_id, a.document_id]);
 });
 
 describe('[KNOW-9] [C-AUTH-21] [C-AUTH-22] roles', () => {
@@ -228,19 +234,22 @@ describe('[KNOW-9] [C-AUTH-21] [C-AUTH-22] roles', () => {
     cursor: ['create', 'get'],
     codex: ['create', 'update', 'move', 'delete', 'get'],
   };
-  test.each(Object.keys(MAY))('%s', async (role) => {
-    const kept = newPage();
+  test.each(Object.keys(MAY))('[KNOW-10] [KNOW-25] %s', async (role) => {
+    const [kept, place] = [newPage(), newPage()];
     const { document_id } = kept;
-    good(await create(kept));
+    for (const page of [kept, place]) good(await create(page));
     const what: Record<string, Fields> = {
-      create: newPage(),
+      create: newPage({ parent_id: place.document_id }),
       update: { document_id, patch: { metadata: { title: role } }, update_mask: ['metadata.title'] },
       move: { document_id, new_parent_id: 'root' },
       delete: { document_id },
       get: { document_id },
     };
+    const more = { principal: { sub: 'boss', roles: [role] } };
+    // Everybody may ask.
+    const asked = await call('knowledge.query_knowledge', { query: 'x' }, more, as('boss', 'operator'));
+    expect([asked.status, asked.body.ok]).toEqual([200, true]);
     for (const [verb, args] of Object.entries(what)) {
-      const more = { principal: { sub: 'boss', roles: [role] } };
       if (verb === 'get') good(await create(newPage()));
       const answer = await call(`knowledge.${verb}_document`, args, more, as('boss', 'operator'));
       if (verb === 'get' && MAY[role]?.includes('delete') === true) bad(answer, 'NOT_FOUND');
@@ -251,12 +260,17 @@ describe('[KNOW-9] [C-AUTH-21] [C-AUTH-22] roles', () => {
 
   test('a role that the token does not have is refused, whatever the envelope says', async () => {
     const more = (roles: string[]) => ({ principal: { sub: 'wu', roles } });
-    const call2 = (roles: string[]) =>
-      call('knowledge.create_document', newPage(), more(roles), as('wu', 'worker'));
+    const place = newPage();
+    good(await create(place));
+    const under = () => newPage({ parent_id: place.document_id });
+    const call2 = (roles: string[], args = under()) =>
+      call('knowledge.create_document', args, more(roles), as('wu', 'worker'));
     bad(await call2(['owner']), 'FORBIDDEN');
     bad(await call2(['codex']), 'FORBIDDEN');
     bad(await call2(['something']), 'FORBIDDEN');
     good(await call2(['agent', 'owner']));
+    // The top of the tree is for those who steer.
+    bad(await call2(['agent'], newPage()), 'FORBIDDEN');
     bad(
       await call(
         'knowledge.create_document',
@@ -292,8 +306,8 @@ test('[KNOW-10] [C-AUTH-22] an old name of a role stands in the log once, howeve
   const boss = scene.as('boss', { role: 'operator', workspace: 'w9' });
   const { thread_id } = await boss.ok('get_document', { document_id: made.document_id });
   const { messages } = await boss.ok('read_messages', { thread_id });
-  const told = messages.filter(({ metadata }) => metadata?.['event_type'] === 'role_alias.deprecation');
-  expect(told.map(({ metadata }) => [metadata?.['alias'], metadata?.['role']])).toEqual([
+  const reported = messages.filter(({ metadata }) => metadata?.['event_type'] === 'role_alias.deprecation');
+  expect(reported.map(({ metadata }) => [metadata?.['alias'], metadata?.['role']])).toEqual([
     ['cursor', 'agent'],
     ['codex', 'editor'],
   ]);
@@ -301,8 +315,8 @@ test('[KNOW-10] [C-AUTH-22] an old name of a role stands in the log once, howeve
 
 test('[KNOW-20] [C-ENV-21] the capabilities tell every action and the bounds that hold', async () => {
   const { text } = await send(`${scene.hub.url}/mcp/capabilities`);
-  const told = JSON.parse(text) as { actions: Fields[] };
-  expect(told).toEqual({
+  const reported = JSON.parse(text) as { actions: Fields[] };
+  expect(reported).toEqual({
     envelope_versions: ['2.2'],
     actions: Object.entries(ENVELOPE_ACTIONS).map(([action, operation]) => ({
       action,

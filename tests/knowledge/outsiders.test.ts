@@ -19,7 +19,9 @@ import {
   sendEnvelope,
 } from './envelope-client.ts';
 
-const scene = useHub({ settings: { 'quota.bad_tokens_burst': 10_000 } });
+/** Who comes from outside as an agent may write at the top here. */
+const anywhere = { 'knowledge.agents_create_under': '["root"]' };
+const scene = useHub({ settings: { 'quota.bad_tokens_burst': 10_000, ...anywhere } });
 
 /** Whoever connects here was led here by a token. */
 let visits = 0;
@@ -49,7 +51,7 @@ afterAll(() => {
 });
 
 /** A refusal of the token, with this reason. */
-function told(answer: EnvelopeAnswer, reason: string): Fields {
+function reported(answer: EnvelopeAnswer, reason: string): Fields {
   const details = bad(answer, 'UNAUTHORIZED');
   expect(details['reason']).toBe(reason);
   return details;
@@ -87,22 +89,22 @@ test('[KNOW-1] one outside is known by the JWS of a registered key, up to the ro
 
 test('a JWS is for this hub, of its own house and for its own subject, or it is refused', async () => {
   const foreign = ['another-service', ['another-service', 'third'], '', []];
-  for (const aud of foreign) told(await create(jws(partner, { aud })), 'wrong_audience');
+  for (const aud of foreign) reported(await create(jws(partner, { aud })), 'wrong_audience');
   for (const aud of [['another-service', 'parley'], undefined]) good(await create(jws(partner, { aud })));
   const strict = await register('strict', scene.hub.data, '--role', 'editor', '--require-audience');
-  for (const aud of [...foreign, undefined]) told(await create(jws(strict, { aud })), 'wrong_audience');
+  for (const aud of [...foreign, undefined]) reported(await create(jws(strict, { aud })), 'wrong_audience');
   good(await create(jws(strict)));
   for (const iss of ['https://evil.example', '', 'svc:other'])
-    told(await create(jws(partner, { iss })), 'wrong_issuer');
+    reported(await create(jws(partner, { iss })), 'wrong_issuer');
   for (const iss of ['svc:partner', 'partner-1', 'parley']) good(await create(jws(partner, { iss })));
   const house = await register('house', scene.hub.data, '--issuer', 'https://house.example');
   const agent = { principal: { sub: 'svc:partner', roles: ['agent'] } };
   for (const iss of [undefined, 'svc:partner', 'house', 'parley', 'https://house.example/'])
-    told(await create(jws(house, { iss }), agent), 'wrong_issuer');
+    reported(await create(jws(house, { iss }), agent), 'wrong_issuer');
   good(await create(jws(house, { iss: 'https://house.example' }), agent));
 });
 
-test('nobody from outside has the name of one inside, nor one inside the name of an outsider', async () => {
+test('[KNOW-7] nobody from outside has the name of one inside, nor one inside the name of an outsider', async () => {
   const context = { context_id: randomUUID() };
   const boss = scene.as('boss', { role: 'orchestrator', workspace: 'w1' });
   const inside = (seq: number, args = newPage()) =>
@@ -153,7 +155,7 @@ test('nobody from outside has the name of one inside, nor one inside the name of
   const made = await boss.ok('get_document', { document_id: page.document_id });
   expect(made.document.created_by).toMatch(/^svc:partner@key-[0-9a-f]{20}$/);
   const long = 'x'.repeat(120);
-  told(
+  reported(
     await create(jws(partner, { sub: long }), { principal: { sub: long, roles: ['editor'] } }),
     'wrong_subject',
   );
@@ -177,10 +179,22 @@ test('who has signed is told what is wrong; who has not hears one thing whatever
     nonce_used: used,
     key_retired: jws(retired),
   };
-  for (const [reason, token] of Object.entries(signed)) told(await create(token), reason);
-  told(await create(jws(partner, { nbf: iat + 600 })), 'not_yet_valid');
-  told(await create(jws(partner, { exp: 'tomorrow' })), 'claim_missing');
-  told(await create(jws(partner), { tenant_id: 'w2' }), 'wrong_tenant');
+  for (const [reason, token] of Object.entries(signed)) reported(await create(token), reason);
+  reported(await create(jws(partner, { nbf: iat + 600 })), 'not_yet_valid');
+  reported(await create(jws(partner, { exp: 'tomorrow' })), 'claim_missing');
+  // The token is good, and the envelope is for somebody else.
+  expect(bad(await create(jws(partner), { tenant_id: 'w2' }), 'FORBIDDEN')).toMatchObject({
+    field: 'tenant_id',
+    hint: expect.stringContaining('workspace') as unknown,
+  });
+  expect(await create(signed['lifetime_too_long'] ?? '')).toMatchObject({
+    body: {
+      error: {
+        message: expect.stringContaining('at most 15 minutes') as unknown,
+        details: { limit_ms: 900_000, hint: expect.stringContaining('15 minutes') as unknown },
+      },
+    },
+  });
 
   // A forger tries the same claims without the key: expired, retired or unknown, all is the same.
   const forger = createSigner('forger');
@@ -193,7 +207,7 @@ test('who has signed is told what is wrong; who has not hears one thing whatever
   const seen = new Set<string>();
   for (const token of [...forged, platform, 'nonsense', '']) {
     const answer = await create(token);
-    const { trace_id: _trace, ...details } = told(answer, 'invalid_token');
+    const { trace_id: _trace, ...details } = reported(answer, 'invalid_token');
     const { date: _date, traceparent: _traceparent, ...headers } = answer.headers;
     const {
       'x-request-id': _id,
@@ -225,7 +239,7 @@ test('a subject belongs to one key, and to its successor while they change place
   good(await speak(first));
   good(await speak(second));
   await runJson(['key', 'retire', 'turn-1'], { data });
-  told(await speak(first), 'key_retired');
+  reported(await speak(first), 'key_retired');
   good(await speak(second));
 });
 
@@ -242,7 +256,8 @@ test('[KNOW-1] [C-AUTH-14] [C-AUTH-07] a JWS without kid, exp, iat or nonce, or 
   for (const nonce of ['', 5, 'x'.repeat(300)]) bad(await create(jws(partner, { nonce })), 'UNAUTHORIZED');
   for (const kid of [undefined, 'unknown', 5]) bad(await create(jws(partner, {}, { kid })), 'UNAUTHORIZED');
   bad(await create(jws(partner, { tenant_id: 'w2' })), 'UNAUTHORIZED');
-  bad(await create(jws(partner), { tenant_id: 'w2' }), 'UNAUTHORIZED');
+  // A good token, and an envelope for another tenant: that is about rights.
+  bad(await create(jws(partner), { tenant_id: 'w2' }), 'FORBIDDEN');
   good(await create(jws(partner, { tenant_id: 'w1' })));
 });
 
@@ -281,7 +296,7 @@ test('[KNOW-1] [C-AUTH-15] [C-AUTH-16] a nonce is good for once, however its tok
 });
 
 test('[KNOW-1] [C-AUTH-15] a nonce is remembered over a restart', async () => {
-  const hub = await startHub();
+  const hub = await startHub({ settings: anywhere });
   const signer = await register('again', hub.data);
   const agent = { principal: { sub: 'svc:partner', roles: ['agent'] } };
   const token = jws(signer);
@@ -289,27 +304,27 @@ test('[KNOW-1] [C-AUTH-15] a nonce is remembered over a restart', async () => {
     sendEnvelope(url, token, envelopeOf('knowledge.create_document', args, agent));
   good(await to(hub.url, newPage()));
   await hub.kill();
-  const restarted = await startHub({ data: hub.data });
+  const restarted = await startHub({ data: hub.data, settings: anywhere });
   bad(await to(restarted.url, newPage()), 'UNAUTHORIZED');
   await restarted.stop();
 });
 
 test("a call over its minute spends no nonce, and who sends a captured JWS again spends nobody else's minute", async () => {
   const settings = { 'envelope.requests_per_minute': 3 };
-  const hub = await startHub({ settings });
+  const hub = await startHub({ settings: { ...settings, ...anywhere } });
   const signer = await register('again', hub.data);
   const agent = { principal: { sub: 'svc:partner', roles: ['agent'] } };
   const to = (url: string, token: string) =>
     sendEnvelope(url, token, envelopeOf('knowledge.create_document', newPage(), agent));
   const captured = jws(signer);
   good(await to(hub.url, captured));
-  for (let i = 0; i < 3; i++) told(await to(hub.url, captured), 'nonce_used');
+  for (let i = 0; i < 3; i++) reported(await to(hub.url, captured), 'nonce_used');
   bad(await to(hub.url, captured), 'RATE_LIMIT_EXCEEDED');
   for (let i = 0; i < 2; i++) good(await to(hub.url, jws(signer)));
   const unspent = jws(signer);
   bad(await to(hub.url, unspent), 'RATE_LIMIT_EXCEEDED');
   await hub.kill();
-  const restarted = await startHub({ data: hub.data, settings });
+  const restarted = await startHub({ data: hub.data, settings: { ...settings, ...anywhere } });
   good(await to(restarted.url, unspent));
   await restarted.stop();
 });

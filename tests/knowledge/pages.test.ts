@@ -7,9 +7,11 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type Desk, openDesk } from '../dashboard/desk.ts';
+import { allowForBrowsers, type Desk, openDesk } from '../dashboard/desk.ts';
 import { hostileWords } from '../dashboard/hostile-words.ts';
 import { send } from '../harness/send.ts';
+
+allowForBrowsers();
 
 let desk: Desk;
 let ed: Client;

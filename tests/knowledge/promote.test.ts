@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { describe, expect, test } from 'vitest';
 
 import { faces } from '../harness/call.ts';
@@ -31,7 +33,17 @@ describe.each(faces)('a thread is promoted over $name', (face) => {
     await alice.ok('update_thread_status', { thread_id, status: 'resolved', reason: 'done' });
     await as('carol').refused('promote_thread', { thread_id }, 'FORBIDDEN');
     await as('olga', 'observer').refused('promote_thread', { thread_id }, 'FORBIDDEN');
-    const input = { thread_id, tags: ['review'], idempotency_key: 'k1' };
+    await alice.refused('promote_thread', { thread_id }, 'FORBIDDEN');
+    const parent_id = randomUUID();
+    const empty = { mime_type: 'text/markdown' as const, body: '' };
+    const place = {
+      document_id: parent_id,
+      parent_id: 'root',
+      content: empty,
+      metadata: { title: 'Decisions' },
+    };
+    await as('boss', 'operator').ok('create_document', place);
+    const input = { thread_id, parent_id, tags: ['review'], idempotency_key: 'k1' };
     const made = await alice.ok('promote_thread', input);
     expect(await alice.ok('promote_thread', input)).toEqual(made);
     expect(made).toMatchObject({ revision: 1, thread_id, cited: 3 });
@@ -47,6 +59,6 @@ describe.each(faces)('a thread is promoted over $name', (face) => {
       messages.filter(({ seq }) => seq > 0).map(({ seq, message_id }) => [seq, message_id]),
     );
     // Another key is another wish: the thread has its document already.
-    await alice.refused('promote_thread', { thread_id }, 'CONFLICT');
+    await alice.refused('promote_thread', { thread_id, parent_id }, 'CONFLICT');
   });
 });

@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { v1Driver } from '../harness/call.ts';
 import { runCli, runJson } from '../harness/run-cli.ts';
 import { freshFolder, startHub } from '../harness/start-hub.ts';
-import { registerSigner } from '../harness/tokens.ts';
+import { issueToken, registerSigner } from '../harness/tokens.ts';
 import { succeeded, useHub } from '../harness/use-hub.ts';
 import {
   bad,
@@ -81,6 +81,24 @@ test('[KNOW-3] what could never be carried out is refused at once, and a lower n
   expect([late.status, late.body.data]).toEqual([200, { ignored: true, last_seq: 9 }]);
 });
 
+test('a letter ends with the right of its sender: redriven after the token was revoked it is not carried out', async () => {
+  const { token, jti } = await issueToken(
+    { agent: 'leaver', role: 'orchestrator', workspace: 'w1' },
+    { data: scene.hub.data },
+  );
+  const parent = newPage();
+  const orphan = newPage({ parent_id: parent.document_id });
+  const principal = { principal: { sub: 'leaver', roles: ['editor'] } };
+  const id = accepted(await post('knowledge.create_document', orphan, principal, token));
+  expect(await ended(id)).toMatchObject({ status: 'dead', error: { code: 'NOT_FOUND' } });
+  accepted(await post('knowledge.create_document', parent));
+  await vi.waitFor(() => ed().ok('get_document', { document_id: parent.document_id }), 30_000);
+  await runJson(['token', 'revoke', jti], { data: scene.hub.data });
+  await ed().ok('redrive_deliveries', { delivery_ids: [id] });
+  expect(await ended(id)).toMatchObject({ status: 'dead', redrives: 1, error: { code: 'UNAUTHORIZED' } });
+  await ed().refused('get_document', { document_id: orphan.document_id }, 'NOT_FOUND');
+});
+
 test('[KNOW-3] [C-ASYNC-04] [C-ASYNC-05] a letter that cannot be delivered is dead with its reason; redriven, it has one effect', async () => {
   const parent = newPage();
   const child = newPage({ parent_id: parent.document_id });
@@ -110,7 +128,7 @@ test('[KNOW-3] [C-ASYNC-05] past its time a dead letter stays dead, and the comm
   const args = newPage({ parent_id: randomUUID() });
   const id = accepted(await post('knowledge.create_document', args, { ttl_sec: 1 }));
   const { expires_at } = await ended(id);
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(Date.parse(expires_at)), 5_000);
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(Date.parse(expires_at)), 20_000);
   const { code, stdout } = await runCli(['queue', 'redrive', id, '--workspace', 'w1'], {
     data: scene.hub.data,
   });

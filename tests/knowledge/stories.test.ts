@@ -19,6 +19,7 @@ import {
 
 const scene = useHub({
   settings: {
+    'knowledge.agents_create_under': '["root"]',
     'envelope.requests_per_minute': 100_000,
     'quota.bad_tokens_burst': 10_000,
     'queue.retry_ms': 10,
@@ -246,7 +247,7 @@ test('[KNOW-25] [KNOW-1] [KNOW-9] E2E-06 external security: an outsider does wha
   );
   const owner = { principal: { sub: 'svc:partner', roles: ['owner'] } };
   bad(await outside('delete_document', { document_id }, jws(partner), owner), 'FORBIDDEN');
-  bad(await outside('get_document', { document_id }, jws(partner), { tenant_id: 'w2' }), 'UNAUTHORIZED');
+  bad(await outside('get_document', { document_id }, jws(partner), { tenant_id: 'w2' }), 'FORBIDDEN');
   bad(await outside('get_document', { document_id }, jws(partner, {}, { alg: 'none' })), 'UNAUTHORIZED');
   for (const path of ['/metrics', `/d/${document_id}`, '/v1/slo'])
     expect(

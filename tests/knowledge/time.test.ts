@@ -8,7 +8,7 @@ import { v1Driver } from '../harness/call.ts';
 import { atClock, CLOCK_ENV } from '../harness/other-clock.ts';
 import { runCli, runJson } from '../harness/run-cli.ts';
 import { freshFolder, startHub } from '../harness/start-hub.ts';
-import { claimsOf, createSigner, registerSigner, type Signer } from '../harness/tokens.ts';
+import { claimsOf, createSigner, registerByCommand, type Signer } from '../harness/tokens.ts';
 import { succeeded } from '../harness/use-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { bad, envelopeOf, type Fields, good, jws, newPage, sendEnvelope } from './envelope-client.ts';
@@ -22,8 +22,14 @@ describeWith(['faketime'], 'documents and envelopes with another clock', ({ fake
   /** A hub whose clock is ahead, and an editor who calls it by envelopes of that time. */
   async function hubAhead(data: string, ms: number, flags: string[] = []) {
     const wrapper = ahead(ms);
-    const hub = await startHub({ data, wrapper, env, flags });
-    const signer = await registerSigner(`key-${ms}`, { data, wrapper, env });
+    const hub = await startHub({
+      data,
+      wrapper,
+      env,
+      flags,
+      settings: { 'knowledge.agents_create_under': '["root"]' },
+    });
+    const signer = await registerByCommand(`key-${ms}`, { data, wrapper, env });
     const token = signer.craft(claimsOf({ agent: 'ed', role: 'operator' }, Date.now() + ms));
     return {
       hub,
@@ -110,7 +116,7 @@ describeWith(['faketime'], 'documents and envelopes with another clock', ({ fake
     const data = freshFolder();
     const start = Date.now();
     let thread = '';
-    let told: Fields[] = [];
+    let reported: Fields[] = [];
     // Eight days in each of four quarters that follow one another, from the middle of a quarter on.
     for (const days of [0, 1, 92, 93, 184, 185, 276, 277]) {
       const middle = quarterMiddle(start) - start;
@@ -126,14 +132,14 @@ describeWith(['faketime'], 'documents and envelopes with another clock', ({ fake
       }
       const input = { thread_id: thread, limit: 200 };
       const { messages } = succeeded(await v1Driver.call(hub.hub.url, hub.token, 'read_messages', input));
-      told = messages
+      reported = messages
         .map(({ metadata }) => metadata ?? {})
         .filter(({ event_type }) => event_type === 'role_alias.deprecation');
       await hub.close();
     }
-    expect(told.filter(({ alias }) => alias === 'cursor')).toHaveLength(4);
-    expect(told.filter(({ alias }) => alias === 'codex')).toHaveLength(4);
-    expect(new Set(told.map(({ quarter }) => quarter)).size).toBe(4);
+    expect(reported.filter(({ alias }) => alias === 'cursor')).toHaveLength(4);
+    expect(reported.filter(({ alias }) => alias === 'codex')).toHaveLength(4);
+    expect(new Set(reported.map(({ quarter }) => quarter)).size).toBe(4);
   }, 300_000);
 
   test('[KNOW-26] an action that is to end goes on for 30 days after its users were told, whatever the setting says', async () => {
@@ -157,13 +163,13 @@ describeWith(['faketime'], 'documents and envelopes with another clock', ({ fake
     expect(sunset - Date.now()).toBeGreaterThan(29.9 * DAY_MS);
     good(await at(29));
     expect(bad(await at(31), 'INVALID_ARGUMENT')['hint']).toContain(use);
-    const told = (await exported(data))
+    const reported = (await exported(data))
       .map((line) => (JSON.parse(line) as { entry?: { metadata?: Fields } }).entry?.metadata ?? {})
       .filter(({ event_type }) => event_type === 'action.deprecation');
-    expect(told[0]).toMatchObject({ action: 'knowledge.list_documents', version: '1.0.0', use });
-    expect(Date.parse(String(told[0]?.['ends_at'])) - Date.parse(String(told[0]?.['announced_at']))).toBe(
-      30 * DAY_MS,
-    );
+    expect(reported[0]).toMatchObject({ action: 'knowledge.list_documents', version: '1.0.0', use });
+    expect(
+      Date.parse(String(reported[0]?.['ends_at'])) - Date.parse(String(reported[0]?.['announced_at'])),
+    ).toBe(30 * DAY_MS);
   }, 300_000);
 
   test('[KNOW-21] [C-ENV-28] a service that is silent for 11 minutes is stale', async () => {

@@ -101,7 +101,7 @@ describe.each(faces)('over $name', (face) => {
     });
     expect([...first.revisions, ...rest.revisions]).toEqual(revisions);
     const log = await scene.as('reader', { face }).ok('read_messages', { thread_id, limit: 200 });
-    expect(log.messages.filter(({ metadata }) => told(metadata) === document_id)).toHaveLength(5);
+    expect(log.messages.filter(({ metadata }) => reported(metadata) === document_id)).toHaveLength(5);
   });
 
   test('[KNOW-13] links lead by title, by file and by id, and hold through renames and moves', async () => {
@@ -169,7 +169,8 @@ describe.each(faces)('over $name', (face) => {
     await who('observer').refused('create_document', page('no'), 'FORBIDDEN');
     for (const role of ['worker', 'observer', 'orchestrator'])
       expect((await who(role).ok('get_document', { document_id })).document.revision).toBe(1);
-    await who('worker').ok('create_document', page('by a worker'));
+    await who('worker').refused('create_document', page('at the top'), 'FORBIDDEN');
+    await who('worker').ok('create_document', page('by a worker', 'text', document_id));
     for (const role of ['orchestrator', 'operator'])
       for (const [operation, input] of changes) await who(role).ok(operation, input);
     const foreign = scene.as('far', { role: 'operator', face, workspace: 'elsewhere' });
@@ -196,6 +197,6 @@ describe.each(faces)('over $name', (face) => {
   });
 });
 
-function told(metadata: Record<string, unknown> | undefined): unknown {
+function reported(metadata: Record<string, unknown> | undefined): unknown {
   return (metadata?.['document'] as { document_id?: string } | undefined)?.document_id;
 }

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 /** A process that tells on stdout, line by line, what it has done. */
 export interface MailProcess {
   /** What it told so far. */
-  told: string[];
+  reported: string[];
   child: ChildProcess;
   /** Settles with the end of the process and of its output. */
   ended: Promise<{ code: number | null; stderr: string }>;
@@ -21,12 +21,12 @@ export function startMailProcess(script: string, args: (string | number)[]): Mai
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const told: string[] = [];
+  const reported: string[] = [];
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  createInterface({ input: child.stdout }).on('line', (line) => void told.push(line));
+  createInterface({ input: child.stdout }).on('line', (line) => void reported.push(line));
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stderr }));
-  return { told, child, ended };
+  return { reported, child, ended };
 }
 
 /** Waits for the good end of processes. */

@@ -49,14 +49,14 @@ test(
 /** Sends 1,000 mails by a writer that is killed again and again, and starts anew with what was not acknowledged. */
 async function sendThroughKills(name: string, kills: readonly number[]): Promise<string[]> {
   const acknowledged = new Set<string>();
-  const take = ({ told }: MailProcess): void => told.forEach((id) => acknowledged.add(id));
+  const take = ({ reported }: MailProcess): void => reported.forEach((id) => acknowledged.add(id));
   const firstOpen = (): number => {
     for (let i = 0; ; i += 1) if (!acknowledged.has(`${name}-${i}`)) return i;
   };
   for (const more of kills) {
     const first = firstOpen();
     const writer = ours(name, first, 1_000 - first);
-    while (writer.told.length < more) {
+    while (writer.reported.length < more) {
       const ended = await Promise.race([writer.ended, sleep(2)]);
       if (ended !== undefined) throw new Error(`the writer ended by itself: ${ended.stderr}`);
     }
@@ -82,10 +82,10 @@ test(
     reader.child.stdin?.end();
     await allDone(reader);
     expect(acknowledged).toHaveLength(1_000);
-    const delivered = new Set(reader.told);
-    const lost = [...acknowledged, ...writer.told].filter((id) => !delivered.has(id));
+    const delivered = new Set(reader.reported);
+    const lost = [...acknowledged, ...writer.reported].filter((id) => !delivered.has(id));
     expect(lost).toEqual([]);
-    expect(writer.told).toHaveLength(1_000);
+    expect(writer.reported).toHaveLength(1_000);
     const kept = archived('bob').filter((id) => id.startsWith('ours-'));
     expect(kept.toSorted()).toEqual(acknowledged.toSorted());
     expect(new Set(archived('bob')).size).toBe(archived('bob').length);

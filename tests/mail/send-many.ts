@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openMail } from '@parley/mail';
 
 const [home = '', team = '', to = '', name = '', first = '0', count = '0'] = process.argv.slice(2);
-const desk = openMail({
+const teamMail = openMail({
   teams: join(home, '.claude', 'teams'),
   archive: join(home, '.config', 'atm', 'mail'),
   team,
@@ -20,9 +20,9 @@ const last = Number(first) + Number(count);
 async function sendOn(): Promise<void> {
   while (next < last) {
     const id = `${name}-${next++}`;
-    await desk.send(name, { to, message: `text of ${id}`, message_id: id });
+    await teamMail.send(name, { to, message: `text of ${id}`, message_id: id });
     process.stdout.write(`${id}\n`);
   }
 }
 await Promise.all(Array.from({ length: AT_ONCE }, sendOn));
-desk.close();
+teamMail.close();

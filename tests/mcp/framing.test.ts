@@ -61,7 +61,7 @@ describe.each(['modern', 'legacy'] as const)('%s', (era) => {
     }
   });
 
-  test('bytes that are no strict JSON never reach a tool', async () => {
+  test('[C-HUB-27] bytes that are no strict JSON never reach a tool', async () => {
     const post = (await posts())[era];
     const good = modernMessage('tools/call', { name: 'create_thread', arguments: { title: 'T' } }).body;
     const title = (bytes: string | Buffer): Buffer => {

@@ -11,7 +11,7 @@ const scene = useHub({ settings: { 'auth.recheck_ms': 200 } });
 const uriOf = (thread_id: string): string => `parley://threads/${thread_id}`;
 
 /** The resources a stream was told of, in order. */
-function told(stream: RpcStream): unknown[] {
+function reported(stream: RpcStream): unknown[] {
   return stream
     .messages()
     .filter(({ method }) => method === 'notifications/resources/updated')
@@ -29,7 +29,7 @@ interface Subscriber {
 const subscribe = {
   async modern(token: string, uris: string[]): Promise<Subscriber> {
     const stream = await openListen(scene.hub.url, token, { resourceSubscriptions: uris });
-    await vi.waitFor(() => expect(stream.messages()).not.toEqual([]));
+    await vi.waitFor(() => expect(stream.messages()).not.toEqual([]), 20_000);
     const [acknowledged] = stream.messages();
     expect(acknowledged?.method).toBe('notifications/subscriptions/acknowledged');
     const honoured = acknowledged?.params?.['notifications'] as Record<string, string[]>;
@@ -58,10 +58,10 @@ describe.each(['modern', 'legacy'] as const)('push in the %s era', (era) => {
     expect(hearing.granted).toEqual([uriOf(watched)]);
     for (let i = 1; i <= 3; i++) {
       await alice.say(watched, `news ${i}`);
-      await vi.waitFor(() => expect(told(hearing.stream)).toHaveLength(i), 5_000);
+      await vi.waitFor(() => expect(reported(hearing.stream)).toHaveLength(i), 20_000);
     }
-    expect(new Set(told(hearing.stream))).toEqual(new Set([uriOf(watched)]));
-    expect(told(bystander.stream)).toEqual([]);
+    expect(new Set(reported(hearing.stream))).toEqual(new Set([uriOf(watched)]));
+    expect(reported(bystander.stream)).toEqual([]);
     hearing.stream.close();
     bystander.stream.close();
   });
@@ -77,7 +77,7 @@ describe.each(['modern', 'legacy'] as const)('push in the %s era', (era) => {
     expect(hearing.granted).toEqual([uriOf(open)]);
     await alice.say(hidden, 'secret');
     await alice.say(open, 'public');
-    await vi.waitFor(() => expect(told(hearing.stream)).toEqual([uriOf(open)]), 5_000);
+    await vi.waitFor(() => expect(reported(hearing.stream)).toEqual([uriOf(open)]), 20_000);
     const text = JSON.stringify(hearing.stream.messages());
     for (const thread of [hidden, foreign]) expect(text).not.toContain(thread);
     hearing.stream.close();
@@ -89,11 +89,11 @@ describe.each(['modern', 'legacy'] as const)('push in the %s era', (era) => {
     const thread_id = await alice.thread('eve');
     const hearing = await subscribe[era](issued.token, [uriOf(thread_id)]);
     await alice.say(thread_id, 'before');
-    await vi.waitFor(() => expect(told(hearing.stream)).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(reported(hearing.stream)).toHaveLength(1), 20_000);
     await runJson(['token', 'revoke', issued.jti], { data: scene.hub.data });
     await hearing.stream.ended;
     await alice.say(thread_id, 'after');
-    expect(told(hearing.stream)).toHaveLength(1);
+    expect(reported(hearing.stream)).toHaveLength(1);
   });
 });
 
@@ -119,13 +119,13 @@ test('2025-11-25: what happened before the GET stream was opened is told once it
   await session.request('resources/subscribe', { uri: uriOf(thread_id) });
   await alice.say(thread_id, 'early');
   const stream = await openPush(scene.hub.url, alice.token, session.id);
-  await vi.waitFor(() => expect(told(stream)).toEqual([uriOf(thread_id)]), 5_000);
+  await vi.waitFor(() => expect(reported(stream)).toEqual([uriOf(thread_id)]), 20_000);
   expect((await session.request('resources/unsubscribe', { uri: uriOf(thread_id) })).answer?.result).toEqual(
     {},
   );
   await alice.say(thread_id, 'unheard');
   await session.request('tools/list');
-  expect(told(stream)).toHaveLength(1);
+  expect(reported(stream)).toHaveLength(1);
   stream.close();
 });
 

@@ -109,7 +109,7 @@ describe('bounds of sessions', () => {
     const refused = await openLegacy(hub.url, bob);
     expect([refused.init.status, refused.init.answer?.error?.data?.['code']]).toEqual([503, 'UNAVAILABLE']);
     for (const stream of streams) stream.close();
-    await vi.waitFor(async () => expect((await openLegacy(hub.url, bob)).init.status).toBe(200), 5_000);
+    await vi.waitFor(async () => expect((await openLegacy(hub.url, bob)).init.status).toBe(200), 20_000);
     await hub.stop();
   });
 
@@ -135,7 +135,7 @@ describe('bounds of sessions', () => {
     }
     // Who came has a share, and the share of the one who had most has become smaller, no more than that.
     for (const { session } of others) expect((await session.request('ping')).status).toBe(200);
-    await vi.waitFor(() => expect(open).toBe(most - 3), 5_000);
+    await vi.waitFor(() => expect(open).toBe(most - 3), 20_000);
     expect((await openLegacy(hub.url, hog)).init.status).toBe(503);
     for (const stream of [...streams, ...others.map((other) => other.stream)]) stream.close();
     await hub.stop();

@@ -35,6 +35,7 @@ const ESSENTIAL = [
   'trigger_participant',
   'update_thread_status',
   'wait_for_messages',
+  'whoami',
 ];
 const FURTHER = Object.keys(CONTRACTS).filter((name) => !ESSENTIAL.includes(name));
 
@@ -99,7 +100,7 @@ test('the profile full lists every operation; under either profile every operati
   await full.stop();
   const params = { name: 'list_sessions', arguments: {} };
   const { answer } = await modern(scene.hub.url, scene.as('alice').token, 'tools/call', params);
-  expect(answer?.result?.['structuredContent']).toEqual({ sessions: [] });
+  expect(answer?.result?.['structuredContent']).toEqual({ sessions: [], next_after: null });
 });
 
 test('a client learns how to use the server from its instructions, in both eras', async () => {
@@ -114,9 +115,12 @@ test('a client learns how to use the server from its instructions, in both eras'
     'ack_read',
     'post_message',
     'idempotency_key',
-    'should_respond',
+    ' to = ',
   ])
     expect(instructions).toContain(word);
+  // Whoever follows them needs no tool that is not on its list.
+  const named = instructions.match(/[a-z]+(?:_[a-z]+)+/g) ?? [];
+  expect(named.filter((word) => FURTHER.includes(word))).toEqual([]);
   expect(Buffer.byteLength(instructions)).toBeLessThan(1_500);
   expect(discovered.answer?.result?.['capabilities']).toEqual({ tools: {}, resources: { subscribe: true } });
 });

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { SLO_TARGETS } from '@parley/protocol';
 import { afterAll, expect, test, vi } from 'vitest';
 
 import { runCli } from '../harness/run-cli.ts';
@@ -168,6 +169,52 @@ test('[C-ENV-32] very many principals and errors make a bounded number of series
   expect(sumOf(series, 'a2a_requests_total', { tenant: 'w5', principal: '_other' })).toBe(280);
 });
 
+/** An expression of the contract, as it stands there. */
+const expression = (name: string): string =>
+  readFileSync(new URL(`../knowledge/data/contract/${name}`, import.meta.url), 'utf8').trim();
+
+test('[KNOW-23] whatever the contract asks for is there: its metrics, its labels, its objectives with their numbers', async () => {
+  await fine();
+  await dead();
+  const found = await samples();
+  const labelled = found.find(({ name }) => name === 'a2a_requests_total')?.labels ?? {};
+  for (const file of ['ack-p95.mql', 'error-budget.mql']) {
+    const text = expression(file);
+    for (const name of text.match(/a2a_\w+/g) ?? [])
+      expect(found.some((one) => one.name.startsWith(name))).toBe(true);
+    for (const [, label = ''] of text.matchAll(/\b(\w+) (?:==|=~|!=) "/g))
+      expect(labelled).toHaveProperty(label);
+  }
+  const slo = await scene.as('ed', { role: 'orchestrator', workspace: 'w1' }).ok('get_slo', {});
+  const reported: Record<keyof typeof SLO_TARGETS, number> = {
+    error_rate: slo.error_budget.target,
+    internal_ack_ms: slo.ack.internal.target_ms,
+    external_ack_ms: slo.ack.external.target_ms,
+    dead_letter_rate: slo.dead_letters.target,
+    job_past_eta_ms: slo.jobs.target_ms,
+  };
+  expect(reported).toEqual({
+    error_rate: 0.01,
+    internal_ack_ms: 1_000,
+    external_ack_ms: 2_000,
+    dead_letter_rate: 0.001,
+    job_past_eta_ms: 60_000,
+  });
+  for (const [objective, target] of Object.entries(reported))
+    expect(sumOf(found, 'parley_slo_target', { objective })).toBe(target);
+  const rules = readFileSync(new URL('../../deploy/prometheus/parley-rules.yml', import.meta.url), 'utf8');
+  const bounds = [...rules.matchAll(/alert: (\w+)\n\s+expr: \|\n[^#]*?> ([\d.]+)\n/g)].map(
+    ([, name, bound]) => [name, Number(bound)],
+  );
+  expect(Object.fromEntries(bounds)).toMatchObject({
+    ParleyErrorBudgetSpent: reported.error_rate,
+    ParleyDeadLetters: reported.dead_letter_rate,
+    ParleySlowAcks: reported.internal_ack_ms,
+    ParleySlowAcksOutside: reported.external_ack_ms,
+    ParleyJobsLate: reported.job_past_eta_ms,
+  });
+});
+
 describeWith(['prometheus', 'promtool'], 'Prometheus itself', ({ promtool }) => {
   test('[KNOW-23] [C-ASYNC-06] the expressions of the contract give the right numbers at 0.9 % and 1.1 %', async () => {
     // Every series is there before the first scrape: what Prometheus has not seen begin, it does not count.
@@ -176,29 +223,30 @@ describeWith(['prometheus', 'promtool'], 'Prometheus itself', ({ promtool }) => 
     const prometheus = await startPrometheus(scene.hub.url, SECRET);
     try {
       const before = await samples();
-      const failures = 'sum(increase(a2a_requests_total{status!="SUCCESS"}[7d]))';
-      const rate = `(${failures} / sum(increase(a2a_requests_total[7d])))`;
+      const budget = expression('error-budget.promql');
+      const rate = budget.replace(/ > 0\.01\s*$/, '');
       await prometheus.scraped(3);
       await mix(991, 9);
       await prometheus.scraped(5);
       expect(await prometheus.query(rate)).toBeCloseTo(0.009, 6);
-      expect(await prometheus.query(`${rate} > 0.01`)).toBeUndefined();
+      expect(await prometheus.query(budget)).toBeUndefined();
       await mix(0, 2);
       await dead();
       await prometheus.scraped(5);
       expect(await prometheus.query(rate)).toBeCloseTo(11 / 1_003, 6);
-      expect(await prometheus.query(`${rate} > 0.01`)).toBeCloseTo(11 / 1_003, 6);
-      const deadRate = 'sum(increase(a2a_dlq_total[1d])) / sum(increase(a2a_requests_total[1d]))';
-      expect(await prometheus.query(deadRate)).toBeCloseTo(1 / 1_003, 6);
-      const p95 = await prometheus.query(
-        'histogram_quantile(0.95, sum(rate(a2a_latency_ms_bucket{action="knowledge.list_documents"}[5m])) by (le))',
-      );
-      expect(p95).toBeGreaterThan(0);
+      expect(await prometheus.query(budget)).toBeCloseTo(11 / 1_003, 6);
+      expect(await prometheus.query(expression('dlq-rate.promql'))).toBeCloseTo(1 / 1_003, 6);
       const counted = sumOf(await samples(), 'a2a_requests_total') - sumOf(before, 'a2a_requests_total');
       expect(counted).toBe(1_003);
       expect(await prometheus.query('sum(a2a_requests_total)')).toBe(
         sumOf(await samples(), 'a2a_requests_total'),
       );
+      const ask = () => call('knowledge.query_knowledge', { query: 'anything' });
+      await ask();
+      await prometheus.scraped(3);
+      await ask();
+      await prometheus.scraped(3);
+      expect(await prometheus.query(expression('latency-p95.promql'))).toBeGreaterThan(0);
     } finally {
       await prometheus.close();
     }

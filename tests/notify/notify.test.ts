@@ -235,14 +235,12 @@ test('[C-LOCAL-09] nothing goes to private addresses that nobody allowed, and no
   for (const kind of ['webhook', 'ntfy', 'push'] as const)
     for (const url of addresses) {
       const target = kind === 'push' ? { url, p256dh, auth } : { url };
-      const { channel } = await kim().add_channel({ name: 'x', kind, target });
-      const outcome = await kim().test_channel({ channel_id: channel.channel_id });
-      expect(outcome, `${kind} ${url}`).toMatchObject({
-        sent: false,
-        why: expect.stringContaining('not sent'),
+      await expect(kim().add_channel({ name: 'x', kind, target }), `${kind} ${url}`).rejects.toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { field: 'target.url' },
       });
-      await kim().remove_channel({ channel_id: channel.channel_id });
     }
+  expect((await kim().list_channels({})).channels).toEqual([]);
   for (const url of ['file:///etc/passwd', `https://user:word@example.com/`, 'gopher://example.com/', 'hook'])
     await expect(kim().add_channel({ name: 'x', kind: 'webhook', target: { url } })).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -257,6 +255,16 @@ test('[C-LOCAL-09] nothing goes to private addresses that nobody allowed, and no
     sent: false,
     why: 'it answered 307: redirects are not followed',
   });
+  // What was allowed when it was added is refused once it no longer is.
+  const { channel_id } = channel;
+  await hub.stop();
+  hub = await startHub({ data, settings: { ...settings(), 'notify.allowed_hosts': '[]' } });
+  expect(await kim().test_channel({ channel_id })).toMatchObject({
+    sent: false,
+    why: expect.stringContaining('not sent'),
+  });
+  await hub.stop();
+  await start();
   expect(stranger.received).toEqual([]);
 });
 
@@ -271,7 +279,7 @@ test('parley notify adds, lists, changes, tries and removes; the address comes o
       'my phone',
       '--want',
       'ask,trouble',
-      '--quiet',
+      '--quiet-hours',
       '22:00-07:00',
       ...base,
     ],
@@ -300,6 +308,8 @@ test('parley notify adds, lists, changes, tries and removes; the address comes o
   const refused = await parley(['notify', 'test', channel_id, ...base]);
   expect(refused).toMatchObject({ code: 1, stdout: 'not sent: it answered 403\n' });
   expect((await parley(['notify', 'rm', channel_id, ...base])).code).toBe(0);
+  const inside = await parley(['notify', 'add', 'webhook', ...base], { input: 'https://127.0.0.1/hook\n' });
+  expect(inside).toMatchObject({ code: 2, stderr: expect.stringContaining('a private address') });
   const nothing = await parley(['notify', 'add', 'webhook', ...base]);
   expect(nothing.stderr).toContain('give the address on stdin');
 });
@@ -341,7 +351,7 @@ test('a channel ends with the token that set it up, and that of a browser with i
   await vi.waitFor(async () => {
     const { channels } = await kim().list_channels({});
     const failures = Object.fromEntries(channels.map((one) => [one.name, one.last_failure?.why]));
-    const lost = 'the token behind it was revoked, or its key retired';
+    const lost = 'the token behind it was revoked, its key retired, or the person signed out';
     expect(failures).toEqual({ kept: undefined, lost });
   }, PATIENCE_MS);
   await arrived(1);

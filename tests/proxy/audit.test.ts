@@ -34,11 +34,12 @@ describe('the audit log', () => {
       identity: 'arch',
       team: 'default',
     });
-    expect(first).toMatchObject({ summary: expect.stringMatching(/^.{200}$/su) as unknown });
+    expect(first?.['summary']).toBe(long.slice(0, 200).replace('\n', ' '));
     expect(firstEnd).toMatchObject({ event: 'turn_end', status: 'completed', agent_id });
     expect(firstEnd?.['correlation_id']).toBe(first?.['correlation_id']);
     expect(second?.['correlation_id']).not.toBe(first?.['correlation_id']);
-    expect(second?.['summary']).toBe('say [redacted]');
+    expect(second).toMatchObject({ agent_id, identity: 'arch', summary: 'say [redacted]' });
+    expect(Date.parse(second?.['ts'] as string)).toBeGreaterThan(0);
     expect(secondEnd?.['duration_ms']).toEqual(expect.any(Number));
     expect(Date.parse(first?.['ts'] as string)).toBeGreaterThan(0);
     expect(statSync(path()).mode & 0o777).toBe(0o600);
@@ -54,7 +55,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  test('every tool call is there once, refused ones too, each with its reason', async () => {
+  test('every tool call is there once, and those that are refused with their reason, under one correlation id', async () => {
     const proxy = await start({ env: { SCRIPT_TOOLS: 'echo' } });
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' }))
       .structuredContent;
@@ -67,30 +68,43 @@ describe('the audit log', () => {
       ['atm_send', { to: 'bob', message: 'secret plan' }, -32_009],
       ['atm_read', { limit: 'many', identity: 'arch' }, -32_602],
       ['agent_close', {}, -32_602],
+      ['atm_send', { to: '@', message: 'secret plan', summary: 'x', identity: 'arch' }, undefined],
       ['no/such tool', { identity: ['x'.repeat(9_999)] }, undefined],
     ] as const;
     for (const [tool, args] of refused) await proxy.call(tool, args).catch(() => {});
     await proxy.call('agent_close', { agent_id });
-    const told = lines().slice(before);
+    const reported = lines().slice(before);
     for (const tool of ['agent_status', 'agent_sessions', 'echo'])
-      expect(told.filter((line) => line['tool'] === tool)).toMatchObject([{ event: 'tool_call' }]);
-    for (const [tool, args, error_code] of refused.slice(0, -1))
-      expect(told.filter((line) => line['error_code'] === error_code && line['tool'] === tool)).toMatchObject(
-        [
-          {
-            event: 'tool_call',
-            status: 'refused',
-            identity: ('identity' in args && args.identity) || null,
-            error_name: expect.any(String),
-            correlation_id: expect.any(String),
-          },
-        ],
-      );
+      expect(reported.filter((line) => line['tool'] === tool)).toMatchObject([{ event: 'tool_call' }]);
+    for (const [tool, args, error_code] of refused.slice(0, -2))
+      expect(
+        reported.filter((line) => line['error_code'] === error_code && line['tool'] === tool),
+      ).toMatchObject([
+        {
+          event: 'tool_call',
+          status: 'refused',
+          identity: ('identity' in args && args.identity) || null,
+          error_name: expect.any(String),
+          correlation_id: expect.any(String),
+        },
+      ]);
     expect(
-      told.filter((line) => line['tool'] === 'agent_close' && line['agent_id'] === agent_id),
+      reported.filter((line) => line['tool'] === 'agent_close' && line['agent_id'] === agent_id),
     ).toHaveLength(1);
-    expect(JSON.stringify(told)).not.toContain('secret plan');
-    expect(Math.max(...told.map((line) => JSON.stringify(line).length))).toBeLessThan(1_000);
+    // What was begun and then refused stands there twice, as one call.
+    for (const [tool, name] of [
+      ['atm_send', 'VALIDATION_ERROR'],
+      ['agent_close', 'INVALID_PARAMS'],
+    ] as const) {
+      const { correlation_id } =
+        reported.find((line) => line['tool'] === tool && line['error_name'] === name) ?? {};
+      expect(reported.filter((line) => line['correlation_id'] === correlation_id)).toMatchObject([
+        { tool, event: 'tool_call' },
+        { tool, event: 'tool_call', status: 'refused', summary: expect.any(String) as unknown },
+      ]);
+    }
+    expect(JSON.stringify(reported)).not.toContain('secret plan');
+    expect(Math.max(...reported.map((line) => JSON.stringify(line).length))).toBeLessThan(1_000);
   });
 
   test('a line that was cut short does not swallow the next one', async () => {

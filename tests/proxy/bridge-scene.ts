@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { type Client, createClient } from '@parley/client';
-import { type MailDesk, openMail } from '@parley/mail';
+import { type TeamMail, openMail } from '@parley/mail';
 import type { Message } from '@parley/protocol';
 import { afterEach, beforeEach } from 'vitest';
 
@@ -79,7 +79,7 @@ export function useBridges() {
       return bridge;
     },
     /** The team's mail as its other programs use it. */
-    desk: (team = 'default'): MailDesk =>
+    desk: (team = 'default'): TeamMail =>
       openMail({
         teams: join(place.home, '.claude', 'teams'),
         archive: join(place.home, '.config', 'atm', 'mail'),

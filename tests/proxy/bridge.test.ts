@@ -18,8 +18,8 @@ const openTwo = async (proxy: ProxyClient): Promise<[string, string]> => {
   return [a.structuredContent.agent_id, b.structuredContent.agent_id];
 };
 
-describe('[FR-18.1] [FR-18.2] [FR-18.3] approvals', () => {
-  test('[AT approval/1] [AT approval/2] [AT approval/5] [C-PROXY-23] two at once, answered in reverse, each to its own', async () => {
+describe('[FR-18.1] [FR-18.3] approvals', () => {
+  test('[FR-18.2] [AT approval/1] [AT approval/2] [AT approval/5] [C-PROXY-23] two at once, answered in reverse, each to its own', async () => {
     const proxy = await start();
     const [a, b] = await openTwo(proxy);
     const first = told(proxy.call('codex-reply', { agent_id: a, prompt: 'ask git init' }));
@@ -53,6 +53,7 @@ describe('[FR-18.1] [FR-18.2] [FR-18.3] approvals', () => {
     [{ action: 'cancel' }, 'denied'],
     [{ decision: 'Rejected' }, 'denied'],
     [{ decision: 'denied' }, 'denied'],
+    [{ decision: 'abort' }, 'abort'],
     [{ decision: { denied: { rejection: 'not today' } } }, 'not today'],
     [{}, 'denied'],
     [null, 'denied'],
@@ -106,8 +107,8 @@ describe('[FR-18.1] [FR-18.2] [FR-18.3] approvals', () => {
   });
 });
 
-describe('[FR-19.1] [FR-19.2] [FR-19.5] events', () => {
-  test('[AT events/1] [AT events/2] [AT events/5] [C-PROXY-26] reach the client as they were, each with its session', async () => {
+describe('[FR-19.1] [FR-19.2] events', () => {
+  test('[FR-19.5] [AT events/1] [AT events/2] [AT events/5] [C-PROXY-26] reach the client as they were, each with its session', async () => {
     const proxy = await start();
     const call = (identity: string, n: number) =>
       proxy.call('codex', { prompt: `event ${n}\nwait 200\nevent ${n}\nsay hi`, identity });
@@ -138,7 +139,25 @@ describe('[FR-19.1] [FR-19.2] [FR-19.5] events', () => {
     );
   });
 
-  test('[AT events/3] [FR-19.3] [FR-19.4] a client that does not read loses events and no answer', async () => {
+  test('[AT events/3] [FR-19.3] requests are answered in the midst of a flood of events', async () => {
+    const proxy = await start();
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    let isOver = false;
+    const turn = proxy.call('codex-reply', { agent_id, prompt: 'events 50000\nsay done' });
+    void turn.finally(() => (isOver = true));
+    const isFlooded = (): boolean =>
+      proxy.heard.some(({ params }) => (params['msg'] as { type: string }).type === 'flood');
+    let midway = 0;
+    await until(async () => {
+      await proxy.call('agent_status');
+      if (!isOver && isFlooded()) midway += 1;
+      return isOver;
+    });
+    expect((await turn).structuredContent.content).toBe('done');
+    expect(midway).toBeGreaterThan(0);
+  });
+
+  test('[FR-19.3] [FR-19.4] a client that does not read loses events and no answer', async () => {
     const proxy = await start({ args: ['--set', 'max_event_backlog_bytes=100000'] });
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     proxy.process.stdout.pause();
@@ -163,7 +182,7 @@ describe('[FR-19.1] [FR-19.2] [FR-19.5] events', () => {
 });
 
 describe('[FR-19.3] [FR-19.4] a client that hears nothing', () => {
-  test('[C-PROXY-27] stops reading while 200,000 events come: memory is bounded, each lost one counted, and the answer there afterwards', async () => {
+  test('[C-PROXY-27] [FR-17.5] stops reading while 200,000 events come: memory is bounded, each lost one counted, and the answer there afterwards', async () => {
     const proxy = await start({ args: ['--set', 'max_event_backlog_bytes=1000000'] });
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     proxy.process.stdout.pause();
@@ -202,8 +221,8 @@ function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 }
 
-describe('[FR-16.1] [FR-16.2] how a session begins', () => {
-  test('[AT initialization/4] [FR-16.5] [C-PROXY-13] by one of prompt, agent_file and agent_id', async () => {
+describe('[FR-16.2] how a session begins', () => {
+  test('[FR-16.1] [FR-16.4] [AT initialization/4] [FR-16.5] [C-PROXY-13] [NFR-6] by one of prompt, agent_file and agent_id', async () => {
     const proxy = await start();
     const both = await errorOf(proxy.call('codex', { prompt: 'x', agent_file: 'y.md' }));
     expect(both).toMatchObject({ code: -32_007, data: { error_name: 'INVALID_SESSION_PARAMS' } });

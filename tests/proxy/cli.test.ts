@@ -44,8 +44,8 @@ test('[FR-13.4] [FR-12.3] [C-PROXY-40] config prints each value and where it cam
   expect(status).toBe(0);
   const { files, values } = JSON.parse(stdout) as Printed;
   expect(files).toMatchObject({ user, repo });
-  const told = new Map(values.map(({ key, value, origin }) => [key, [value, origin]]));
-  expect(Object.fromEntries(told)).toMatchObject({
+  const reported = new Map(values.map(({ key, value, origin }) => [key, [value, origin]]));
+  expect(Object.fromEntries(reported)).toMatchObject({
     team: ['blue', 'user'],
     reasoning_effort: ['low', 'user'],
     model: ['n', 'repo'],
@@ -64,7 +64,22 @@ test('[C-PROXY-40] [NFR-3] what looks like a secret is not printed', () => {
   expect(stdout).not.toContain('abcdefghijklmnop');
 });
 
-test('[FR-13.1] [FR-13.2] [FR-13.7] help tells the commands and their flags', () => {
+test('[FR-13.7] --fast, --subagents, --readonly and --explore settle what they are short for', () => {
+  const settled = (...flags: string[]): Record<string, unknown> => {
+    const { values } = JSON.parse(
+      run(['config', '--json', '--set', 'fast_model=quick', ...flags]).stdout,
+    ) as Printed;
+    return Object.fromEntries(values.map(({ key, value }) => [key, value]));
+  };
+  expect(settled()).toMatchObject({ model: null, subagents: false, sandbox: 'workspace-write' });
+  expect(settled('--fast')).toMatchObject({ model: 'quick' });
+  expect(settled('--fast', '--model', 'own')).toMatchObject({ model: 'own' });
+  expect(settled('--subagents')).toMatchObject({ subagents: true });
+  for (const flag of ['--readonly', '--explore'])
+    expect(settled(flag)).toMatchObject({ sandbox: 'read-only' });
+});
+
+test('[FR-13.1] [FR-13.2] help tells the commands and their flags', () => {
   const help = run(['--help']);
   expect(help.status).toBe(0);
   for (const word of ['serve', 'config', '--json', 'Exit codes']) expect(help.stdout).toContain(word);
@@ -152,6 +167,7 @@ test('the packed program runs where nothing else of this repository is', () => {
   expect(run(['config', '--json'], {}, program).status).toBe(0);
   expect(run(['serve'], {}, program)).toMatchObject({ status: 0 });
   expect(readdirSync(join(folder, 'node_modules/atm-agent-mcp')).toSorted()).toEqual([
+    'README.md',
     'bin',
     'dist',
     'package.json',

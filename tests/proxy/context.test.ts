@@ -27,8 +27,8 @@ function write(path: string, text: string): string {
   return file;
 }
 
-describe('[FR-2.1] [FR-2.4] [FR-2.6] what a session is told', () => {
-  test('[AT context/1] [AT context/2] who and where it is, afresh with every turn', async () => {
+describe('[FR-2.1] [FR-2.6] what a session is told', () => {
+  test('[FR-2.4] [AT context/1] [AT context/2] who and where it is, afresh with every turn', async () => {
     git('init', '-q');
     git('commit', '-q', '--allow-empty', '-m', 'first');
     mkdirSync(join(place().work, 'deep'));
@@ -54,6 +54,31 @@ describe('[FR-2.1] [FR-2.4] [FR-2.6] what a session is told', () => {
     );
   });
 
+  test('[FR-2.4] the folder that the caller names, and nothing of a repository where there is none', async () => {
+    git('init', '-q');
+    mkdirSync(join(place().work, 'deep'));
+    const proxy = await start();
+    expect(await given(proxy, { identity: 'a', cwd: 'deep' })).toMatchObject({
+      cwd: join(place().work, 'deep'),
+      'developer-instructions': expect.stringContaining('repo_name: "work"') as unknown,
+    });
+    const outside = await given(proxy, { identity: 'b', cwd: place().root });
+    expect(outside['cwd']).toBe(place().root);
+    for (const line of ['repo_root: null', 'repo_name: null', 'branch: null'])
+      expect(outside['developer-instructions']).toContain(line);
+  });
+
+  test('what is not seen in the name of a branch is shown, to Codex and in the list of sessions', async () => {
+    git('init', '-q');
+    write('.git/HEAD', 'ref: refs/heads/ma\u200bin\u{e0041}\n');
+    const proxy = await start();
+    const args = await given(proxy, {});
+    expect(args['developer-instructions']).toContain('branch: "ma\\u200bin');
+    const listed = JSON.stringify(await proxy.call('agent_sessions'));
+    expect(listed).toContain('ma\\\\u{200b}in\\\\u{e0041}');
+    for (const sign of ['\u200b', '\u{e0041}']) expect(listed + JSON.stringify(args)).not.toContain(sign);
+  });
+
   test("[AT context/3] [AT context/4] [FR-2.2] [FR-2.3] [C-PROXY-15] the caller's words first, its base untouched", async () => {
     const args = await given(await start(), {
       'developer-instructions': 'Be brief.',
@@ -64,14 +89,30 @@ describe('[FR-2.1] [FR-2.4] [FR-2.6] what a session is told', () => {
   });
 
   test("[PROXY-X2] [FR-12.4] what is the proxy's own never reaches the child, nor a model that nobody named", async () => {
-    const args = await given(await start(), { identity: 'x', tag: 't', config: { a: 1 } });
-    expect(Object.keys(args).toSorted()).toEqual([
-      'config',
-      'cwd',
-      'developer-instructions',
-      'prompt',
-      'sandbox',
-    ]);
+    const path = join(place().home, '.config/atm/config.toml');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '[plugins.atm-agent-mcp.roles.review]\nsandbox = "read-only"');
+    write('file.md', 'echo');
+    const proxy = await start();
+    const own = { role: 'review', tag: 't', auto_mail: false };
+    await given(proxy, { identity: 'x', config: { a: 1 }, ...own });
+    const { structuredContent } = await proxy.call('codex', {
+      agent_file: 'file.md',
+      identity: 'y',
+      config: {},
+      ...own,
+    });
+    const { agent_id, threadId } = structuredContent;
+    await proxy.call('agent_close', { agent_id });
+    await proxy.call('codex', { agent_id, prompt: 'echo', tag: 'u', auto_mail: false });
+    await proxy.call('codex-reply', { agent_id, prompt: 'echo', auto_mail: false });
+    const forwarded = proxy
+      .received()
+      .filter(({ method }) => method === 'tools/call')
+      .map(({ params }) => Object.keys((params as { arguments: object }).arguments).toSorted());
+    const first = ['config', 'cwd', 'developer-instructions', 'prompt', 'sandbox'];
+    expect(forwarded).toEqual([first, first, ['prompt', 'threadId'], ['prompt', 'threadId']]);
+    expect(JSON.stringify(proxy.received().at(-1))).toContain(threadId);
   });
 
   test("[FR-12.2] [FR-13.2] a role, under the call's own words and over the configuration", async () => {
@@ -93,8 +134,8 @@ describe('[FR-2.1] [FR-2.4] [FR-2.6] what a session is told', () => {
   });
 });
 
-describe('[FR-16.1] [FR-16.6] a prompt from a file', () => {
-  test('[AT initialization/1] [AT initialization/3] its contents are the prompt', async () => {
+describe('a prompt, from a file or in the call', () => {
+  test('[FR-16.1] [AT initialization/1] [FR-10.1] its contents are the prompt; the list tells its name and place', async () => {
     write('.claude/agents/rust-dev.md', '---\nname: rust-developer\n---\necho');
     const proxy = await start();
     const { structuredContent } = await proxy.call('codex', { agent_file: '.claude/agents/rust-dev.md' });
@@ -109,7 +150,12 @@ describe('[FR-16.1] [FR-16.6] a prompt from a file', () => {
     ]);
   });
 
-  test('[AT initialization/2] [C-PROXY-14] what is missing, elsewhere, no file, too large or no text is refused', async () => {
+  test('[AT initialization/3] [FR-16.2] a prompt in the call is forwarded as it is', async () => {
+    const prompt = 'echo\n\n  "quotes" \\ and <tags> & \t tabs, é 👩‍💻 \u202e\n';
+    expect(await given(await start(), { prompt })).toMatchObject({ prompt });
+  });
+
+  test('[FR-16.6] [AT initialization/2] [C-PROXY-14] [NFR-6] [C-PROXY-13] what is missing, elsewhere, no file, too large or no text is refused', async () => {
     const proxy = await start();
     symlinkSync('/etc/hostname', join(place().work, 'link.md'));
     execFileSync('mkfifo', [join(place().work, 'pipe.md')]);

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { errorOf, until } from './proxy-client.ts';
+import { errorOf, type ProxyClient, until } from './proxy-client.ts';
+import { makeTeam } from './team.ts';
 import { useProxies } from './use-proxies.ts';
 
 const { start, place } = useProxies();
@@ -17,7 +18,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-test('[AT core/1] [FR-1.3] [C-PROXY-03] the child starts with the first Codex request, and once', async () => {
+test('[AT core/1] [FR-1.3] [FR-13.1] [C-PROXY-03] the child starts with the first Codex request, and once', async () => {
   const proxy = await start();
   const status = await proxy.call('agent_status');
   expect(status.structuredContent).toMatchObject({ child: { alive: false, pid: null }, active_threads: 0 });
@@ -45,8 +46,8 @@ test('[AT core/2] [AT core/3] [FR-5.4] [FR-2.8] [C-PROXY-38] a session answers w
   expect(byThread.structuredContent).toMatchObject({ agent_id, content: 'three' });
 });
 
-describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
-  test('[AT core/4] [C-PROXY-05] in a turn by a signal: told at once and ever after, never started again', async () => {
+describe('[FR-1.3] [FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
+  test('[AT core/4] [C-PROXY-05] [NFR-6] in a turn by a signal: told at once and ever after, never started again', async () => {
     const proxy = await start();
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     const died = await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'say half\nkill' }));
@@ -66,6 +67,8 @@ describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
     expect(proxy.received().filter((line) => 'started' in line)).toHaveLength(1);
     const { structuredContent } = await proxy.call('agent_status');
     expect(structuredContent).toMatchObject({ child: { alive: false, signal: 'SIGKILL' } });
+    const registry = join(place().home, '.config/atm/agent-sessions/default/codex/registry.json');
+    expect(JSON.parse(readFileSync(registry, 'utf8'))).toMatchObject({ sessions: [{ agent_id }] });
   });
 
   test.each([
@@ -90,6 +93,7 @@ describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
       'on',
     );
     expect(proxy.stderr()).toContain('longer than the driver reads');
+    expect(proxy.stderr()).toContain('the child wrote a line that is no message');
   });
 
   test('[FR-11.3] a new connection brings a new child', async () => {
@@ -133,8 +137,46 @@ describe('[FR-11.1] [FR-11.2] [NFR-2] the child dies', () => {
   });
 });
 
+test('[NFR-5] the log tells crashes as errors, what is stale or took too long as warnings, sessions and mail as information', async () => {
+  const team = makeTeam(place());
+  const lines = (proxy: ProxyClient) =>
+    proxy
+      .stderr()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: string; msg: string });
+  const said = (proxy: ProxyClient, level: string, msg: string) => (): boolean =>
+    lines(proxy).some((line) => line.level === level && line.msg.includes(msg));
+  const proxy = await start({ args: ['--timeout', '2'] });
+  await proxy.request('echo/wake');
+  const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+  await until(said(proxy, 'info', 'a session was opened'));
+  team.deliver('codex', { text: 'say hi' });
+  await until(said(proxy, 'info', 'mail was delivered'));
+  await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'wait' }));
+  await until(said(proxy, 'warn', 'a turn took too long'));
+  await errorOf(proxy.request('mute/this'));
+  await until(said(proxy, 'warn', 'a request to Codex took too long'));
+  await proxy.kill('SIGKILL');
+
+  const after = await start();
+  await until(said(after, 'warn', 'a session is stale'));
+  await after.call('codex', { agent_id, prompt: 'say on' });
+  await after.call('agent_close', { agent_id });
+  await until(said(after, 'info', 'a session was closed'));
+  expect(lines(after).filter(({ level }) => level === 'error')).toEqual([]);
+  await errorOf(after.request('die/now'));
+  await until(said(after, 'error', 'the Codex process ended'));
+  await after.end();
+
+  const last = await start();
+  await last.request('echo/wake');
+  await last.end();
+  expect(said(last, 'info', 'the Codex process ended')()).toBe(true);
+});
+
 describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
-  test('[AT core/5] [C-PROXY-07] is interrupted and told with what it had said; the session goes on', async () => {
+  test('[AT core/5] [C-PROXY-07] [NFR-6] is interrupted and told with what it had said; the session goes on', async () => {
     const proxy = await start({ args: ['--timeout', '2'] });
     // The time of a turn begins before the child's.
     await proxy.request('echo/wake');
@@ -164,7 +206,7 @@ describe('[FR-14.1] [FR-14.2] [FR-14.3] a turn that takes too long', () => {
   });
 });
 
-test('a cancelled request is answered, and the session goes on', async () => {
+test('[PROXY-X5] a cancelled request is answered, and the session goes on', async () => {
   const proxy = await start();
   const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
   const requestId = proxy.nextId();
@@ -217,7 +259,7 @@ describe('[PROXY-X5] methods on which the child falls silent are answered by the
   });
 });
 
-test('[FR-16.4] [FR-17.3] [FR-15.2] the tools and their arguments', async () => {
+test('[FR-4.1] [FR-15.1] [FR-16.4] [FR-17.3] [FR-15.2] [C-PROXY-04] the tools and their arguments', async () => {
   const { tools } = (await (await start()).request('tools/list')) as {
     tools: { name: string; inputSchema: { properties: object; required?: string[] } }[];
   };
@@ -233,19 +275,29 @@ test('[FR-16.4] [FR-17.3] [FR-15.2] the tools and their arguments', async () => 
     'atm_pending_count',
   ]);
   const codex = tools[0]?.inputSchema;
-  expect(Object.keys(codex?.properties ?? {})).toEqual(
-    expect.arrayContaining(['identity', 'prompt', 'agent_file', 'agent_id', 'role', 'cwd']),
-  );
+  expect(codex?.properties).toMatchObject({
+    identity: { type: 'string' },
+    prompt: { type: 'string' },
+    agent_file: { type: 'string' },
+    agent_id: { type: 'string' },
+    role: { type: 'string' },
+    cwd: { type: 'string' },
+  });
   expect(codex?.required ?? []).toEqual([]);
 });
 
-test('[C-PROXY-28] [FR-7.4] when the client goes, the child goes too', async () => {
+test('[C-PROXY-28] [FR-1.3] [FR-7.4] when the client goes, all ends as by SIGTERM: summary, registry, child', async () => {
   const proxy = await start();
-  await proxy.call('codex', { prompt: 'say hi' });
+  const { threadId } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
   const pid = proxy.received().find((line) => 'started' in line)?.['started'] as number;
   expect(isAlive(pid)).toBe(true);
   expect(await proxy.end()).toBe(0);
   expect(isAlive(pid)).toBe(false);
+  const folder = join(place().home, '.config/atm/agent-sessions/default/codex');
+  expect(readFileSync(join(folder, threadId, 'summary.md'), 'utf8')).toContain('what was done');
+  expect(JSON.parse(readFileSync(join(folder, 'registry.json'), 'utf8'))).toMatchObject({
+    sessions: [{ backend_id: threadId, status: 'closed' }],
+  });
 });
 
 test('[PROXY-X8] [AT shutdown/2] SIGKILL of the proxy ends a child that is stuck, and what that has started', async () => {

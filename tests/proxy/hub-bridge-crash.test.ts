@@ -1,18 +1,22 @@
 import { expect, test } from 'vitest';
 
 import { useBridges } from './bridge-scene.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { eventually } from './hub-scene.ts';
 import { until } from './proxy-client.ts';
 import { makeTeam } from './team.ts';
 
 const { place, scene, run, link, desk, agent, threads, said, messages } = useBridges();
-const EACH = 200;
+/** Written in five parts: in four of them the bridge is killed, in the last the hub. */
+const { part: PART } = sizeOf('bridge');
+const EACH = 5 * PART;
 
 /** The numbers from 0 on, so many. */
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
 test(
-  'killed again and again in the middle of 200 messages each way, the hub once too: nothing is lost, nothing is doubled',
+  `killed again and again in the middle of ${EACH} messages each way, the hub once too: nothing is lost, nothing is doubled`,
   { timeout: 1_800_000 },
   async () => {
     const team = makeTeam(place(), 'default', ['alice', 'bob']);
@@ -42,7 +46,7 @@ test(
 
     for (const round of upTo(4)) {
       const before = { hub: await atHub(), mail: team.inbox('alice').length };
-      const written = write(round * 40, round * 40 + 40);
+      const written = write(round * PART, (round + 1) * PART);
       await eventually(async () => (await atHub()) > before.hub && team.inbox('alice').length > before.mail);
       await bridge.end('SIGKILL');
       bridge = run([]);
@@ -53,7 +57,7 @@ test(
     await scene().kill();
     await Promise.all(
       upTo(EACH)
-        .slice(160)
+        .slice(4 * PART)
         .map((n) => mail.send('alice', { to: 'bob', message: `mail ${n}` })),
     );
     await bridge.said('away');
@@ -63,13 +67,14 @@ test(
     await scene().start();
     await Promise.all(
       upTo(EACH)
-        .slice(160)
+        .slice(4 * PART)
         .flatMap((n) => [
           carol.post_message({ thread_id, schema_version: 1, body: `hub ${n}` }),
           mail.send('alice', { to: 'hub-carol', message: `answer ${n}` }),
         ]),
     );
     const told = await said(pair, EACH + 1);
+    measured('bridge', 'messages each way', String(told.length - 1));
     await said(thread_id, 2 * EACH + 1);
     await until(() => team.inbox('alice').length > EACH);
     // One more each way: what is doubled would have come before it.

@@ -30,7 +30,7 @@ for (const [tool, transport] of kinds)
       );
       const { agent_id } = (await proxy.call('codex', { prompt: 'hello', identity: 'arch' }))
         .structuredContent;
-      await scene.seen('arch', 'idle');
+      await until(() => proxy.stderr().includes('linked to the hub'));
       const yes = proxy.call('codex-reply', { agent_id, prompt: 'run made' });
       const first = await scene.ask();
       expect(first).toMatchObject({ kind: 'approval', agent_id: 'arch', cwd: codex.place.work });
@@ -66,8 +66,8 @@ for (const [tool, transport] of kinds)
       expect(existsSync(join(codex.place.work, 'made.txt'))).toBe(true);
       await scene.seen('arch', 'idle');
       const bodies = await eventually(async () => {
-        const told = (await scene.journal('arch')).map(({ body }) => body);
-        return told.some((body) => body.startsWith('OUT')) && told;
+        const reported = (await scene.journal('arch')).map(({ body }) => body);
+        return reported.some((body) => body.startsWith('OUT')) && reported;
       });
       expect(bodies).toContainEqual(expect.stringMatching(/^changed .*made\.txt$/));
     });

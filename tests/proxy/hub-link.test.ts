@@ -3,12 +3,16 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { issueToken } from '../harness/tokens.ts';
 import { eventually, type HubScene, openHubScene } from './hub-scene.ts';
 import { errorOf, until } from './proxy-client.ts';
+import { makeTeam } from './team.ts';
 import { useProxies } from './use-proxies.ts';
+
+/** How long the hub may take to hear all of a session. */
+const PATIENCE_MS = 20_000;
 
 const { place, start } = useProxies();
 let scene: HubScene;
@@ -18,6 +22,8 @@ beforeEach(async () => {
 afterEach(() => scene.hub.kill());
 
 const proxyOf = (args: string[] = []) => start({ env: scene.env, args });
+const linked = (proxy: Awaited<ReturnType<typeof proxyOf>>) =>
+  until(() => proxy.stderr().includes('linked to the hub'));
 const answersOfChild = (proxy: Awaited<ReturnType<typeof proxyOf>>) =>
   proxy.received().filter(({ id, result }) => typeof id === 'number' && result !== undefined);
 const cancelled = (proxy: Awaited<ReturnType<typeof proxyOf>>) =>
@@ -30,11 +36,14 @@ describe('a session at the hub', () => {
     const proxy = await proxyOf();
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hello', identity: 'arch', tag: 'mine' }))
       .structuredContent;
-    expect(await scene.seen('arch', 'idle')).toMatchObject({
-      capabilities: ['prompt', 'cancel', 'status'],
-      runtimes: ['codex'],
-      metadata: { session: agent_id, team: 'default', tag: 'mine' },
-    });
+    // It is there from its first call on, and tells the rest in those that follow.
+    await vi.waitFor(async () => {
+      expect(await scene.seen('arch', 'idle')).toMatchObject({
+        capabilities: ['prompt', 'cancel', 'status'],
+        runtimes: ['codex'],
+        metadata: { session: agent_id, team: 'default', tag: 'mine' },
+      });
+    }, PATIENCE_MS);
     const requestId = proxy.nextId();
     const turn = proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' });
     await scene.seen('arch', 'working', /^say half$/);
@@ -44,13 +53,18 @@ describe('a session at the hub', () => {
     await proxy.call('codex-reply', { agent_id, prompt: 'fail no more money' });
     expect(await scene.seen('arch', 'error')).toMatchObject({ reason: 'no more money' });
     await proxy.call('agent_close', { agent_id });
+    const { failure } = await scene.person.get_agent({ of_agent: 'arch' });
+    await scene.person.dismiss_error({ of_agent: 'arch', failed_at: failure?.at ?? '' });
     expect(await scene.seen('arch', 'offline')).toMatchObject({ reason: 'process gone' });
     await proxy.call('codex', { prompt: 'say fine again', identity: 'arch' });
     await scene.seen('arch', 'idle');
     await proxy.call('agent_close', { identity: 'arch' });
     await scene.seen('arch', 'offline');
-    const told = (await scene.journal('arch')).map(({ body, metadata }) => [metadata['event_type'], body]);
-    expect(told.filter(([type]) => String(type).startsWith('task_'))).toEqual([
+    const reported = (await scene.journal('arch')).map(({ body, metadata }) => [
+      metadata['event_type'],
+      body,
+    ]);
+    expect(reported.filter(([type]) => String(type).startsWith('task_'))).toEqual([
       ['task_started', 'say hello'],
       ['task_completed', 'hello'],
       ['task_started', 'say half'],
@@ -107,13 +121,41 @@ describe('a session at the hub', () => {
   });
 });
 
+test('mail that is held stands in the journal of its session', async () => {
+  const team = makeTeam(place(), 'default', ['alice']);
+  const proxy = await proxyOf(['--set', 'mail_turns_per_pair=1']);
+  const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' })).structuredContent;
+  await linked(proxy);
+  const reported = async () =>
+    (await scene.journal('arch')).filter(({ metadata }) => metadata['event_type'] === 'warning');
+  team.deliver('arch', { text: 'one' });
+  await until(() => team.unread('arch').length === 0);
+  team.deliver('arch', { text: 'two' });
+  await eventually(async () => (await reported()).length === 1);
+  expect(await reported()).toMatchObject([
+    {
+      body: expect.stringMatching(/^mail of alice to arch is held: it started 1 turns within an hour/),
+      metadata: { data: { from: 'alice', reason: 'pair', limit: 1, held: 1 } },
+    },
+  ]);
+  // A turn from the hub is a person's, and lifts it.
+  await scene.person.command_agent({
+    of_agent: 'arch',
+    command: 'prompt',
+    parameters: { prompt: 'say go on' },
+  });
+  await until(() => team.unread('arch').length === 0);
+  expect((await proxy.call('agent_status')).structuredContent).toMatchObject({ mail_held: [] });
+  expect(agent_id).toMatch(/^codex:/);
+});
+
 describe('an approval', () => {
   const asking = async (args: string[] = []) => {
     const proxy = await proxyOf(args);
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' }))
       .structuredContent;
     await scene.seen('arch', 'idle');
-    await until(() => proxy.stderr().includes('linked to the hub'));
+    await linked(proxy);
     const turn = proxy.call('codex-reply', { agent_id, prompt: 'ask make' });
     await until(() => proxy.asked.length === 1);
     return { proxy, turn, question: proxy.asked[0]?.id };
@@ -196,7 +238,7 @@ describe('the hub goes and comes', () => {
     const proxy = await proxyOf();
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' }))
       .structuredContent;
-    await scene.seen('arch', 'idle');
+    await linked(proxy);
     const turn = proxy.call('codex-reply', { agent_id, prompt: 'ask one\nask two\nsay through' });
     const { ask_id } = await scene.ask();
     await scene.kill();
@@ -236,8 +278,8 @@ describe('the hub goes and comes', () => {
     await scene.start();
     await scene.seen('arch', 'idle');
     const bodies = await eventually(async () => {
-      const told = (await scene.journal('arch')).map(({ body }) => body);
-      return told.at(-1) === 'number 119' && told;
+      const reported = (await scene.journal('arch')).map(({ body }) => body);
+      return reported.at(-1) === 'number 119' && reported;
     });
     expect(bodies).toContain('42 events were lost while the hub was away');
     await scene.seen('arch', 'idle');
@@ -247,7 +289,8 @@ describe('the hub goes and comes', () => {
     const proxy = await proxyOf();
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' }))
       .structuredContent;
-    await scene.seen('arch', 'idle');
+    // Only a link that stood can be lost.
+    await linked(proxy);
     const { port } = new URL(scene.hub.url);
     await scene.kill();
     let heard = 0;

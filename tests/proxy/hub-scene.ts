@@ -60,11 +60,11 @@ export async function openHubScene(options: HubOptions = {}): Promise<HubScene> 
     async journal(agent) {
       const { journal_thread_id } = await person.get_agent({ of_agent: agent });
       if (journal_thread_id === null) return [];
-      const told: { body: string; metadata: Record<string, unknown> }[] = [];
+      const reported: { body: string; metadata: Record<string, unknown> }[] = [];
       for (let since_seq = 0; ;) {
         const page = await person.read_messages({ thread_id: journal_thread_id, since_seq, limit: 200 });
-        told.push(...page.messages.map(({ body, metadata = {} }) => ({ body, metadata })));
-        if (!page.has_more) return told;
+        reported.push(...page.messages.map(({ body, metadata = {} }) => ({ body, metadata })));
+        if (!page.has_more) return reported;
         since_seq = page.next_seq;
       }
     },

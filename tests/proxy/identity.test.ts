@@ -12,11 +12,11 @@ import { useProxies } from './use-proxies.ts';
 
 const { start, place } = useProxies();
 
-test('[AT identity/2] [AT identity/3] [FR-2.5] [FR-3.1] [C-PROXY-09] each identity has one session', async () => {
+test('[AT identity/2] [AT identity/3] [FR-2.5] [FR-3.1] [C-PROXY-09] [C-PROXY-08] each identity has one session', async () => {
   const proxy = await start();
   const arch = await proxy.call('codex', { prompt: 'echo', identity: 'arch-ctm' });
-  const told = JSON.parse(arch.structuredContent.content) as Record<string, string>;
-  expect(told['developer-instructions']).toContain('identity: "arch-ctm"');
+  const reported = JSON.parse(arch.structuredContent.content) as Record<string, string>;
+  expect(reported['developer-instructions']).toContain('identity: "arch-ctm"');
   await proxy.call('codex', { prompt: 'say hi', identity: 'dev-1' });
   const conflict = await errorOf(proxy.call('codex', { prompt: 'say hi', identity: 'arch-ctm' }));
   expect(conflict).toMatchObject({
@@ -30,16 +30,21 @@ test('[AT identity/2] [AT identity/3] [FR-2.5] [FR-3.1] [C-PROXY-09] each identi
   });
   const { structuredContent } = await proxy.call('agent_status');
   expect(structuredContent['identities']).toEqual([
-    { identity: 'arch-ctm', agent_id: arch.structuredContent.agent_id },
-    { identity: 'dev-1', agent_id: expect.any(String) },
+    { identity: 'arch-ctm', agent_id: arch.structuredContent.agent_id, status: 'idle' },
+    { identity: 'dev-1', agent_id: expect.any(String), status: 'idle' },
   ]);
 });
 
-test('[AT identity/4] [AT lifecycle/9] [FR-3.4] [FR-17.8] a closed session leaves its identity to a new one', async () => {
+test('[AT identity/4] [AT lifecycle/9] [FR-3.4] [FR-17.8] a closed session leaves its identity to a new one, and nothing of its thread', async () => {
   const proxy = await start();
   const first = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' })).structuredContent;
-  await proxy.call('agent_close', { identity: 'arch' });
-  const second = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' })).structuredContent;
+  const running = proxy.call('codex-reply', { agent_id: first.agent_id, prompt: 'wait' }).catch(() => {});
+  await until(() => JSON.stringify(proxy.received()).includes('wait"'));
+  const closed = await proxy.call('agent_close', { identity: 'arch' });
+  await running;
+  expect(closed.structuredContent['summary']).toBe('what was done so far');
+  const second = (await proxy.call('codex', { prompt: 'echo', identity: 'arch' })).structuredContent;
+  expect(second.content).not.toContain('what was done so far');
   expect(second.agent_id).not.toBe(first.agent_id);
   expect(second.threadId).not.toBe(first.threadId);
   const { sessions } = (await proxy.call('agent_sessions')).structuredContent as unknown as {
@@ -51,7 +56,7 @@ test('[AT identity/4] [AT lifecycle/9] [FR-3.4] [FR-17.8] a closed session leave
   ]);
 });
 
-test('[AT identity/5] [AT identity/6] [C-PROXY-08] the configured identity, else codex; a reply keeps it', async () => {
+test('[AT identity/5] [AT identity/6] [FR-13.2] [C-PROXY-08] the configured identity, else codex; a reply keeps it', async () => {
   const proxy = await start();
   const plain = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
   expect(plain['identity']).toBe('codex');
@@ -62,7 +67,13 @@ test('[AT identity/5] [AT identity/6] [C-PROXY-08] the configured identity, else
   expect((await other.call('codex', { prompt: 'say hi' })).structuredContent['identity']).toBe('reviewer');
 });
 
-test('[FR-3.3] [AT registry/4] [C-PROXY-10] [C-PROXY-11] of thirty at once exactly ten are started', async () => {
+test('[FR-3.3] as many sessions at once as the settings say', async () => {
+  const proxy = await start({ args: ['--set', 'max_concurrent_threads=2'] });
+  for (const identity of ['one', 'two']) await proxy.call('codex', { prompt: 'say hi', identity });
+  expect((await errorOf(proxy.call('codex', { prompt: 'say hi', identity: 'three' }))).code).toBe(-32_004);
+});
+
+test('[FR-3.3] [AT registry/4] [C-PROXY-10] [C-PROXY-11] [NFR-6] of thirty at once exactly ten are started', async () => {
   const proxy = await start();
   const calls = Array.from({ length: 30 }, (_, n) =>
     proxy.call('codex', { prompt: 'say hi', identity: `dev-${n}` }),
@@ -94,7 +105,7 @@ test('[AT instances/2] [FR-20.1] [C-PROXY-32] a second proxy of the same identit
   expect((await other.call('codex', { prompt: 'say hi', identity: 'dev' })).isError).toBeUndefined();
 });
 
-test('[C-PROXY-30] after SIGKILL nothing is left: no child, no lock, and the sessions are stale', async () => {
+test('[C-PROXY-30] [FR-3.2] after SIGKILL nothing is left: no child, no lock; the sessions are stale, and their identities free', async () => {
   const proxy = await start();
   const { agent_id } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' })).structuredContent;
   const pid = proxy.received().find((line) => 'started' in line)?.['started'] as number;
@@ -189,7 +200,7 @@ test('[FR-20.3] two proxies of one repository keep sessions of their own', async
   for (const identity of ['a', 'b']) expect(existsSync(join(folder, identity, 'registry.json'))).toBe(true);
 });
 
-test('[FR-17.9] a stale session is closed too, and can still be told from one that waits', async () => {
+test('[FR-17.9] [FR-10.1] a stale session is closed too, and can still be told from one that waits', async () => {
   const before = await start();
   const { agent_id } = (await before.call('codex', { prompt: 'say hi' })).structuredContent;
   await before.kill('SIGKILL');
@@ -218,7 +229,7 @@ test('a name with a dot is an identity, with its own files and the inbox that Cl
   team.deliver('dev-1', { text: 'hello dev' });
   await until(() => team.unread('dev-1').length === 0);
   expect((await proxy.call('agent_status')).structuredContent['identities']).toEqual([
-    { identity: 'dev.1', agent_id },
+    { identity: 'dev.1', agent_id, status: expect.stringMatching(/busy|idle/) as unknown },
   ]);
   expect(await errorOf(proxy.call('codex', { prompt: 'say hi', identity: 'dev-1' }))).toMatchObject({
     code: -32_001,

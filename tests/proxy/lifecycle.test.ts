@@ -22,14 +22,20 @@ const prompts = (proxy: ProxyClient): string[] =>
     .map(({ params }) => (params as { arguments: { prompt: string } }).arguments.prompt);
 const isRunning = (proxy: ProxyClient, count: number) => () => prompts(proxy).length >= count;
 
-describe('[FR-17.1] [FR-17.2] [FR-17.5] states', () => {
-  test('[AT lifecycle/1] [AT lifecycle/2] [AT lifecycle/6] busy during a turn, idle after it', async () => {
+describe('states', () => {
+  test('[FR-17.1] [FR-17.2] [FR-17.5] [AT lifecycle/1] [AT lifecycle/2] [AT lifecycle/6] busy during a turn, idle after it, in the list and in the status', async () => {
     const proxy = await start();
     const first = proxy.call('codex', { prompt: 'wait 600\nsay hi' });
     await until(isRunning(proxy, 1));
     expect(await statusOf(proxy)).toBe('busy');
+    expect((await proxy.call('agent_status')).structuredContent['identities']).toMatchObject([
+      { identity: 'codex', status: 'busy' },
+    ]);
     const { agent_id } = (await first).structuredContent;
     expect(await statusOf(proxy)).toBe('idle');
+    expect((await proxy.call('agent_status')).structuredContent['identities']).toEqual([
+      { identity: 'codex', agent_id, status: 'idle' },
+    ]);
     const reply = proxy.call('codex-reply', { agent_id, prompt: 'wait 600\nsay hi' });
     await until(isRunning(proxy, 2));
     expect(await statusOf(proxy)).toBe('busy');
@@ -54,8 +60,8 @@ describe('[FR-17.1] [FR-17.2] [FR-17.5] states', () => {
   });
 });
 
-describe('[FR-17.3] [FR-17.10] [C-PROXY-20] closing', () => {
-  test('[AT lifecycle/3] [AT lifecycle/5] [FR-17.9] idle: at once, and again is a success', async () => {
+describe('[FR-17.3] [FR-17.10] closing', () => {
+  test('[C-PROXY-20] [AT lifecycle/3] [AT lifecycle/5] [FR-17.9] [FR-17.1] [FR-17.2] [AT lifecycle/6] idle: at once, and again is a success', async () => {
     const proxy = await start();
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     const closed = await proxy.call('agent_close', { agent_id });
@@ -66,9 +72,13 @@ describe('[FR-17.3] [FR-17.10] [C-PROXY-20] closing', () => {
     expect((await proxy.call('agent_close', { identity: 'codex' })).isError).toBeUndefined();
     expect((await errorOf(proxy.call('codex-reply', { agent_id, prompt: 'x' }))).code).toBe(-32_003);
     expect(prompts(proxy)).toHaveLength(1);
+    await proxy.call('codex', { prompt: 'say hi', identity: 'dev' });
+    const byName = await proxy.call('agent_close', { identity: 'dev' });
+    expect(byName.structuredContent).toMatchObject({ status: 'closed', summary: null });
+    expect((await proxy.call('agent_status')).structuredContent['identities']).toEqual([]);
   });
 
-  test('[AT lifecycle/4] [FR-17.4] [C-PROXY-12] busy: interrupted, summed up, and whoever waits is told', async () => {
+  test('[C-PROXY-20] [AT lifecycle/4] [FR-17.4] [C-PROXY-12] [FR-17.1] [FR-17.2] [NFR-6] busy: interrupted, summed up, and whoever waits is told', async () => {
     const proxy = await start();
     const { agent_id, threadId } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     const running = errorOf(proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' }));
@@ -97,7 +107,7 @@ describe('[FR-17.3] [FR-17.10] [C-PROXY-20] closing', () => {
     expect((await proxy.call('codex', { prompt: 'say hi' })).isError).toBeUndefined();
   });
 
-  test('who is unknown, or not named, is an error', async () => {
+  test('[C-PROXY-20] [NFR-6] [C-PROXY-12] who is unknown, or not named, is an error', async () => {
     const proxy = await start();
     expect((await errorOf(proxy.call('agent_close', {}))).code).toBe(-32_602);
     expect((await errorOf(proxy.call('agent_close', { agent_id: 'codex:x' }))).code).toBe(-32_002);
@@ -108,8 +118,8 @@ describe('[FR-17.3] [FR-17.10] [C-PROXY-20] closing', () => {
   });
 });
 
-describe('[FR-17.7] [FR-16.3] resuming', () => {
-  test('[AT lifecycle/8] [AT initialization/5] [AT initialization/6] with the identity, the folder and the summary', async () => {
+describe('resuming', () => {
+  test('[FR-17.7] [FR-16.3] [AT lifecycle/8] [AT initialization/5] [AT initialization/6] [FR-17.2] [C-PROXY-13] [C-PROXY-22] by a reply on its thread, with the identity, the folder and the summary; without a prompt it is told to go on', async () => {
     const proxy = await start();
     const { agent_id, threadId } = (
       await proxy.call('codex', { prompt: 'say hi', identity: 'arch', cwd: '..' })
@@ -118,13 +128,22 @@ describe('[FR-17.7] [FR-16.3] resuming', () => {
     await until(isRunning(proxy, 2));
     await proxy.call('agent_close', { agent_id });
     await running;
-    const again = await proxy.call('codex', { agent_id, prompt: 'echo' });
+    const before = prompts(proxy).length;
+    const resumed = proxy.call('codex', { agent_id, prompt: 'wait 600\necho' });
+    await until(isRunning(proxy, before + 1));
+    expect(await statusOf(proxy)).toBe('busy');
+    const again = await resumed;
     expect(again.structuredContent).toMatchObject({ agent_id, threadId, identity: 'arch' });
     const { prompt } = JSON.parse(again.structuredContent.content) as { prompt: string };
     expect(prompt).toContain('what was done so far');
+    expect(prompt.indexOf('what was done so far')).toBeLessThan(prompt.indexOf('wait 600'));
     expect(prompt).toContain('identity: "arch"');
     expect(prompt).toContain(`cwd: ${JSON.stringify(place().root)}`);
+    expect(proxy.received().at(-1)).toMatchObject({ params: { name: 'codex-reply' } });
     expect(await statusOf(proxy)).toBe('idle');
+    await proxy.call('agent_close', { agent_id });
+    await proxy.call('codex', { agent_id });
+    expect(prompts(proxy).at(-1)).toContain('Continue where you left off.');
   });
 
   test('[AT initialization/7] without a summary it goes on all the same', async () => {
@@ -158,8 +177,8 @@ describe('[FR-17.7] [FR-16.3] resuming', () => {
   });
 });
 
-describe('[FR-5.1] [FR-5.2] [FR-5.3] the registry', () => {
-  test('[AT registry/1] [AT registry/3] [AT registry/5] [AT registry/6] [FR-10.1] tells every session', async () => {
+describe('[FR-5.1] [FR-5.2] the registry', () => {
+  test('[FR-5.3] [AT registry/1] [AT registry/3] [AT registry/5] [AT registry/6] [FR-10.1] [AT lifecycle/6] tells every session', async () => {
     const proxy = await start();
     for (const identity of ['a', 'b', 'c'])
       await proxy.call('codex', { prompt: 'say hi', identity, tag: `tag-${identity}` });
@@ -169,7 +188,7 @@ describe('[FR-5.1] [FR-5.2] [FR-5.3] the registry', () => {
       const { sessions } = JSON.parse(readFileSync(path, 'utf8')) as { sessions: Row[] };
       return sessions.length === 3 && sessions.every(({ status }) => status === 'idle') && sessions;
     });
-    expect(saved.map(({ agent_id, identity }) => ({ identity, agent_id }))).toEqual(bound);
+    expect(saved.map(({ agent_id, identity, status }) => ({ identity, agent_id, status }))).toEqual(bound);
     expect(Object.keys(saved[0] ?? {})).toEqual(
       expect.arrayContaining(
         'agent_id backend_id identity team repo_root repo_name branch cwd started_at last_active status tag'.split(
@@ -178,6 +197,20 @@ describe('[FR-5.1] [FR-5.2] [FR-5.3] the registry', () => {
       ),
     );
     expect(saved[0]).toMatchObject({ team: 'default', cwd: place().work, repo_root: null, tag: 'tag-a' });
+    const [newest] = await rows(proxy);
+    expect(newest).toMatchObject({
+      agent_id: bound[2]?.['agent_id'],
+      backend: 'codex',
+      backend_id: saved[2]?.['backend_id'],
+      team: 'default',
+      identity: 'c',
+      agent_name: null,
+      agent_source: null,
+      status: 'idle',
+      last_active_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as unknown,
+      tag: 'tag-c',
+      resumable: false,
+    });
     expect(
       (await rows(proxy)).map(({ identity, status, resumable }) => [identity, status, resumable]),
     ).toEqual([
@@ -187,7 +220,7 @@ describe('[FR-5.1] [FR-5.2] [FR-5.3] the registry', () => {
     ]);
   });
 
-  test('[AT registry/2] [FR-3.2] after a restart the sessions are listed, as stale', async () => {
+  test('[AT registry/2] [FR-3.2] [FR-10.1] after a restart the sessions are listed, as stale', async () => {
     const before = await start();
     const { agent_id, threadId } = (await before.call('codex', { prompt: 'say hi' })).structuredContent;
     await before.kill('SIGKILL');
@@ -202,7 +235,7 @@ describe('[FR-5.1] [FR-5.2] [FR-5.3] the registry', () => {
   });
 });
 
-test('[AT shutdown/1] [FR-7.1] [FR-7.3] SIGTERM asks every session for a summary, and keeps it', async () => {
+test('[AT shutdown/1] [FR-6.4] [FR-7.1] [FR-7.3] [FR-17.2] SIGTERM asks every session for a summary, and keeps it', async () => {
   const proxy = await start();
   const { threadId } = (await proxy.call('codex', { prompt: 'say hi', identity: 'arch' })).structuredContent;
   expect(await proxy.kill('SIGTERM')).toBe(0);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { ResponsesRequest, ResponsesStep } from '@parley/runtimes';
@@ -94,15 +94,47 @@ describe('a guard against mail that never ends', () => {
     expect((await status(proxy)).mail_held).toEqual([]);
   });
 
-  test('mail that cannot be marked as read comes again only within the budget', async () => {
+  test('a new start of the proxy, also after a kill, gives nothing back: only a turn of the client does', async () => {
+    const args = limits(3, 10);
+    const first = await start({ args });
+    const { agent_id } = (await first.call('codex', { prompt: 'say hi' })).structuredContent;
+    await write(first, 'alice', 'a1', 'a2');
+    await first.kill('SIGKILL');
+    const second = await start({ args: [...args, '--resume'] });
+    await write(second, 'alice', 'a3');
+    team.deliver('codex', { from: 'alice', text: 'a4' });
+    await until(() => warnings(second).length === 1);
+    expect(await second.end()).toBe(0);
+
+    const third = await start({ args: [...args, '--resume'] });
+    await until(() => warnings(third).length === 1);
+    await write(third, 'bob', 'b1');
+    expect(team.unread('codex')).toEqual(['a4']);
+    expect((await status(third)).mail_held).toMatchObject([
+      { agent_id, from: 'alice', reason: 'pair', limit: 3, messages: 1 },
+    ]);
+    await third.call('codex-reply', { agent_id, prompt: 'say go on' });
+    await until(() => team.unread('codex').length === 0);
+    expect(await third.end()).toBe(0);
+    const fourth = await start({ args: [...args, '--resume'] });
+    await write(fourth, 'alice', 'a5', 'a6');
+    expect((await status(fourth)).mail_held).toEqual([]);
+  });
+
+  test('mail that cannot be marked as read is not brought again, and is marked as soon as it can be', async () => {
     const proxy = await start({ args: [...limits(2, 2), 'mail_poll_interval_ms=50'] });
     await proxy.call('codex', { prompt: 'say hi' });
     // What stands in the place of a lock: the inbox can be read and not written.
-    mkdirSync(join(team.folder, 'inboxes', 'codex.lock'));
-    team.deliver('codex', { text: 'again and again' });
-    await until(() => warnings(proxy).length === 1);
-    expect(team.unread('codex')).toEqual(['again and again']);
-    expect(JSON.stringify(proxy.received()).split('again and again')).toHaveLength(3);
+    const lock = join(team.folder, 'inboxes', 'codex.lock');
+    mkdirSync(lock);
+    team.deliver('codex', { text: 'only once' });
+    await until(() => proxy.stderr().split('could not be marked as read').length > 4);
+    expect(team.unread('codex')).toEqual(['only once']);
+    rmdirSync(lock);
+    await until(() => team.unread('codex').length === 0);
+    await write(proxy, 'alice', 'the next');
+    expect(JSON.stringify(proxy.received()).split('only once')).toHaveLength(2);
+    expect((await status(proxy)).mail_held).toEqual([]);
   });
 });
 

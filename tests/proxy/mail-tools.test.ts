@@ -18,6 +18,11 @@ type Messages = { messages: { from: string; message: string; message_id: string;
 const read = async (proxy: ProxyClient, args: Record<string, unknown> = {}) =>
   ((await proxy.call('atm_read', { identity: 'codex', ...args })).structuredContent as unknown as Messages)
     .messages;
+const auditOf = (): Record<string, unknown>[] =>
+  readFileSync(join(place().home, '.config/atm/agent-sessions/default/audit.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 const texts = async (...args: Parameters<typeof read>) => (await read(...args)).map(({ message }) => message);
 
 describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
@@ -27,11 +32,12 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
     expect(sent.structuredContent).toMatchObject({ to: 'bob@default', summary: `${'x'.repeat(60)}...` });
     expect(team.inbox('bob')).toMatchObject([{ from: 'codex', text: 'x'.repeat(70), read: false }]);
     expect(team.inbox('bob')[0]?.message_id).toBe(sent.structuredContent['message_id']);
-    await proxy.call('atm_send', { identity: 'codex', to: 'bob', message: 'now', priority: 'urgent' });
-    expect(team.inbox('bob')[1]).toMatchObject({ text: 'now', priority: 'urgent' });
+    const more = { summary: 'in short', priority: 'urgent' };
+    await proxy.call('atm_send', { identity: 'codex', to: 'bob', message: 'now', ...more });
+    expect(team.inbox('bob')[1]).toMatchObject({ text: 'now', ...more });
   });
 
-  test('[AT tools/2] [C-MAIL-01] agent@team goes to the other team', async () => {
+  test('[AT tools/2] [FR-4.2] [FR-4.6] [C-MAIL-01] agent@team goes to the other team; what is no address, or nobody, is refused and on record', async () => {
     const other = makeTeam(place(), 'other', ['carol']);
     const proxy = await start({ args: off });
     await proxy.call('atm_send', { identity: 'codex', to: 'carol@other', message: 'hello' });
@@ -43,9 +49,15 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
     const nobody = await proxy.call('atm_send', { identity: 'codex', to: 'nobody', message: 'x' });
     expect(nobody).toMatchObject({ isError: true });
     expect(nobody.content[0]?.text).toContain('alice');
+    const lines = auditOf().filter(({ to }) => to === 'nobody');
+    expect(lines).toMatchObject([
+      { tool: 'atm_send', identity: 'codex' },
+      { tool: 'atm_send', identity: 'codex', status: 'refused', error_name: 'NOT_FOUND' },
+    ]);
+    expect(lines[0]?.['correlation_id']).toBe(lines[1]?.['correlation_id']);
   });
 
-  test('[AT tools/3] [AT tools/4] [AT tools/8] [FR-4.3] what is read counts as read, unless it shall not', async () => {
+  test('[AT tools/3] [AT tools/4] [AT tools/8] [FR-4.3] [FR-8.7] what is read counts as read, unless it shall not', async () => {
     team.deliver('codex', { text: 'one' }, { text: 'two', from: 'bob' });
     const proxy = await start({ args: off });
     expect(await read(proxy, { mark_read: false })).toMatchObject([
@@ -77,7 +89,8 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
     const other = makeTeam(place(), 'other', ['carol']);
     const proxy = await start({ args: off });
     await until(() => team.members().includes('codex'));
-    await proxy.call('atm_broadcast', { identity: 'codex', message: 'all' });
+    await proxy.call('atm_broadcast', { identity: 'codex', message: 'all', summary: 'in short' });
+    expect(team.inbox('bob')).toMatchObject([{ text: 'all', summary: 'in short' }]);
     for (const agent of ['alice', 'bob', 'team-lead']) expect(team.unread(agent)).toEqual(['all']);
     expect(team.unread('codex')).toEqual([]);
     await proxy.call('atm_broadcast', { identity: 'codex', message: 'there', team: 'other' });
@@ -85,18 +98,32 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
     expect(team.unread('bob')).toEqual(['all']);
   });
 
-  test('[AT tools/11] [FR-4.7] [FR-8.7] [FR-10.2] [C-MAIL-04] atm_pending_count counts and marks nothing; agent_status adds up', async () => {
+  test('[AT tools/11] [AT registry/6] [FR-4.7] [FR-8.7] [FR-10.2] [C-MAIL-04] atm_pending_count counts and marks nothing; agent_status adds up', async () => {
     team.deliver('codex', { text: 'one' }, { text: 'two' });
     const proxy = await start({ args: off });
     for (let again = 0; again < 2; again++)
       expect((await proxy.call('atm_pending_count', { identity: 'codex' })).structuredContent).toEqual({
         pending: 2,
       });
-    expect((await proxy.call('agent_status')).structuredContent).toMatchObject({ pending_mail: 2 });
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    team.deliver('arch', { text: 'three' });
+    await proxy.call('codex', { prompt: 'say hi', identity: 'arch' });
+    const { structuredContent } = await proxy.call('agent_status');
+    expect(structuredContent).toMatchObject({
+      child: { alive: true, pid: expect.any(Number), exit_code: null, signal: null },
+      team: 'default',
+      uptime_secs: expect.any(Number),
+      active_threads: 2,
+      identities: [
+        { identity: 'codex', agent_id, status: 'idle' },
+        { identity: 'arch', status: 'idle' },
+      ],
+      pending_mail: 3,
+    });
     expect(team.unread('codex')).toHaveLength(2);
   });
 
-  test('[FR-4.5] [C-MAIL-02] outside of a session an identity is needed, and nobody can be another', async () => {
+  test('[FR-4.5] [NFR-3] [C-MAIL-02] [NFR-6] outside of a session an identity is needed, and nobody can be another', async () => {
     const proxy = await start({ args: off });
     for (const [name, args] of [
       ['atm_send', { to: 'bob', message: 'x' }],
@@ -121,7 +148,7 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
     expect(team.inbox('bob')).toEqual([]);
   });
 
-  test('[FR-4.6] [FR-9.1] [C-PROXY-35] calls of two proxies stand in one audit log, line by line', async () => {
+  test('[FR-4.6] [FR-9.1] [C-PROXY-35] [FR-9.3] calls of two proxies stand in one audit log, line by line', async () => {
     const one = await start({ args: [...off, '--identity', 'one'] });
     const two = await start({ args: [...off, '--identity', 'two'] });
     const calls = Array.from({ length: 100 }, (_, n) =>
@@ -134,10 +161,7 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
       ),
     );
     await Promise.all(calls.flat());
-    const lines = readFileSync(join(place().home, '.config/atm/agent-sessions/default/audit.jsonl'), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = auditOf();
     expect(lines).toHaveLength(200);
     for (const line of lines) {
       expect(line).toMatchObject({ event: 'tool_call', tool: 'atm_send', to: 'bob', agent_id: null });
@@ -146,6 +170,27 @@ describe('[FR-4.1] [FR-15.1] the mail tools of the client', () => {
       expect((line['summary'] as string).length).toBeLessThanOrEqual(200);
     }
     expect(team.inbox('bob')).toHaveLength(200);
+  });
+
+  test('[FR-4.6] [FR-9.1] sending, reading, broadcasting and counting stand there each with recipient and summary', async () => {
+    const proxy = await start({ args: off });
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    for (const [name, args] of [
+      ['atm_send', { to: 'bob', message: 'a long text', summary: 'short' }],
+      ['atm_read', { from: 'bob' }],
+      ['atm_broadcast', { message: 'to all of you' }],
+      ['atm_pending_count', {}],
+    ] as const)
+      await proxy.call(name, { identity: 'codex', ...args });
+    const lines = auditOf().filter(({ event }) => event === 'tool_call');
+    const by = { identity: 'codex', agent_id, ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as unknown };
+    expect(lines).toMatchObject([
+      { tool: 'atm_send', to: 'bob', summary: 'short', ...by },
+      { tool: 'atm_read', summary: 'unread from bob', ...by },
+      { tool: 'atm_broadcast', to: '*', summary: 'to all of you', ...by },
+      { tool: 'atm_pending_count', ...by },
+    ]);
+    expect(new Set(lines.map(({ correlation_id }) => correlation_id)).size).toBe(4);
   });
 
   test('no team: reading finds nothing, sending says what is missing', async () => {

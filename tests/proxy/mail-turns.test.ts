@@ -25,7 +25,7 @@ const untilIdle = async (proxy: ProxyClient): Promise<void> => {
 };
 
 describe('[FR-8.4] mail starts turns of its own', () => {
-  test('[AT mail/1] [FR-8.1] mail that came during a turn is brought after it', async () => {
+  test('[AT mail/1] [FR-8.1] [FR-17.2] [C-MAIL-15] mail that came during a turn is brought after it', async () => {
     const proxy = await start();
     const turn = proxy.call('codex', { prompt: 'wait 800\nsay hi' });
     await until(() => prompts(proxy).length === 1);
@@ -36,7 +36,7 @@ describe('[FR-8.4] mail starts turns of its own', () => {
     await until(() => team.unread('codex').length === 0);
   });
 
-  test('[AT mail/2] [FR-8.2] [C-MAIL-15] mail to an idle session starts a turn at once, long before the poll', async () => {
+  test('[AT mail/2] [FR-8.2] [C-MAIL-15] [FR-17.2] mail to an idle session starts a turn at once, long before the poll', async () => {
     const proxy = await start({ args: ['--set', 'mail_poll_interval_ms=3600000'] });
     await proxy.call('codex', { prompt: 'say hi' });
     team.deliver('codex', { text: 'wake up' });
@@ -180,6 +180,19 @@ describe('[FR-8.4] mail starts turns of its own', () => {
 });
 
 describe('[FR-17.6] [FR-8.10] [FR-8.11] the client goes first', () => {
+  test('[FR-17.10] [FR-17.11] mail that waits when a session is closed is not brought, and stays unread', async () => {
+    const proxy = await start();
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    const running = proxy.call('codex-reply', { agent_id, prompt: 'say half\nwait' }).catch(() => {});
+    await until(() => JSON.stringify(proxy.heard).includes('half'));
+    team.deliver('codex', { text: 'too late' });
+    await until(() => proxy.heard.some(({ method }) => method === 'notifications/message'));
+    expect((await proxy.call('agent_close', { agent_id })).structuredContent['status']).toBe('closed');
+    await running;
+    expect(mailTurns(proxy)).toEqual([]);
+    expect(team.unread('codex')).toEqual(['too late']);
+  });
+
   test('[AT lifecycle/7] [C-PROXY-19] one turn at a time: the queue of the client, then mail', async () => {
     const proxy = await start();
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
@@ -226,18 +239,14 @@ describe('[FR-8.6] [FR-8.12] mail counts as read when the child has it, not befo
     const proxy = await start();
     await proxy.call('codex', { prompt: 'say hi' });
     // The lock that Claude Code uses is held: the mail is written to the child but cannot be marked.
-    const { mkdirSync, rmdirSync, utimesSync } = await import('node:fs');
-    const lock = `${team.folder}/inboxes/codex.json.lock`;
-    mkdirSync(lock);
-    const keep = setInterval(() => utimesSync(lock, new Date(), new Date()), 500);
+    const letGo = team.hold('codex');
     try {
       team.deliver('codex', { text: 'important', message_id: 'keep-me' });
       await until(() => mailTurns(proxy).length === 1);
       expect(team.unread('codex')).toEqual(['important']);
       await proxy.kill('SIGKILL');
     } finally {
-      clearInterval(keep);
-      rmdirSync(lock);
+      letGo();
     }
     expect(team.unread('codex')).toEqual(['important']);
     const again = await start({ args: ['--resume'] });

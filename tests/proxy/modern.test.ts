@@ -80,7 +80,7 @@ describe('[C-PROXY-44] the newest revision of MCP', () => {
   });
 });
 
-describe('[FR-18.1] [FR-18.2] [FR-18.3] an approval is asked in the answer to the call', () => {
+describe('[FR-18.1] [FR-18.3] an approval is asked in the answer to the call', () => {
   test('and the call that is made again with the answer goes on', async () => {
     const proxy = await start();
     const args = { prompt: 'ask git init', identity: 'arch' };
@@ -99,7 +99,7 @@ describe('[FR-18.1] [FR-18.2] [FR-18.3] an approval is asked in the answer to th
     expect(proxy.asked).toEqual([]);
   });
 
-  test('one after the other, each under a state of its own', async () => {
+  test('[FR-18.2] one after the other, each under a state of its own', async () => {
     const proxy = await start();
     const args = { prompt: 'ask one\nask two' };
     const first = await call(proxy, 'codex', args);
@@ -119,19 +119,25 @@ describe('[FR-18.1] [FR-18.2] [FR-18.3] an approval is asked in the answer to th
     expect(done.structuredContent.content).toContain('approved');
   });
 
-  test('a state that is altered, used, or of another call is refused, and decides nothing', async () => {
+  test('[C-MCP-07] a state that is altered by a byte, used, of another call or of another client is refused, and decides nothing', async () => {
     const proxy = await start();
+    const other = await start({ args: ['--identity', 'other'] });
     const args = { prompt: 'ask git init' };
     const paused = await call(proxy, 'codex', args);
     const inputResponses = answers(paused);
     const { requestState } = paused;
     const retry = (given: object, state: unknown) =>
       errorOf(call(proxy, 'codex', given, { requestState: state, inputResponses }));
-    expect((await retry(args, `${requestState}x`)).code).toBe(-32_602);
-    expect((await retry(args, 7)).code).toBe(-32_602);
+    const swap = (at: number) =>
+      requestState.slice(0, at) + (requestState[at] === 'A' ? 'B' : 'A') + requestState.slice(at + 1);
+    for (const altered of [`${requestState}x`, swap(0), swap(requestState.length - 2), '', 7])
+      expect([altered, (await retry(args, altered)).code]).toEqual([altered, -32_602]);
     expect((await retry({ prompt: 'ask other' }, requestState)).code).toBe(-32_602);
+    const stolen = errorOf(call(other, 'codex', args, { requestState, inputResponses }));
+    expect((await stolen).code).toBe(-32_602);
     expect(proxy.received().some(({ result }) => result !== undefined)).toBe(false);
-    await call(proxy, 'codex', args, { requestState, inputResponses });
+    const done = await call(proxy, 'codex', args, { requestState, inputResponses });
+    expect(done.structuredContent.content).toContain('approved');
     expect((await retry(args, requestState)).code).toBe(-32_602);
   });
 

@@ -101,7 +101,7 @@ describe('[FR-1.1] what is not the proxy own goes to the child and comes back', 
 });
 
 describe('every request has one answer, whatever the child does', () => {
-  test('[FR-14.1] [FR-14.2] silence is -32006, the child is told, and a late answer goes nowhere', async () => {
+  test('[FR-14.1] [FR-14.2] [PROXY-X5] silence is -32006, the child is told, and a late answer goes nowhere', async () => {
     const proxy = await start({ args: ['--timeout', '1'] });
     const answers: unknown[] = [];
     proxy.process.stdout.on('data', (chunk: Buffer) => {
@@ -138,8 +138,8 @@ describe('every request has one answer, whatever the child does', () => {
   });
 });
 
-describe('[C-PROXY-04] tools', () => {
-  test("[FR-1.3] [C-PROXY-03] the list wakes nobody; with the child it holds the child's own, each name once, and the client is told", async () => {
+describe('tools', () => {
+  test("[C-PROXY-04] [FR-1.3] [C-PROXY-03] the list wakes nobody; with the child it holds the child's own, each name once, and the client is told", async () => {
     const proxy = await start({ env: { SCRIPT_TOOLS: 'extra agent_status more echo' } });
     expect(await names(proxy)).toEqual(OWN);
     expect(proxy.received()).toEqual([]);

@@ -53,7 +53,7 @@ function postman(request: ResponsesRequest): ResponsesStep[] | undefined {
 }
 
 describeWith(['strace', 'codex'], 'the programs that the proxy executes', ({ strace, codex }) => {
-  test('are those of the documents, each with fixed arguments, and no shell is among them', async () => {
+  test('[NFR-3] are those of the documents, each with fixed arguments, and no shell is among them', async () => {
     const scene = await openRealScene('codex', 'auto', postman);
     try {
       const team = makeTeam(scene.place, 'default', ['alice']);

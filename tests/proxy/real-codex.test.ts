@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -16,6 +16,10 @@ const kinds = [
   ['codex', 'auto', 'app-server'],
 ] as const satisfies readonly (readonly [CodexTool, string, string])[];
 
+/** What the last request told the model, as it reads it. */
+const textsOf = ({ requests }: RealScene): string =>
+  (requests.at(-1)?.body.input ?? []).map(textOf).join('\n');
+
 for (const [tool, transport, backend] of kinds)
   describeWith([tool], `the real Codex: ${tool}, ${backend}`, () => {
     let scene: RealScene;
@@ -27,7 +31,7 @@ for (const [tool, transport, backend] of kinds)
     /** What the model was sent with the last request. */
     const sent = (): string => JSON.stringify(scene.requests.at(-1)?.body.input);
 
-    test('[PROXY-X1] [PROXY-X3] [PROXY-X9] [AT core/2] [AT core/3] [FR-2.1] [FR-2.6] a session, its replies, and a context that is fresh on each', async () => {
+    test('[PROXY-X1] [PROXY-X3] [PROXY-X6] [PROXY-X9] [AT core/2] [AT core/3] [FR-2.1] [FR-2.6] [PROXY-X2] [FR-2.2] a session, its replies, and a context that is fresh on each', async () => {
       const git = (...args: string[]) =>
         execFileSync('git', ['-C', scene.place.work, ...args], { stdio: 'pipe' });
       git('init', '-q');
@@ -55,7 +59,7 @@ for (const [tool, transport, backend] of kinds)
       expect(threadId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
     });
 
-    test('[FR-8.9] [FR-14.2] [AT core/5] [PROXY-X5] a turn that takes too long is told with what it had said, and the next one runs', async () => {
+    test('[FR-8.9] [FR-14.2] [AT core/5] [PROXY-X5] [FR-17.11] a turn that takes too long is told with what it had said, and the next one runs', async () => {
       const proxy = await scene.start(['--timeout', '6']);
       await errorOf(proxy.request('wake/up'));
       const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
@@ -209,10 +213,13 @@ for (const [tool, transport, backend] of kinds)
         });
     });
 
-    test('[C-PROXY-37] a failure of the model is a result that says so; the session goes on where the backend can', async () => {
+    test('[PROXY-X6] [C-PROXY-37] a failure of the model is a result that says so; the session goes on where the backend can', async () => {
       const proxy = await scene.start();
       const { agent_id } = (await proxy.call('codex', { prompt: 'hello' })).structuredContent;
-      expect(await proxy.call('codex-reply', { agent_id, prompt: 'fail' })).toMatchObject({ isError: true });
+      expect(await proxy.call('codex-reply', { agent_id, prompt: 'fail' })).toMatchObject({
+        isError: true,
+        structuredContent: { agent_id },
+      });
       const next = proxy.call('codex-reply', { agent_id, prompt: 'on' });
       // From here on mcp-server answers each turn with the one before.
       if (backend === 'mcp-server')
@@ -223,9 +230,12 @@ for (const [tool, transport, backend] of kinds)
       else expect((await next).structuredContent.content).toBe('echo on');
     });
 
-    test('[FR-2.7] [FR-3.2] [C-PROXY-18] [C-PROXY-30] after SIGKILL of the proxy no child is left; a reply takes the session up where the backend can', async () => {
+    test('[FR-2.7] [FR-3.2] [AT initialization/5] [C-PROXY-18] [C-PROXY-30] [FR-2.4] after SIGKILL of the proxy no child is left; a reply takes the session up in its own folder, on its thread where the backend can', async () => {
       const before = await scene.start();
-      const { agent_id, threadId } = (await before.call('codex', { prompt: 'hello' })).structuredContent;
+      const cwd = join(scene.place.work, 'deep');
+      mkdirSync(cwd);
+      const { agent_id, threadId } = (await before.call('codex', { prompt: 'hello', identity: 'arch', cwd }))
+        .structuredContent;
       const status = (await before.call('agent_status')).structuredContent as unknown as {
         child: { pid: number };
       };
@@ -233,7 +243,10 @@ for (const [tool, transport, backend] of kinds)
       await until(() => !existsSync(`/proc/${status.child.pid}`));
       const after = await scene.start();
       const reply = (await after.call('codex-reply', { agent_id, prompt: 'again' })).structuredContent;
-      expect(reply).toMatchObject({ agent_id, content: 'echo again' });
+      expect(reply).toMatchObject({ agent_id, identity: 'arch', content: 'echo again' });
+      expect(textsOf(scene)).toContain(`cwd: ${JSON.stringify(cwd)}`);
+      // Codex itself works there too.
+      expect(textsOf(scene)).toContain(`<cwd>${cwd}</cwd>`);
       expect(reply.threadId === threadId).toBe(backend === 'app-server');
       if (backend === 'app-server') expect(sent()).toContain('echo hello');
     });

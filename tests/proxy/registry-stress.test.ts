@@ -18,12 +18,12 @@ interface Saved {
 }
 
 test(
-  '[FR-5.5] [NFR-2] [C-PROXY-30] a thousand sessions, twenty kills at any moment: the registry is whole, and knows whoever was told of',
+  '[FR-5.5] [NFR-2] [C-PROXY-30] [FR-5.3] a thousand sessions, twenty kills at any moment: the registry is whole, and knows whoever was told of',
   { timeout: 300_000 },
   async () => {
     const folder = join(place().home, '.config/atm/agent-sessions/default/codex');
     const registry = (): Saved => JSON.parse(readFileSync(join(folder, 'registry.json'), 'utf8')) as Saved;
-    const told = new Set<string>();
+    const reported = new Set<string>();
     let begun = 0;
     for (let kill = 0; kill <= KILLS; kill++) {
       const isLast = kill === KILLS;
@@ -35,7 +35,7 @@ test(
           left -= 1;
           begun += 1;
           const answer = await proxy.call('codex', { prompt: 'say hi', identity: `s${begun}` });
-          told.add(answer.structuredContent.agent_id);
+          reported.add(answer.structuredContent.agent_id);
         }
       };
       const working = Promise.allSettled(Array.from({ length: AT_ONCE }, work));
@@ -44,8 +44,8 @@ test(
         break;
       }
       // Anywhere from the first session to the last.
-      const before = told.size;
-      while (told.size === before) await sleep(1);
+      const before = reported.size;
+      while (reported.size === before) await sleep(1);
       await sleep(Math.random() * 300);
       left = 0;
       await proxy.kill('SIGKILL');
@@ -53,10 +53,10 @@ test(
       const { version, sessions } = registry();
       expect(version).toBe(1);
       const known = new Set(sessions.map(({ agent_id }) => agent_id));
-      for (const agent of told) expect(known).toContain(agent);
+      for (const agent of reported) expect(known).toContain(agent);
     }
-    expect(told.size).toBeGreaterThan(SESSIONS / 2);
-    expect(registry().sessions.length).toBeGreaterThanOrEqual(told.size);
+    expect(reported.size).toBeGreaterThan(SESSIONS / 2);
+    expect(registry().sessions.length).toBeGreaterThanOrEqual(reported.size);
     expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([]);
   },
 );

@@ -29,15 +29,18 @@ for (const [tool, transport] of kinds)
     });
     afterEach(() => scene.close());
 
-    const told = (role?: string): string =>
+    const reported = (role?: string): string =>
       (scene.requests.at(-1)?.body.input ?? [])
         .filter((item) => role === undefined || item.role === role)
         .map(textOf)
         .join('\n');
     const sandboxes = (): string[] =>
-      [...told().matchAll(/sandbox_mode`? is `?([a-z-]+)/g)].map(([, mode]) => mode ?? '');
+      [...reported().matchAll(/sandbox_mode`? is `?([a-z-]+)/g)].map(([, mode]) => mode ?? '');
     const begin = async (proxy: ProxyClient, args = {}): Promise<string> =>
       (await proxy.call('codex', { prompt: 'hello', ...args })).structuredContent.agent_id;
+    const listed = async (proxy: ProxyClient): Promise<unknown> =>
+      ((await proxy.call('agent_sessions')).structuredContent as unknown as { sessions: unknown[] })
+        .sessions[0];
     const given = () => ({
       model: 'gpt-5.1-codex',
       cwd: elsewhere,
@@ -47,13 +50,10 @@ for (const [tool, transport] of kinds)
     });
     const checkGiven = async (proxy: ProxyClient, agent_id: string): Promise<void> => {
       expect(scene.requests.at(-1)?.body.model).toBe('gpt-5.1-codex');
-      expect(told('developer')).toContain('Speak of whales.');
-      expect(told()).toContain(`cwd: ${JSON.stringify(elsewhere)}`);
+      expect(reported('developer')).toContain('Speak of whales.');
+      expect(reported()).toContain(`cwd: ${JSON.stringify(elsewhere)}`);
       expect(sandboxes().at(-1)).toBe('read-only');
-      const { sessions } = (await proxy.call('agent_sessions')).structuredContent as unknown as {
-        sessions: Record<string, unknown>[];
-      };
-      expect(sessions[0]).toMatchObject({ agent_id, tag: 'second', cwd: elsewhere });
+      expect(await listed(proxy)).toMatchObject({ agent_id, tag: 'second', cwd: elsewhere });
     };
 
     test('after a restart all of it takes effect, and holds on', async () => {
@@ -61,6 +61,8 @@ for (const [tool, transport] of kinds)
       const agent_id = await begin(before, { tag: 'first', model: 'gpt-5.2-codex' });
       await before.end();
       const after = await scene.start();
+      const base = after.call('codex', { agent_id, prompt: 'on', 'base-instructions': 'x' });
+      expect(await errorOf(base)).toMatchObject(REFUSED);
       await after.call('codex', { agent_id, prompt: 'on', ...given() });
       await checkGiven(after, agent_id);
       await after.end();
@@ -68,7 +70,7 @@ for (const [tool, transport] of kinds)
       await last.call('codex', { agent_id, prompt: 'and on' });
       expect(scene.requests.at(-1)?.body.model).toBe('gpt-5.1-codex');
       expect(sandboxes().at(-1)).toBe('read-only');
-      expect(told()).toContain(`cwd: ${JSON.stringify(elsewhere)}`);
+      expect(reported()).toContain(`cwd: ${JSON.stringify(elsewhere)}`);
     });
 
     test('the same for the first call after serve --resume', async () => {
@@ -82,6 +84,7 @@ for (const [tool, transport] of kinds)
       expect(structuredContent.agent_id).toBe(agent_id);
       expect(lastPrompt(scene.requests.at(-1) as never)).toBe('go on from the file');
       await checkGiven(after, agent_id);
+      expect(await listed(after)).toMatchObject({ agent_name: 'writer', agent_source: file });
     });
 
     test('closed and taken up in one process: it takes effect, or is refused where the server cannot', async () => {
@@ -95,7 +98,7 @@ for (const [tool, transport] of kinds)
           );
         const { cwd: _cwd, model: _model, sandbox: _sandbox, ...rest } = given();
         await proxy.call('codex', { agent_id, prompt: 'on', ...rest });
-        expect(told()).toContain('Speak of whales.');
+        expect(reported()).toContain('Speak of whales.');
         return;
       }
       await proxy.call('codex', { agent_id, prompt: 'on', ...given() });
@@ -117,9 +120,10 @@ for (const [tool, transport] of kinds)
         cwd: scene.place.work,
         ...rest,
       });
-      expect(told()).toContain('Speak of whales.');
+      expect(reported()).toContain('Speak of whales.');
+      expect(await listed(proxy)).toMatchObject({ agent_id, tag: 'second' });
       await proxy.call('codex-reply', { agent_id, prompt: 'on', 'developer-instructions': 'Speak of eels.' });
-      expect(told(transport === 'mcp-server' ? 'user' : 'developer')).toContain('Speak of eels.');
+      expect(reported(transport === 'mcp-server' ? 'user' : 'developer')).toContain('Speak of eels.');
     });
   });
 

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -71,16 +71,21 @@ describe('[FR-13.3] serve --resume', () => {
     await leave('SIGTERM');
     const proxy = await start({ args: ['--resume', agent_id] });
     expect((await proxy.call('agent_status')).structuredContent['identities']).toEqual([
-      { identity: 'codex', agent_id },
+      { identity: 'codex', agent_id, status: 'idle' },
     ]);
   });
 
-  test('[FR-6.3] [AT shutdown/2] [AT shutdown/4] after SIGKILL it goes on without a summary, and says so', async () => {
+  test('[FR-3.2] [FR-6.3] [AT shutdown/2] [AT shutdown/4] [AT initialization/7] [C-PROXY-41] after SIGKILL it goes on without a summary, and says so', async () => {
     const agent_id = await leave('SIGKILL');
     const proxy = await start({ args: ['--resume'] });
     await until(() => proxy.stderr().includes('resumed without a summary'));
+    const line = proxy
+      .stderr()
+      .split('\n')
+      .find((text) => text.includes('resumed without a summary'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ level: 'warn' });
     await proxy.call('codex-reply', { agent_id, prompt: 'say on' });
-    expect(promptsOf(proxy)[0]).not.toContain('Summary of this session');
+    expect(JSON.stringify(proxy.received())).not.toContain('Summary of this session');
   });
 
   test('[FR-6.3] a summary of an earlier end is not taken for that of a crash', async () => {
@@ -91,7 +96,8 @@ describe('[FR-13.3] serve --resume', () => {
     rmSync(place().log);
     const third = await start({ args: ['--resume'] });
     await third.call('codex-reply', { agent_id, prompt: 'say on' });
-    expect(promptsOf(third)[0]).not.toContain(SUMMARY);
+    expect(promptsOf(third)).toHaveLength(1);
+    expect(JSON.stringify(third.received())).not.toContain(SUMMARY);
   });
 
   test('nothing to resume, or a folder that is gone: it serves all the same', async () => {
@@ -116,14 +122,14 @@ describe('[FR-13.3] serve --resume', () => {
   });
 });
 
-describe('[FR-13.5] [FR-13.6] the sessions of a team on the command line', () => {
+describe('the sessions of a team on the command line', () => {
   interface Listed {
     sessions: { agent_id: string; identity: string; status: string; resumable: boolean }[];
   }
   const list = (...args: string[]): Listed['sessions'] =>
     (JSON.parse(run('sessions', '--json', ...args).stdout) as Listed).sessions;
 
-  test('[FR-20.3] sessions of two proxies are listed together, each with its own registry', async () => {
+  test('[FR-13.5] [FR-20.3] sessions of two proxies are listed together, each with its own registry, or by identity and repository', async () => {
     const one = await start({ args: ['--identity', 'one'] });
     const two = await start({ args: ['--identity', 'two'] });
     const a = (await one.call('codex', { prompt: 'say hi' })).structuredContent.agent_id;
@@ -135,14 +141,22 @@ describe('[FR-13.5] [FR-13.6] the sessions of a team on the command line', () =>
     ).toEqual([a, b].toSorted());
     expect(list('--identity', 'two')).toMatchObject([{ agent_id: b, status: 'idle', resumable: false }]);
     expect(list('--repo', 'elsewhere')).toEqual([]);
+    const repo = join(place().work, 'in-git');
+    execFileSync('git', ['init', '-q', repo]);
+    const c = (await one.call('codex', { prompt: 'say hi', identity: 'three', cwd: repo })).structuredContent
+      .agent_id;
+    expect(list('--repo', 'in-git')).toMatchObject([{ agent_id: c, identity: 'three' }]);
+    await one.call('agent_close', { agent_id: c });
     const { sessions } = (await one.call('agent_sessions')).structuredContent as unknown as Listed;
-    expect(sessions).toMatchObject([{ agent_id: a, identity: 'one' }]);
+    expect(sessions.map(({ agent_id }) => agent_id)).toEqual([a, c]);
     await two.kill('SIGKILL');
     expect(list('--identity', 'two')).toMatchObject([{ agent_id: b, status: 'stale', resumable: true }]);
     expect(run('sessions').stdout).toMatch(/AGENT +IDENTITY +STATUS/);
+    // By it a mail could pass for one that its session has.
+    expect(run('sessions', '--json').stdout).not.toContain('mail_key');
   });
 
-  test('[C-PROXY-41] --prune forgets what ended and keeps what is active', async () => {
+  test('[FR-13.5] [C-PROXY-41] --prune forgets what ended and keeps what is active', async () => {
     const ended = await leave('SIGTERM');
     const summary = join(place().home, '.config/atm/agent-sessions/default/codex');
     const other = await start({ args: ['--identity', 'other'] });
@@ -157,7 +171,7 @@ describe('[FR-13.5] [FR-13.6] the sessions of a team on the command line', () =>
     expect(existsSync(join(summary, 'registry.json'))).toBe(true);
   });
 
-  test('[FR-6.4] [C-PROXY-41] summary prints what was left, and fails for what is not there', async () => {
+  test('[FR-13.6] [FR-6.4] [C-PROXY-41] summary prints what was left, and fails for what is not there', async () => {
     const agent_id = await leave('SIGTERM');
     expect(run('summary', agent_id)).toMatchObject({ status: 0, stdout: `${SUMMARY}\n` });
     expect(JSON.parse(run('summary', agent_id, '--json').stdout)).toMatchObject({

@@ -83,6 +83,7 @@ function serve() {
       say({ method: 'codex/event', params: { _meta: { requestId, threadId }, id: turnId, msg } });
     if (tool === 'codex') event({ type: 'session_configured', session_id: threadId, model: 'scripted' });
     event({ type: 'task_started', turn_id: turnId });
+    event({ type: 'item_started', turn_id: turnId, item: { type: 'UserMessage', id: randomUUID() } });
     const state = { stopped: false, wake: () => {} };
     running.set(requestId, {
       stop() {

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
 import { allFilesOf, type Canary, canaries, leaked } from '../harness/canaries.ts';
-import { until } from './proxy-client.ts';
+import { PROGRAM, until } from './proxy-client.ts';
 import { makeTeam } from './team.ts';
 import { useProxies } from './use-proxies.ts';
 
@@ -13,7 +14,7 @@ const { start, place } = useProxies();
 
 const textOf = (given: readonly Canary[]): string => given.map(({ text }) => text).join('\n');
 
-test('no secret is kept: not in the log at trace, the audit, the registry, a summary', async () => {
+test('[NFR-3] no secret is kept: not in the log at trace, the audit, the registry, a summary', async () => {
   const team = makeTeam(place(), 'default', ['alice']);
   const known: Canary[] = [];
   const some = (): Canary[] => {
@@ -30,6 +31,13 @@ test('no secret is kept: not in the log at trace, the audit, the registry, a sum
   const { agent_id } = (await proxy.call('codex', { prompt: `say ${textOf(some())}\n${textOf(some())}` }))
     .structuredContent;
   for (const { text } of some()) await proxy.call('codex-reply', { agent_id, prompt: `say ${text}` });
+  // Where the audit cuts a prompt, after 200 characters, half a key is none that could be known.
+  for (const { text, secret } of canaries()) {
+    const half = secret.slice(0, 12);
+    known.push({ text: `${text}, cut`, secret: half });
+    const before = `say ${'x'.repeat(195 - text.indexOf(secret) - half.length)}`;
+    await proxy.call('codex-reply', { agent_id, prompt: `${before} ${text}` });
+  }
   for (const [n, { text }] of some().entries())
     await proxy.call('codex', {
       prompt: 'say hi',
@@ -60,7 +68,10 @@ test('no secret is kept: not in the log at trace, the audit, the registry, a sum
   // Cut in two by the reads, wherever the cut falls.
   for (const { text, secret } of some()) {
     const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x', params: { text } })}\n`;
-    const cut = line.indexOf(secret) + Math.floor(secret.length / 2);
+    const half = Math.floor(secret.length / 2);
+    for (const part of [secret.slice(0, half), secret.slice(half)])
+      known.push({ text: `half of ${text}`, secret: part });
+    const cut = line.indexOf(secret) + half;
     proxy.process.stdin.write(line.slice(0, cut));
     await sleep(30);
     proxy.process.stdin.write(line.slice(cut));
@@ -86,3 +97,32 @@ test('no secret is kept: not in the log at trace, the audit, the registry, a sum
   for (const line of [logged, readFileSync(join(kept, 'audit.jsonl'), 'utf8')].join('').trim().split('\n'))
     expect(JSON.parse(line)).toBeTypeOf('object');
 }, 120_000);
+
+test('[NFR-3] a summary that was not written by this program is shown and put before a turn without secrets too', async () => {
+  const [one, two] = [canaries(), canaries()];
+  const proxy = await start();
+  const { agent_id, threadId } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+  await proxy.call('agent_close', { agent_id });
+  await proxy.end();
+  const summary = (thread: string): string =>
+    join(place().home, '.config/atm/agent-sessions/default/codex', thread, 'summary.md');
+  writeFileSync(summary(threadId), `as it was: ${textOf(one)}\u202e\n`);
+
+  const again = await start();
+  const closed = await again.call('agent_close', { agent_id });
+  expect(closed.structuredContent['summary']).toContain('as it was: ');
+  expect(leaked(JSON.stringify(closed), one)).toEqual([]);
+  const resumed = await again.call('codex', { agent_id, prompt: 'echo' });
+  const given = JSON.stringify(again.received().at(-1));
+  expect(given).toContain('as it was: ');
+  expect(given).toContain('\\\\u{202e}');
+  expect(leaked(given, one)).toEqual([]);
+  await again.call('agent_close', { agent_id });
+  await again.end();
+
+  writeFileSync(summary(resumed.structuredContent.threadId), `and now: ${textOf(two)}\n`);
+  const env = { PATH: process.env['PATH'], HOME: place().home, ATM_HOME: place().home };
+  const shown = execFileSync(process.execPath, [PROGRAM, 'summary', agent_id], { env, encoding: 'utf8' });
+  expect(shown).toContain('and now: ');
+  expect(leaked(shown, two)).toEqual([]);
+});

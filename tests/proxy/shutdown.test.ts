@@ -21,6 +21,8 @@ interface Row {
   status: string;
 }
 
+/** Long enough to find the process that finishes before the proxy has done so itself, on a loaded machine too. */
+const PATIENT = 'summary_timeout_secs=3';
 const SUMMARY = 'the goal was to say hello';
 const folderOf = ({ home }: Place): string => join(home, '.config/atm/agent-sessions/default');
 const rowsOf = (place: Place): Row[] =>
@@ -92,14 +94,14 @@ describeWith(['codex'], 'the next proxy of an identity whose last one is still b
       const { structuredContent } = await next.call('codex', { prompt: 'back' });
       expect(structuredContent).toMatchObject({ agent_id, content: 'echo back' });
       const input = scene.requests.at(-1)?.body.input ?? [];
-      const told = (role: string): string =>
+      const reported = (role: string): string =>
         input
           .filter((item) => item.role === role)
           .map(textOf)
           .filter((text) => text.includes('Summary of this session'))
           .join();
-      expect(told('developer')).toContain(SUMMARY);
-      expect(told('user')).toBe('');
+      expect(reported('developer')).toContain(SUMMARY);
+      expect(reported('user')).toBe('');
     } finally {
       await scene.close();
     }
@@ -110,7 +112,7 @@ describeWith(['codex'], 'a model that never sums up', () => {
   test('[FR-7.2] the session is interrupted, and in bounded time nothing is left', async () => {
     const scene = await openRealScene('codex', 'auto', slowly(600_000));
     try {
-      const proxy = await scene.start(['--set', 'summary_timeout_secs=0.5']);
+      const proxy = await scene.start(['--set', PATIENT]);
       await proxy.call('codex', { prompt: 'hello' });
       proxy.process.kill('SIGINT');
       await until(async () =>
@@ -160,7 +162,6 @@ describeWith(['claude', 'codex'], 'the real Claude Code', () => {
 
 describe('a session that nobody can sum up', () => {
   const { start, place } = useProxies();
-  const quick = ['--set', 'summary_timeout_secs=0.3'];
 
   test('is interrupted, and what it did last is there when it is resumed', async () => {
     // This Codex cannot load a thread again, and ends with its proxy.
@@ -171,18 +172,18 @@ describe('a session that nobody can sum up', () => {
     await until(() => statusesOf(place()) === 'interrupted');
     const next = await start();
     await next.call('codex', { agent_id, prompt: 'say on' });
-    const told = JSON.stringify(
+    const reported = JSON.stringify(
       next
         .received()
         .filter(({ method }) => method === 'tools/call')
         .at(-1),
     );
-    expect(told).toContain('closed before it could sum up');
-    expect(told).toContain('forty-two');
+    expect(reported).toContain('closed before it could sum up');
+    expect(reported).toContain('forty-two');
   });
 
   test('[FR-7.2] keeps nobody waiting: whoever finishes it gives up in bounded time', async () => {
-    const proxy = await start({ args: quick, env: { SCRIPT_SUMMARY: 'never' } });
+    const proxy = await start({ args: ['--set', PATIENT], env: { SCRIPT_SUMMARY: 'never' } });
     await proxy.call('codex', { prompt: 'say hi' });
     proxy.process.kill('SIGINT');
     const [helper] = await until(async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { errorOf, type ProxyClient, until } from './proxy-client.ts';
+import { callInside, type Door, doorsOf } from './session-door.ts';
 import { makeTeam, type Team } from './team.ts';
 import { useProxies } from './use-proxies.ts';
 
@@ -71,6 +72,13 @@ describe('a session cannot take a living teammate', () => {
     team.deliver('arch', { text: 'for the other arch' });
     await until(() => proxy.stderr().includes('mail could not be looked for'));
     expect(await errorOf(proxy.call('atm_read', { identity: 'arch' }))).toMatchObject(conflict('arch'));
+    const [inside] = doorsOf(proxy) as [Door];
+    for (const [name, args] of [
+      ['atm_read', {}],
+      ['atm_send', { to: 'team-lead', message: 'x' }],
+    ] as const)
+      expect((await callInside(inside, name, args)).text).toContain('IDENTITY_CONFLICT');
+    expect(team.inbox('team-lead')).toEqual([]);
     expect(team.unread('arch')).toEqual(['for the other arch']);
     expect(JSON.stringify(proxy.received())).not.toContain('for the other arch');
   });
@@ -124,6 +132,7 @@ describe('the mail tools of the client', () => {
     expect(team.unread('alice')).toEqual([]);
     const alone = await start({ args: ['--team', 'nowhere'], env: { ATM_IDENTITY: 'me' } });
     expect(await errorOf(begin(alone, 'me'))).toMatchObject(conflict('me'));
+    expect(await errorOf(begin(alone, 'team-lead'))).toMatchObject(conflict('team-lead'));
     await expect(
       start({ args: ['--team', 'nowhere', '--identity', 'me'], env: { ATM_IDENTITY: 'me' } }),
     ).rejects.toMatchObject(conflict('me'));

@@ -67,7 +67,7 @@ describe('an agent that speaks ACP', () => {
     await vi.waitFor(() => expect(asks).toHaveLength(1), 20_000);
     expect(asks[0]?.content).toEqual({
       kind: 'approval',
-      prompt: 'Scripted Agent asks for leave: make all',
+      prompt: 'Scripted Agent asks for approval: make all',
       command: 'make all',
       cwd: '/the/place',
       options: [

@@ -41,11 +41,11 @@ describe('the choice of a backend', () => {
     await writeFile(bin, `#!/bin/sh\ntrap '' TERM\n: > '${seen}'\nsleep 600\nsleep 600\n`, { mode: 0o755 });
     const { codex } = await openScripted('app-server', { bin }, { env: { MARK: folder } });
     const refused = expect(codex.start()).rejects.toMatchObject({ code: 'CLOSED' });
-    await vi.waitFor(() => expect(existsSync(seen)).toBe(true), 5_000);
+    await vi.waitFor(() => expect(existsSync(seen)).toBe(true), 20_000);
     const [asked] = await carriers(folder);
     expect(await codex.close()).toBeUndefined();
     expect(existsSync(`/proc/${asked?.pid}`)).toBe(false);
     await refused;
-    await vi.waitFor(async () => expect(await carriers(folder)).toEqual([]), 5_000);
+    await vi.waitFor(async () => expect(await carriers(folder)).toEqual([]), 20_000);
   });
 });

@@ -21,7 +21,7 @@ describe.each(['app-server', 'mcp-server'] as BackendName[])('a hostile child be
     );
     // One byte at a time: through every character and every line.
     for (const byte of bytes) scene.child.raw(Buffer.from([byte]));
-    await vi.waitFor(() => expect(JSON.stringify(scene.events)).toContain('🙂'), 5_000);
+    await vi.waitFor(() => expect(JSON.stringify(scene.events)).toContain('🙂'), 20_000);
     scene.child.raw(lines(thread.completed('t1', 'schön 🙂'), answer(asked.id!, 'schön 🙂')));
     expect(await result).toMatchObject({ status: 'completed', text: 'schön 🙂' });
     expect(scene.codex.diagnostics()).toMatchObject({ garbageLines: 5, oversizedLines: 0 });
@@ -46,7 +46,7 @@ describe.each(['app-server', 'mcp-server'] as BackendName[])('a hostile child be
     scene.child.send(thread.say('t1', 'so far'));
     scene.child.act({ err: '\u001b[31mpanic\u001b[0m with very-secret-value and Bearer abc.def-123\n' });
     scene.child.raw('{"method":"turn/compl');
-    await vi.waitFor(() => expect(scene.codex.diagnostics().stderr).toContain('panic'), 5_000);
+    await vi.waitFor(() => expect(scene.codex.diagnostics().stderr).toContain('panic'), 20_000);
     scene.child.act({ exit: 3 });
     expect(await result).toMatchObject({
       status: 'failed',
@@ -68,7 +68,7 @@ describe.each(['app-server', 'mcp-server'] as BackendName[])('a hostile child be
     const stop = new AbortController();
     const { result, asked } = await thread.turn('t1', { signal: stop.signal });
     scene.child.send(thread.say('t1', 'half'));
-    await vi.waitFor(() => expect(JSON.stringify(scene.events)).toContain('half'), 5_000);
+    await vi.waitFor(() => expect(JSON.stringify(scene.events)).toContain('half'), 20_000);
     stop.abort(new Error('late'));
     expect(await result).toMatchObject({
       status: 'interrupted',
@@ -78,7 +78,7 @@ describe.each(['app-server', 'mcp-server'] as BackendName[])('a hostile child be
     await scene.child.heard(backend === 'app-server' ? 'turn/interrupt' : 'notifications/cancelled');
     await expect(scene.codex.runTurn(THREAD, { prompt: 'x' })).rejects.toMatchObject({ code: 'BUSY' });
     scene.child.send(thread.completed('t1', 'too late'), answer(asked.id!, 'too late'));
-    await vi.waitFor(() => expect(JSON.stringify(scene.events)).toContain('too late'), 5_000);
+    await vi.waitFor(() => expect(JSON.stringify(scene.events)).toContain('too late'), 20_000);
     const next = await thread.turn('t2');
     scene.child.send(thread.completed('t2', 'in time'));
     expect(await next.result).toMatchObject({ turnId: 't2', status: 'completed', text: 'in time' });
@@ -178,7 +178,7 @@ describe.each(['app-server', 'mcp-server'] as BackendName[])('a hostile child be
     const params = { threadId: THREAD, turnId: 't1', itemId: 'i', codex_elicitation: 'patch-approval' };
     for (const [id, wrong] of ['Approved', undefined, null, 7].entries()) {
       scene.child.send({ id, method, params });
-      await vi.waitFor(() => expect(scene.approvals).toHaveLength(id + 1), 5_000);
+      await vi.waitFor(() => expect(scene.approvals).toHaveLength(id + 1), 20_000);
       expect(scene.approvals[id]?.respond(wrong as never)).toBe(true);
       expect(JSON.stringify((await scene.child.answerTo(id)).result)).toMatch(/decline/);
     }
@@ -195,7 +195,7 @@ describe.each(['app-server', 'mcp-server'] as BackendName[])('a hostile child be
     const scene = await openScripted(backend);
     await openThread(backend, scene);
     scene.child.send({ id: 4711, result: {} }, { id: 'x', error: { code: 1, message: 'what' } });
-    await vi.waitFor(() => expect(scene.codex.diagnostics().strayAnswers).toBe(2), 5_000);
+    await vi.waitFor(() => expect(scene.codex.diagnostics().strayAnswers).toBe(2), 20_000);
   });
 
   test('a child that never answers its first question, or dies of it, does not start', async () => {
@@ -280,10 +280,10 @@ describe('a hostile app-server', () => {
     const { result } = await thread.turn('t1');
     const params = { threadId: THREAD, turnId: 't1', itemId: 'i', reason: 'why' };
     scene.child.send({ id: 0, method: 'item/fileChange/requestApproval', params });
-    await vi.waitFor(() => expect(scene.approvals).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(scene.approvals).toHaveLength(1), 20_000);
     expect(scene.codex.status(THREAD)).toBe('waiting_on_approval');
     scene.child.send({ method: 'serverRequest/resolved', params: { threadId: THREAD, requestId: 0 } });
-    await vi.waitFor(() => expect(scene.closedApprovals).toEqual([['approval-1', 'withdrawn']]), 5_000);
+    await vi.waitFor(() => expect(scene.closedApprovals).toEqual([['approval-1', 'withdrawn']]), 20_000);
     expect(scene.approvals[0]?.respond('accept')).toBe(false);
     expect(scene.codex.status(THREAD)).toBe('active');
     scene.child.send(thread.completed('t1', 'done'));
@@ -291,10 +291,10 @@ describe('a hostile app-server', () => {
     expect(scene.child.received.filter(({ id, method }) => id === 0 && method === undefined)).toEqual([]);
 
     scene.child.send({ method: 'turn/started', params: { threadId: THREAD, turn: { id: 'theirs' } } });
-    await vi.waitFor(() => expect(JSON.stringify(scene.events)).toContain('theirs'), 5_000);
+    await vi.waitFor(() => expect(JSON.stringify(scene.events)).toContain('theirs'), 20_000);
     await expect(scene.codex.runTurn(THREAD, { prompt: 'x' })).rejects.toMatchObject({ code: 'BUSY' });
     scene.child.send(thread.completed('theirs', 'theirs'));
-    await vi.waitFor(() => expect(scene.events.at(-1)?.method).toBe('turn/completed'), 5_000);
+    await vi.waitFor(() => expect(scene.events.at(-1)?.method).toBe('turn/completed'), 20_000);
     const next = await thread.turn('t2');
     scene.child.send(thread.completed('t2', 'ours'));
     expect(await next.result).toMatchObject({ text: 'ours' });
@@ -311,7 +311,7 @@ describe('a hostile app-server', () => {
     const fileChanges = { '/a': { type: 'update', unified_diff: '+x' } };
     const params = { conversationId: THREAD, callId: 'c', command: ['ls', '-l'], cwd: '/', fileChanges };
     scene.child.send({ id: 0, method, params });
-    await vi.waitFor(() => expect(scene.approvals).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(scene.approvals).toHaveLength(1), 20_000);
     expect(scene.approvals[0]).toMatchObject({ threadId: THREAD, command: 'ls -l', cwd: '/' });
     expect(scene.approvals[0]?.changes).toEqual([{ path: '/a', type: 'update', diff: '+x' }]);
     scene.approvals[0]?.respond(decision);

@@ -29,7 +29,7 @@ const permission = (more = {}) => ({
   toolCall: { toolCallId: 'c1', status: 'pending' },
   ...more,
 });
-const told = (answer) => JSON.stringify(answer.result?.outcome ?? answer.error?.code);
+const reported = (answer) => JSON.stringify(answer.result?.outcome ?? answer.error?.code);
 
 const ACTS = {
   async echo(words) {
@@ -50,13 +50,13 @@ const ACTS = {
     update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', title: 'make all', rawInput: input });
     const answer = await ask('session/request_permission', permission());
     update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' });
-    say(told(answer));
+    say(reported(answer));
     return { stopReason: 'end_turn' };
   },
   async giveup() {
     const answer = ask('session/request_permission', permission());
     send({ method: '$/cancel_request', params: { requestId: `q${asks}` } });
-    say(told(await answer));
+    say(reported(await answer));
     return { stopReason: 'end_turn' };
   },
   async forget() {
@@ -82,7 +82,7 @@ const ACTS = {
       await ask('terminal/create', { sessionId: SESSION, command: 'id' }),
       await ask('no/such/thing', {}),
     ];
-    say(answers.map(told).join(' '));
+    say(answers.map(reported).join(' '));
     return { stopReason: 'end_turn' };
   },
   async wait() {
@@ -118,7 +118,7 @@ const ACTS = {
   async giant() {
     update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'x'.repeat(9 << 20) } });
     const answer = await ask('session/request_permission', permission({ _meta: { x: 'x'.repeat(9 << 20) } }));
-    say(told(answer));
+    say(reported(answer));
     return { stopReason: 'end_turn' };
   },
   bloated: async () => ({ stopReason: 'end_turn', _meta: { x: 'x'.repeat(9 << 20) } }),
@@ -172,15 +172,16 @@ const METHODS = {
 if (MODE === 'dead') {
   process.stderr.write('no configuration\n');
   process.exitCode = 7;
-} else
-  createInterface({ input: process.stdin }).on('line', async (line) => {
-    const { id, method, params, ...answer } = JSON.parse(line);
-    if (method === undefined) waiting.get(id)?.(answer);
-    else if (method === 'session/cancel') onCancel();
-    else if (id !== undefined && MODE !== 'mute')
-      try {
-        send({ id, result: await METHODS[method](params) });
-      } catch (error) {
-        send({ id, error });
-      }
-  });
+} else createInterface({ input: process.stdin }).on('line', (line) => void take(line));
+
+async function take(line) {
+  const { id, method, params, ...answer } = JSON.parse(line);
+  if (method === undefined) waiting.get(id)?.(answer);
+  else if (method === 'session/cancel') onCancel();
+  else if (id !== undefined && MODE !== 'mute')
+    try {
+      send({ id, result: await METHODS[method](params) });
+    } catch (error) {
+      send({ id, error });
+    }
+}

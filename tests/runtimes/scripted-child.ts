@@ -116,7 +116,7 @@ export async function openScripted(
         if (found === undefined) throw new Error(`not heard: ${JSON.stringify(received).slice(0, 500)}`);
         return found;
       },
-      { timeout: 5_000, interval: 5 },
+      { timeout: 20_000, interval: 5 },
     );
   const child: ScriptedChild = {
     get pid() {

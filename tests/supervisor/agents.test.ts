@@ -42,9 +42,9 @@ describeWith(['codex', 'codex-0153', 'claude'], 'real agents at their terminals'
 
     test(`${name}: what is delivered is a turn, word for word, and never a command`, LONG, async () => {
       const agent = await begin();
-      const told = await agent.deliver('You have mail: please read thread 7.');
-      expect(told).toMatchObject({ result: 'submitted', altered: [] });
-      expect(told.evidence.slice(0, 3)).toEqual(['typed', 'seen', 'entered']);
+      const reported = await agent.deliver('You have mail: please read thread 7.');
+      expect(reported).toMatchObject({ result: 'submitted', altered: [] });
+      expect(reported.evidence.slice(0, 3)).toEqual(['typed', 'seen', 'entered']);
       await eventually(() => expect(agent.heard()).toEqual(['You have mail: please read thread 7.']));
 
       const long = Array.from({ length: 60 }, (_, i) => `point ${i}: ${'word '.repeat(18)}`.trim()).join(

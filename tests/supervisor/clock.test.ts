@@ -1,9 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { expect, test, vi } from 'vitest';
 
-import { freshPath } from '../cli/parley.ts';
+import { fakeClock } from '../harness/fake-clock.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { type Managed, manage } from './managed.ts';
@@ -12,22 +9,14 @@ describeWith(['libfaketime'], 'a wall clock that jumps', ({ libfaketime }) => {
   const scene = useHub();
 
   /** A shell under a supervisor whose wall clock can be moved. */
-  async function manageWithClock(options: string[]): Promise<Managed & { jump: (by: string) => void }> {
-    const file = join(freshPath('.'), 'clock');
-    const jump = (by: string): void => writeFileSync(file, `${by}\n`);
-    jump('+0');
+  async function manageWithClock(options: string[]): Promise<Managed & { move: (ms: number) => void }> {
+    const { move, env } = fakeClock(libfaketime);
     const managed = await manage(scene, ['/bin/bash', '--norc', '-i'], {
       options,
-      env: {
-        PS1: 'n=\\# > ',
-        LD_PRELOAD: libfaketime,
-        FAKETIME_TIMESTAMP_FILE: file,
-        FAKETIME_NO_CACHE: '1',
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      },
+      env: { PS1: 'n=\\# > ', ...env },
     });
     await managed.person.sees('n=1 >');
-    return { ...managed, jump };
+    return { ...managed, move };
   }
 
   test(
@@ -39,7 +28,7 @@ describeWith(['libfaketime'], 'a wall clock that jumps', ({ libfaketime }) => {
       await shell.person.sees('echo a draft');
       const first = await shell.deliver('a message', { delivery_id: 'd', wait_ms: 0 });
       expect(first).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy' });
-      shell.jump('+3600');
+      shell.move(3_600_000);
       const second = await vi.waitFor(
         async () => {
           const { deferred } = await shell.ask('terminal_state');
@@ -68,7 +57,7 @@ describeWith(['libfaketime'], 'a wall clock that jumps', ({ libfaketime }) => {
     await shell.person.sees(/^typed/m);
     const first = await shell.deliver('a message', { delivery_id: 'd', wait_ms: 0 });
     expect(first).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy' });
-    shell.jump('-3600');
+    shell.move(-3_600_000);
     expect(await shell.deliver('a message', { delivery_id: 'd' })).toMatchObject({ result: 'submitted' });
     await shell.person.sees('n=3 >');
   });

@@ -33,8 +33,8 @@ function keepTyping({ person }: Managed, everyMs: number): () => void {
 
 test('a text reaches a quiet shell, quoted, and is told step by step', async () => {
   const shell = await manageBash();
-  const told = await shell.deliver("it's time to read your mail");
-  expect(told).toMatchObject({
+  const reported = await shell.deliver("it's time to read your mail");
+  expect(reported).toMatchObject({
     result: 'submitted',
     evidence: ['typed', 'seen', 'entered', 'prompt_again'],
     altered: ['quoted'],
@@ -54,8 +54,8 @@ const HOSTILE = {
 for (const [name, text] of Object.entries(HOSTILE)) {
   test(`[HUB-W8] [C-WAKE-12] [C-WAKE-13] ${name}: nothing runs, one line is sent`, async () => {
     const shell = await manageBash();
-    const told = await shell.deliver(text);
-    expect(told.result).toBe('submitted');
+    const reported = await shell.deliver(text);
+    expect(reported.result).toBe('submitted');
     await shell.person.sees('n=2 >');
     shell.person.type('history | tail -n 20 > said; echo "end of $((1+1))"\r');
     await shell.person.sees('end of 2');
@@ -71,9 +71,9 @@ test('a person at the keyboard is waited for, and a half-typed line is never tou
   const shell = await manageBash(['--quiet', '1s', '--recheck', '100ms', '--max-defer', '60s']);
   shell.person.type('echo ha');
   await shell.person.sees('echo ha');
-  const told = await shell.deliver('a message', { delivery_id: 'one', wait_ms: 0 });
-  expect(told).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy', evidence: [] });
-  expect(Date.parse(told.deferred_until ?? '')).toBeGreaterThan(Date.now() - 5_000);
+  const reported = await shell.deliver('a message', { delivery_id: 'one', wait_ms: 0 });
+  expect(reported).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy', evidence: [] });
+  expect(Date.parse(reported.deferred_until ?? '')).toBeGreaterThan(Date.now() - 5_000);
   await vi.waitFor(
     async () =>
       expect(await shell.ask('terminal_state')).toMatchObject({
@@ -270,11 +270,23 @@ test('parley agent type takes the terminal over for a moment, types, and gives i
   expect(JSON.parse(typed.stdout)).toEqual({ of_agent: shell.agent, typed: 30 });
   await shell.person.sees(/^from 42 miles/m);
   expect(await shell.ask('terminal_state')).toMatchObject({ lock: null });
-  await vi.waitFor(async () => expect((await type('--keep', '--for', '30s')).code).toBe(0), {
-    timeout: 30_000,
-  });
+  // Nobody sits there: what came from elsewhere is not the person's typing.
+  const kept = await type('--keep', '--for', '30s');
+  expect([kept.code, kept.stderr]).toEqual([0, '']);
   expect(await shell.ask('terminal_state')).toMatchObject({ lock: { holder: 'boss' } });
   expect((await type()).code).toBe(2);
+  expect((await type('x', '--force')).code).toBe(2);
+});
+
+test('parley agent type --force takes over from a person who types, and says why', async () => {
+  const shell = await manageBash();
+  const env = { PARLEY_URL: scene.hub.url, PARLEY_TOKEN: shell.boss.token };
+  const type = (...words: string[]) => parley(['agent', 'type', shell.agent, ...words, '--json'], { env });
+  shell.person.type('echo half');
+  await shell.person.sees(/echo half/);
+  expect((await type('x')).code).not.toBe(0);
+  expect((await type(' and whole', '--enter', '--force', '--reason', 'the release waits')).code).toBe(0);
+  await shell.person.sees(/^half and whole/m);
 });
 
 test('the session is a managed one, and takes leave with its program', async () => {

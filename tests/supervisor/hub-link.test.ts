@@ -82,7 +82,10 @@ test(
     onTestFinished(async () => void (await free.kill('SIGKILL')));
     await free.initialize();
     await free.call('list_threads', {});
-    await vi.waitFor(async () => expect(await shown()).toMatchObject({ capabilities: ['wake'] }), PATIENT);
+    await vi.waitFor(
+      async () => expect(await shown()).toMatchObject({ capabilities: ['wake', 'wake_state'] }),
+      PATIENT,
+    );
   },
 );
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { openPty, type PtyExit, type Screen } from '@parley/runtimes';
 import { openScreen } from '@parley/runtimes/screen';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 import { bareEnvironment, PARLEY } from '../cli/parley.ts';
 
@@ -30,19 +30,7 @@ export interface PersonOptions {
   rows?: number;
 }
 
-const sitting = new Set<Person>();
-afterEach(async () => {
-  for (const person of sitting) {
-    try {
-      person.signal('SIGKILL');
-    } catch {
-      // It is gone, and its end is on its way.
-    }
-    await person.exited;
-  }
-});
-
-/** Sits a person down before a program. */
+/** Sits a person down before a program, until the test ends. */
 export async function sitDown(
   [file = '', ...args]: string[],
   { env = {}, cwd = process.cwd(), cols = 100, rows = 30 }: PersonOptions = {},
@@ -87,8 +75,14 @@ export async function sitDown(
     signal: (signal) => process.kill(pty.pid, signal),
     exited: pty.exited,
   };
-  sitting.add(person);
-  void pty.exited.then(() => sitting.delete(person));
+  onTestFinished(async () => {
+    try {
+      person.signal('SIGKILL');
+    } catch {
+      // It is gone, and its end is on its way.
+    }
+    await person.exited;
+  });
   return person;
 }
 

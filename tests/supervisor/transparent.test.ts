@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { freshPath } from '../cli/parley.ts';
 import { describeWith } from '../tools/describe-with.ts';
@@ -26,7 +27,8 @@ async function bothWays(
   return screens as [string[], string[]];
 }
 
-describeWith(['vim', 'less', 'htop'], 'full-screen programs look the same', ({ vim, less, htop }) => {
+const TOOLS = ['vim', 'less', 'htop', 'nano', 'tmux'] as const;
+describeWith([...TOOLS], 'full-screen programs look the same', ({ vim, less, htop, nano, tmux }) => {
   test('vim: writing, a split window, a search, a resize', { timeout: 120_000 }, async () => {
     const folder = freshPath('work');
     mkdirSync(folder);
@@ -72,6 +74,38 @@ describeWith(['vim', 'less', 'htop'], 'full-screen programs look the same', ({ v
       await person.sees('page line 50');
       person.type('/line 77\r');
       await person.sees('page line 80');
+    });
+    expect(seen).toEqual(expected);
+  });
+
+  test('nano: writing, and a search', { timeout: 120_000 }, async () => {
+    const text = join(freshPath('.'), 'nano.txt');
+    writeFileSync(text, Array.from({ length: 90 }, (_, i) => `nano line ${i} äöü 漢字`).join('\n'));
+    const [seen, expected] = await bothWays([nano, '--ignorercfiles', text], async (person) => {
+      await person.sees('nano line 5');
+      person.type('typed first\r');
+      await person.sees(/^typed first$/m);
+      person.type('\u0017line 77\r');
+      await person.sees('nano line 77');
+    });
+    expect(seen).toEqual(expected);
+  });
+
+  test('tmux within: two panes, and what is typed into each', { timeout: 120_000 }, async () => {
+    const settings = join(freshPath('.'), 'tmux.conf');
+    const shell = `set -g default-command "PS1='pane> ' ${BASH} --norc"`;
+    writeFileSync(settings, `set -g status off\nset -g assume-paste-time 0\n${shell}\n`);
+    const server = ['-L', `parley-test-${process.pid}`, '-f', settings];
+    onTestFinished(() => void execFileSync(tmux, [...server, 'kill-server']));
+    const [seen, expected] = await bothWays([tmux, ...server, 'new'], async (person) => {
+      await person.sees('pane>');
+      person.type('echo first-$((1 + 1))\r');
+      await person.sees('first-2');
+      person.type('\u0002%');
+      await person.sees(/pane>.*│pane>/);
+      person.type('echo second-$((2 + 2))\r');
+      await person.sees('second-4');
+      await person.sees(/│pane> *$/m);
     });
     expect(seen).toEqual(expected);
   });
@@ -191,23 +225,4 @@ describe('the way of a program', () => {
     expect(person.raw()).toContain('PARLEY_SUPERVISED=1');
     expect(person.raw()).not.toContain('canary');
   });
-
-  test('nothing is left when the supervisor is killed', { timeout: 60_000 }, async () => {
-    const script = 'trap "" HUP TERM; echo "pid $$"; while :; do sleep 0.2; done';
-    const person = await sitDown(supervised([BASH, '-c', script], bare()));
-    await person.sees(/pid \d+/);
-    const pid = Number(/pid (\d+)/.exec((await person.screen()).join('\n'))?.[1]);
-    person.signal('SIGKILL');
-    await person.exited;
-    await expect.poll(() => isThere(pid), { timeout: 30_000 }).toBe(false);
-  });
 });
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -11,14 +11,22 @@ export const UNPACKED = fileURLToPath(new URL('../../.cache/debian/', import.met
 export function debianTools() {
   return [
     { name: 'strace', path: inPath('strace'), packages: ['strace'] },
+    { name: 'certutil', path: inPath('certutil'), packages: ['libnss3-tools'] },
     { name: 'faketime', path: inPath('faketime'), packages: ['faketime'] },
     { name: 'libfaketime', path: libfaketime(), packages: ['faketime'] },
     { name: 'vim', path: inPath('vim'), packages: ['vim'] },
     { name: 'less', path: inPath('less'), packages: ['less'] },
     { name: 'htop', path: inPath('htop'), packages: ['htop'] },
+    { name: 'nano', path: inPath('nano'), packages: ['nano'] },
+    { name: 'tmux', path: inPath('tmux'), packages: ['tmux'] },
+    { name: 'zsh', path: inPath('zsh'), packages: ['zsh'] },
+    { name: 'fish', path: inPath('fish'), packages: ['fish'] },
     fusePython(),
+    // Debian's own, where it is there: what others have installed beside theirs is no part of Python.
+    { name: 'python', path: existing('/usr/bin/python3') ?? inPath('python3'), packages: ['python3'] },
     { name: 'prometheus', path: unpacked('prometheus'), unpack: 'prometheus' },
     { name: 'promtool', path: unpacked('promtool'), unpack: 'prometheus' },
+    { name: 'nats-server', path: unpacked('nats-server'), unpack: 'nats-server' },
     // The fonts decide how wide words are, and so what fits.
     {
       name: 'chromium',
@@ -52,9 +60,11 @@ function libfaketime() {
 }
 
 function unpacked(program) {
-  const found = path.join(UNPACKED, 'usr/bin', program);
-  return existsSync(found) ? found : inPath(program);
+  const folders = ['usr/bin', 'usr/sbin'].map((folder) => path.join(UNPACKED, folder, program));
+  return folders.find((candidate) => existsSync(candidate)) ?? inPath(program);
 }
+
+const existing = (file) => (existsSync(file) ? file : undefined);
 
 function inPath(program) {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/bin', '/bin', '/usr/sbin'];

@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest';
+import { inCi } from '../../specs/in-ci.ts';
 import { requireTool, tool, type ToolName } from './tools.ts';
 
 /** A `describe` that needs tools: where one is missing it is skipped with the reason in its name, except in CI, where that is a failure. */
@@ -19,8 +20,4 @@ export function describeWith<Name extends ToolName>(
   const reason = reasons.join('; ');
   if (inCi()) throw new Error(`${title} cannot run: ${reason}`);
   test.skip(`${title} (skipped, ${reason})`, () => undefined);
-}
-
-function inCi(): boolean {
-  return !['', '0', 'false'].includes(process.env['CI'] ?? '');
 }

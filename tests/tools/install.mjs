@@ -51,7 +51,7 @@ async function installFromNpm() {
   if (installed === stamp && missing(npmTools(folder)).length === 0) {
     return describe(npmTools(folder), '');
   }
-  progress('installing the real clients and the conformance suite (1.6 GB, about half a minute)');
+  progress('installing the real clients and the conformance suite (1.8 GB, about half a minute)');
   let failure = '';
   for (const attempt of [1, 2]) {
     const npm = await runNpmCi();

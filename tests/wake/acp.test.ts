@@ -34,23 +34,23 @@ async function run(
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let told = '';
+  let reported = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (told += text));
+    stream.setEncoding('utf8').on('data', (text: string) => (reported += text));
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   onTestFinished(async () => {
     child.kill('SIGKILL');
     await exited;
   });
   const reached = async (): Promise<boolean> => {
-    if (child.exitCode !== null) throw new Error(`parley run ended: ${told}`);
+    if (child.exitCode !== null) throw new Error(`parley run ended: ${reported}`);
     const { agents } = await ann().ok('list_agents', {});
     const found = agents.find(({ agent_id }) => agent_id === agent);
     return found?.connected.length === 1 && found.capabilities.includes('session_deliver');
   };
   await expect.poll(reached, PATIENT).toBe(true);
   return {
-    told: () => told,
+    reported: () => reported,
     exited,
     stop: () => (child.kill('SIGTERM'), exited),
   };
@@ -87,8 +87,8 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
     const alice = scene.as('alice');
     const thread_id = await alice.thread('oc');
     await alice.say(thread_id, 'is the mapper done?');
-    const told = await alice.ok('trigger_participant', { thread_id, target_agent_id: 'oc' });
-    expect(told).toMatchObject({
+    const reported = await alice.ok('trigger_participant', { thread_id, target_agent_id: 'oc' });
+    expect(reported).toMatchObject({
       action: 'trigger_runtime',
       result: 'delivered',
       door: 'managed',
@@ -106,6 +106,13 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
     await ann().ok('answer_ask', { ask_id: ask?.ask_id ?? '', decision: 'approved', option: 'once' });
     await expect.poll(() => existsSync(path.join(here().place.work, 'made')), PATIENT).toBe(true);
     await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+
+    await commanded('oc', 'prompt', { prompt: 'REFUSED' });
+    await expect.poll(async () => (await openAsks('oc')).length, PATIENT).toBe(1);
+    const [refused] = await openAsks('oc');
+    await ann().ok('answer_ask', { ask_id: refused?.ask_id ?? '', decision: 'denied', option: 'reject' });
+    await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+    expect(existsSync(path.join(here().place.work, 'refused'))).toBe(false);
 
     await commanded('oc', 'prompt', { prompt: 'SLOW' });
     await expect.poll(() => here().asked().at(-1), PATIENT).toContain('SLOW');
@@ -126,7 +133,7 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
 
     // The next one goes on with the same session.
     const again = await start();
-    expect(again.told()).toContain('resumed session ses_');
+    expect(again.reported()).toContain('resumed session ses_');
     await commanded('oc', 'prompt', { prompt: 'still there?' });
     await expect.poll(() => here().asked().at(-1), PATIENT).toContain('still there?');
     expect(here().asked().at(-1)).toContain(waiting.trigger_id);
@@ -135,11 +142,37 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
   });
 });
 
+describeWith(['opencode'], 'a real opencode in the midst of its turn', () => {
+  test('is reached with the next result of a tool, by an operator who insists', async () => {
+    const place = await openOpencodePlace();
+    onTestFinished(() => place.close());
+    await run('steered', ['--managed', '--', place.bin], { env: place.env, cwd: place.place.work });
+    const alice = scene.as('alice');
+    const thread_id = await alice.thread('steered');
+    await commanded('steered', 'prompt', { prompt: 'TOUCH' });
+    await expect.poll(async () => (await openAsks('steered')).length, PATIENT).toBe(1);
+    const [ask] = await openAsks('steered');
+    const { seq } = await alice.say(thread_id, 'stop that');
+    const audit = { reason: 'it must know now' };
+    const about = { thread_id, target_agent_id: 'steered', force: true, audit };
+    const { trigger_id } = await ann().ok('trigger_participant', about);
+    await expect.poll(() => wokenFor(scene, thread_id, seq), PATIENT).toMatchObject([{ result: 'queued' }]);
+    await ann().ok('answer_ask', { ask_id: ask?.ask_id ?? '', decision: 'approved', option: 'once' });
+    await expect
+      .poll(() => wokenFor(scene, thread_id, seq), PATIENT)
+      .toMatchObject([{ door: 'managed', result: 'delivered', proof: 'runtime_status' }]);
+    // It stands right after the tool's result: one turn, not two.
+    const taken = place.asked().find((text) => text.includes(trigger_id)) ?? '';
+    expect(taken).toContain('"tool_call_id":"touch"');
+    expect(taken).not.toContain('so be it');
+  });
+});
+
 describe('an agent of one’s own that speaks ACP', () => {
   const AGENT = fileURLToPath(new URL('../runtimes/scripted-acp.mjs', import.meta.url));
   const place = () => ({ env: cleanEnv(data, {}), cwd: path.dirname(data) });
 
-  test('what it asks is answered once by the first, and one that nobody answers is refused in time', async () => {
+  test('what it asks and nobody answers is refused in time', async () => {
     await run('own', ['--acp', '--ask-timeout', '3s', '--', AGENT], place());
     await commanded('own', 'prompt', { prompt: 'tool' });
     await expect.poll(async () => (await openAsks('own')).length, PATIENT).toBe(1);
@@ -154,13 +187,41 @@ describe('an agent of one’s own that speaks ACP', () => {
     ]);
   });
 
-  test('one that dies is told as such, and nobody is told that it was woken', async () => {
-    const running = await run('frail', ['--acp', '--', AGENT], place());
+  test('one that dies is started again and goes on with its session and with what waits', async () => {
+    const { env, cwd } = place();
+    const spot = { cwd, env: { ...env, ACP_MODE: 'resumes', PARLEY_MANAGED_RESTART_MS: '50' } };
+    const running = await run('hardy', ['--acp', '--', AGENT], spot);
+    const pid = async () => (await ann().ok('get_agent', { of_agent: 'hardy' })).metadata?.['pid'];
+    const before = await pid();
+    await commanded('hardy', 'prompt', { prompt: 'die' });
+    await expect.poll(running.reported, PATIENT).toContain('"event":"back"');
+    await commanded('hardy', 'prompt', { prompt: 'echo here again' });
+    const lastSaid = async () => (await ann().ok('get_agent', { of_agent: 'hardy' })).last_event?.text;
+    await expect.poll(lastSaid, PATIENT).toBe('here again');
+    await expect.poll(pid, PATIENT).not.toBe(before);
+    expect(running.reported()).toContain('goes on with its session');
+    const { journal_thread_id } = await ann().ok('get_agent', { of_agent: 'hardy' });
+    const { messages } = await ann().ok('read_messages', { thread_id: journal_thread_id ?? '', limit: 200 });
+    const bodies = messages.map(({ body }) => body).join('\n');
+    expect(bodies).toMatch(/is gone \(it ended with 3[^]*it is started again in 1 s \(1 of 5\)/);
+    expect(bodies).toContain('is back, and goes on with its session');
+    expect(await running.stop()).toBe(0);
+  });
+
+  test('one that dies and dies is given up on record, and nobody is told that it was woken', async () => {
+    const { env, cwd } = place();
+    const spot = { cwd, env: { ...env, PARLEY_MANAGED_RESTART_MS: '20', PARLEY_MANAGED_RESTARTS: '2' } };
+    const running = await run('frail', ['--acp', '--', AGENT], spot);
     const alice = scene.as('alice');
     const thread_id = await alice.thread('frail');
-    await commanded('frail', 'prompt', { prompt: 'die' });
+    for (let death = 1; death <= 3; death++) {
+      const backs = () => running.reported().split('"event":"back"').length;
+      await expect.poll(backs, PATIENT).toBe(death);
+      await commanded('frail', 'prompt', { prompt: 'die' });
+    }
     expect(await running.exited).toBe(1);
-    expect(running.told()).toContain('scripted-acp.mjs has ended');
+    expect(running.reported()).toContain('it is not started again');
+    expect(running.reported()).toContain('scripted-acp.mjs has ended');
     const { state } = await ann().ok('get_agent', { of_agent: 'frail' });
     expect(state).not.toBe('working');
     await alice.say(thread_id, 'are you there?');

@@ -90,8 +90,8 @@ describeWith(['claude'], 'a real Claude Code is woken', () => {
       const alice = scene.as('alice');
       const thread_id = await alice.thread(AGENT);
       await alice.say(thread_id, 'is the mapper done?');
-      const told = await alice.ok('trigger_participant', { thread_id, target_agent_id: AGENT });
-      expect(told).toMatchObject({
+      const reported = await alice.ok('trigger_participant', { thread_id, target_agent_id: AGENT });
+      expect(reported).toMatchObject({
         action: 'resume_session',
         result: 'delivered',
         door: 'claude_resume',
@@ -116,7 +116,7 @@ describeWith(['claude'], 'a real Claude Code is woken', () => {
       { thread_id, target_agent_id: AGENT },
       'WAKE_FAILED',
     );
-    expect(error.details?.['passed']).toEqual(
+    expect(error.details['passed']).toEqual(
       expect.arrayContaining([
         { door: 'claude_resume', reason: 'session_is_live' },
         { door: 'claude_new', reason: 'session_is_live' },
@@ -147,8 +147,8 @@ describeWith(['claude'], 'a real Claude Code is woken', () => {
       });
       const thread_id = await alice.thread(AGENT);
       await alice.say(thread_id, 'are you there?');
-      const told = await alice.ok('trigger_participant', { thread_id, target_agent_id: AGENT });
-      expect(['delivered', 'deferred'], JSON.stringify(told)).toContain(told.result);
+      const reported = await alice.ok('trigger_participant', { thread_id, target_agent_id: AGENT });
+      expect(['delivered', 'deferred'], JSON.stringify(reported)).toContain(reported.result);
       await expect.poll(() => answers(thread_id), { timeout: 60_000 }).toEqual([AGENT]);
       await expect
         .poll(async () => (await wokenFor(scene, thread_id, 1))[0], { timeout: 30_000 })
@@ -162,8 +162,14 @@ describeWith(['claude'], 'a real Claude Code is woken', () => {
     '[HUB-W5] [C-WAKE-19] [BRIDGE-13] when the old session is gone a new one begins with the summary, as data',
     { timeout: 120_000 },
     async () => {
-      await beat(randomUUID());
       const ann = scene.as('ann', { role: 'operator' });
+      // The good-bye of a session is the last that is heard of it: whoever beats after all of them is the newest.
+      const lingering = async () => {
+        const { sessions } = await ann.ok('list_sessions', { of_agent: AGENT });
+        return sessions.filter((one) => one.session_id === one.native_session_id && one.status !== 'offline');
+      };
+      await expect.poll(lingering, { timeout: 60_000 }).toEqual([]);
+      await beat(randomUUID());
       const thread_id = await ann.thread(AGENT);
       await ann.ok('control_thread', { thread_id, control: { invited_auto: { on: true } } });
       await ann.say(thread_id, 'what do you all think?');

@@ -67,19 +67,19 @@ describeWith(['codex', 'codex-0153'], 'a real Codex is woken', () => {
         const alice = scene.as('alice');
         const thread_id = await alice.thread(agent);
         const { message_id } = await alice.say(thread_id, 'is the mapper done?');
-        const told = await alice.ok('trigger_participant', { thread_id, target_agent_id: agent });
-        expect(told).toMatchObject({
+        const reported = await alice.ok('trigger_participant', { thread_id, target_agent_id: agent });
+        expect(reported).toMatchObject({
           action: 'resume_session',
           result: 'delivered',
           door: 'codex_resume',
           proof: 'runtime_status',
         });
-        expect(told.runtime_command).toContain(`codex exec resume ${sessionId} '`);
+        expect(reported.runtime_command).toContain(`codex exec resume ${sessionId} '`);
         await expect.poll(() => answers(thread_id), { timeout: 60_000 }).toEqual([agent]);
         // It is the old session: its model still sees what was said before.
         expect(here().asked().at(-1)).toContain('melon');
         await expect
-          .poll(() => journalSteps(scene, agent, told.trigger_id), { timeout: 60_000 })
+          .poll(() => journalSteps(scene, agent, reported.trigger_id), { timeout: 60_000 })
           .toEqual(['asked', 'door_passed', 'delivering', 'delivered', 'ended']);
         const { woken, read } = await alice.ok('get_message_evidence', { thread_id, message_id });
         expect(woken).toMatchObject([
@@ -176,8 +176,8 @@ describeWith(['codex', 'codex-0153'], 'a real Codex is woken', () => {
       const thread_id = await alice.thread('codex-bob');
       await alice.say(thread_id, 'one');
       const wake = { thread_id, target_agent_id: 'codex-bob' };
-      const told = await alice.ok('trigger_participant', wake);
-      expect(told, JSON.stringify(told)).toMatchObject({
+      const reported = await alice.ok('trigger_participant', wake);
+      expect(reported, JSON.stringify(reported)).toMatchObject({
         action: 'trigger_runtime',
         result: 'delivered',
         door: 'codex_socket',
@@ -224,11 +224,11 @@ describeWith(['codex', 'codex-0153'], 'a real Codex is woken', () => {
       const thread_id = await alice.thread('codex-bob', 'ann');
       await alice.say(thread_id, 'one');
       const wake = { thread_id, target_agent_id: 'codex-bob' };
-      const told = await alice.ok('trigger_participant', wake);
-      expect(told, JSON.stringify(told)).toMatchObject({ result: 'delivered', door: 'codex_socket' });
+      const reported = await alice.ok('trigger_participant', wake);
+      expect(reported, JSON.stringify(reported)).toMatchObject({ result: 'delivered', door: 'codex_socket' });
       await expect.poll(() => answers(thread_id), { timeout: 60_000 }).toEqual(['codex-bob']);
       await expect
-        .poll(() => journalSteps(scene, 'codex-bob', told.trigger_id), { timeout: 60_000 })
+        .poll(() => journalSteps(scene, 'codex-bob', reported.trigger_id), { timeout: 60_000 })
         .toContain('ended');
       await person.sees(/^› half typed/m);
 

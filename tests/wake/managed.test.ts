@@ -28,8 +28,8 @@ describeWith(['codex', 'codex-0153', 'claude'], 'a session without a terminal un
         const proof = expect.stringMatching(/^runtime_(status|record)$/);
 
         const first = await alice.say('remember the word melon');
-        const told = await alice.trigger();
-        expect(told).toMatchObject({
+        const reported = await alice.trigger();
+        expect(reported).toMatchObject({
           action: 'trigger_runtime',
           result: 'delivered',
           door: 'managed',
@@ -37,7 +37,7 @@ describeWith(['codex', 'codex-0153', 'claude'], 'a session without a terminal un
         });
         await expect.poll(() => alice.answers(), PATIENT).toEqual(['bob']);
         expect(await alice.woken(first)).toMatchObject([
-          { trigger_id: told.trigger_id, door: 'managed', result: 'delivered', proof },
+          { trigger_id: reported.trigger_id, door: 'managed', result: 'delivered', proof },
         ]);
         await expect.poll(() => desk.state(), PATIENT).toMatchObject({ state: 'idle' });
 
@@ -144,6 +144,38 @@ describeWith(['codex', 'codex-0153', 'claude'], 'a session without a terminal un
         await expect.poll(() => alice.answers(), PATIENT).toEqual(['bob']);
       });
   }
+
+  test(
+    'Claude Code: an operator who insists reaches its turn with the next result of a tool',
+    LONG,
+    async () => {
+      const hub = await startHub(temporaryFolder(), { settings: SETTINGS });
+      const [, prepare] = MANAGED[2] as (typeof MANAGED)[number];
+      const place = await prepare();
+      onTestFinished(() => place.close());
+      await runManaged(hub, 'bob', place);
+      const desk = await deskOf(() => hub, 'bob');
+      const alice = await callerOf(() => hub, 'bob');
+      // It waits for a person, in the midst of a turn; the answer lets its tool run.
+      await desk.command('prompt', { prompt: 'WANTS one' });
+      const ask = await desk.asked();
+      const message = await alice.say('stop that');
+      const { trigger_id } = await alice.trigger();
+      await desk.force(alice.thread_id, 'it must know now');
+      await expect
+        .poll(() => alice.woken(message), PATIENT)
+        .toMatchObject([{ trigger_id, result: 'queued' }]);
+      await desk.answer(ask.ask_id, { decision: 'approved', option: 'once' });
+      await expect
+        .poll(() => alice.woken(message), PATIENT)
+        .toMatchObject([{ trigger_id, door: 'managed', result: 'delivered', proof: 'runtime_status' }]);
+      // It stands beside the tool's result: one turn, not two.
+      await expect
+        .poll(() => place.asked().find((text) => text.includes(trigger_id)), PATIENT)
+        .toContain('want_one');
+      await expect.poll(() => desk.state(), PATIENT).toMatchObject({ state: 'idle' });
+    },
+  );
 
   test(
     'nobody answers: after the time for it the command is refused, and the ask says so',

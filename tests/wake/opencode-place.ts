@@ -34,6 +34,10 @@ export async function openOpencodePlace(): Promise<OpencodePlace> {
     if (said.includes('SLOW')) return [{ text: 'slowly', hold }];
     if (said.includes('TOUCH'))
       return [{ call: 'bash', id: 'touch', arguments: { command: 'touch made', description: 'to see' } }];
+    if (said.includes('REFUSED'))
+      return [
+        { call: 'bash', id: 'refused', arguments: { command: 'touch refused', description: 'to see' } },
+      ];
     if (last?.['tool_call_id'] === 'touch') return [{ text: 'so be it' }];
     const wakes = wakesIn(messages);
     return wakes.length === 0 ? [{ text: 'ready' }] : stepsOfChat(request, callsOfWoken(wakes), 'parley');

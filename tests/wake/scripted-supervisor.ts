@@ -6,6 +6,8 @@ export interface ScriptedSupervisor {
   /** Milliseconds since the last keystroke; undefined when nobody has typed. */
   humanIdleMs: number | undefined;
   state: 'idle' | 'working' | 'blocked';
+  /** Why it takes no text from anybody. */
+  noPrompt: { detail: string; starting: boolean } | undefined;
   /** What `terminal_deliver` answers. */
   answer: () => Record<string, unknown>;
   /** How often it was asked for its state. */
@@ -25,6 +27,7 @@ export async function openSupervisor(
   const self: ScriptedSupervisor = {
     humanIdleMs,
     state: 'idle',
+    noPrompt: undefined,
     answer: () => ({ result: 'submitted', evidence: ['typed', 'seen', 'entered', 'working'] }),
     looks: 0,
     delivered: [],
@@ -43,7 +46,9 @@ export async function openSupervisor(
       terminal_state() {
         self.looks++;
         const state = { state: self.state, source: 'report' };
-        return { state, draft: false, quiet_ms: self.humanIdleMs ?? null, deferred: [], lock: null };
+        const no_prompt = self.noPrompt === undefined ? {} : { no_prompt: self.noPrompt };
+        const quiet_ms = self.humanIdleMs ?? null;
+        return { state, draft: false, quiet_ms, ...no_prompt, deferred: [], lock: null };
       },
       terminal_deliver(delivery) {
         self.delivered.push(delivery);

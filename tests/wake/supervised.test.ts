@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import type { OutputOf } from '@parley/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { type CrashHub, startHub, temporaryFolder } from '../faults/crash-hub.ts';
+import { type CrashHub, startHub, temporaryFolder, tokenFor } from '../faults/crash-hub.ts';
 import { connect, ok } from '../faults/hub-client.ts';
 import { expectSoundRecord } from '../faults/oracle.ts';
 import { describeWith } from '../tools/describe-with.ts';
@@ -68,12 +69,12 @@ describeWith(['codex', 'codex-0153', 'claude'], 'a real agent at a terminal unde
         const alice = await callerOf(() => hub, 'bob');
 
         const first = await alice.say('is the mapper done?');
-        const told = await alice.trigger();
-        expect(['delivered', 'deferred'], JSON.stringify(told)).toContain(told.result);
+        const reported = await alice.trigger();
+        expect(['delivered', 'deferred'], JSON.stringify(reported)).toContain(reported.result);
         await expect.poll(() => alice.answers(), PATIENT).toEqual(['bob']);
         await expect
           .poll(() => alice.woken(first), PATIENT)
-          .toMatchObject([{ trigger_id: told.trigger_id, door: 'supervisor', result: 'delivered' }]);
+          .toMatchObject([{ trigger_id: reported.trigger_id, door: 'supervisor', result: 'delivered' }]);
 
         // The draft is begun when the turn is over: it is the prompt that is typed into, not a queue.
         await expect.poll(async () => prompt.test((await person.screen()).join('\n')), PATIENT).toBe(true);
@@ -153,7 +154,7 @@ test(
       ['quieted', 'busy'].map((name) => callerOf(() => hub, name)),
     );
     if (toQuieted === undefined || toBusy === undefined) throw new Error('nobody is called');
-    const [told, kept] = await Promise.all(
+    const [reported, kept] = await Promise.all(
       [toQuieted, toBusy].map(async (alice) => {
         const message = await alice.say('look');
         const answer = await alice.trigger();
@@ -170,7 +171,9 @@ test(
       .toEqual(['asked', 'deferred', 'delivering', 'delivered']);
     const delivering = (await toQuieted.journal()).find(({ facts }) => facts['step'] === 'delivering');
     expect((delivering?.at ?? 0) - typedAt).toBeGreaterThanOrEqual(19_900);
-    expect(await toQuieted.woken(told?.message ?? '')).toMatchObject([{ trigger_id: told?.trigger_id }]);
+    expect(await toQuieted.woken(reported?.message ?? '')).toMatchObject([
+      { trigger_id: reported?.trigger_id },
+    ]);
 
     await expect
       .poll(() => stepsOf(toBusy), UNHURRIED)
@@ -216,8 +219,8 @@ test(
     await person.sees('echo dra');
     const alice = await callerOf(() => hub, 'bob');
     const message = await alice.say('look');
-    const told = await alice.trigger();
-    expect(told).toMatchObject({
+    const reported = await alice.trigger();
+    expect(reported).toMatchObject({
       result: 'deferred',
       defer_reason: 'human_input_busy',
       fallback_action: 'resume_session',
@@ -227,10 +230,108 @@ test(
     expect(await person.exited).toMatchObject({ signal: 'SIGKILL' });
     await expect
       .poll(() => alice.woken(message), PATIENT)
-      .toMatchObject([{ trigger_id: told.trigger_id, door: 'codex_resume', result: 'delivered' }]);
+      .toMatchObject([{ trigger_id: reported.trigger_id, door: 'codex_resume', result: 'delivered' }]);
     const [run = ''] = readFileSync(join(work, 'started.jsonl'), 'utf8').split('\n');
     expect(JSON.parse(run)).toMatchObject({ args: expect.arrayContaining(['resume', THREAD]) });
     expect(person.raw().slice(before.length)).not.toContain('wake');
+  },
+);
+
+/** Programs that show a prompt and take nothing that is pasted there. */
+const DEAF = [
+  ['has no bracketed paste', "stty raw -echo; printf '> '; exec cat >taken"],
+  ['does not read', String.raw`stty raw -echo; printf '\033[?2004h> '; exec sleep 600`],
+] as const;
+
+test.each(DEAF)(
+  '[HUB-W2] a program that %s is passed by for the next door within a second or so, and nothing is entered there',
+  LONG,
+  async (_what, program) => {
+    const work = temporaryFolder();
+    mkdirSync(work, { recursive: true });
+    const native_session_id = '019a0000-0000-7000-8000-000000000016';
+    const profile = {
+      agent: 'bob',
+      workspace: WORKSPACE,
+      runtime: 'codex',
+      bin: CODEX,
+      cwd: work,
+      home: work,
+    };
+    const agents = JSON.stringify([{ ...profile, doors: ['resume'] }]);
+    const hub = await startHub(temporaryFolder(), { settings: { ...SETTINGS, 'wake.agents': agents } });
+    const bob = await connect(hub, 'bob');
+    ok(await bob.call('heartbeat_session', { runtime: 'codex_cli', resumable: true, native_session_id }));
+    const options = [...HASTY, '--kind', 'prompt'];
+    const person = await runSupervised(hub, 'bob', ['/bin/bash', '-c', program], { options, cwd: work });
+    await person.sees('>');
+    // A program that has just been started is given its time.
+    const ann = await connect(hub, 'ann', await tokenFor(hub.folder, 'ann', { role: 'operator' }));
+    const starts = async () => {
+      const { doors } = ok(await ann.call<OutputOf<'check_reach'>>('check_reach', { of_agent: 'bob' }));
+      return doors.find(({ door }) => door === 'supervisor')?.open === 'later';
+    };
+    await expect.poll(starts, PATIENT).toBe(false);
+    const alice = await callerOf(() => hub, 'bob');
+    const message = await alice.say('look');
+    await alice.trigger();
+    await expect
+      .poll(() => alice.woken(message), PATIENT)
+      .toMatchObject([{ door: 'codex_resume', result: 'delivered' }]);
+    const steps = await alice.journal();
+    const asked = steps.find(({ facts }) => facts['step'] === 'asked')?.at ?? 0;
+    const next = steps.find(({ facts }) => facts['door'] === 'codex_resume')?.at ?? 0;
+    // Passed by at once, or after the second in which it shows nothing; not after the ten that a program may take.
+    expect(next - asked).toBeLessThan(5_000);
+    expect((await person.screen()).join('').trim()).toBe('>');
+    const taken = join(work, 'taken');
+    expect(existsSync(taken) ? readFileSync(taken, 'utf8') : '').toBe('');
+  },
+);
+
+test(
+  'of two sessions under one name a wake goes into one, whose name is on record, and never astray into the other',
+  LONG,
+  async () => {
+    const hub = await startHub(temporaryFolder(), { settings: SETTINGS });
+    const sit = (session: string) =>
+      runSupervised(hub, 'pair', BASH, { ...PROMPT, options: [...HASTY, '--session', session] });
+    const one = await sit('one');
+    await one.sees('n=1 >');
+    const two = await sit('two');
+    await two.sees('n=1 >');
+    const boss = await connect(hub, 'ann');
+    const connected = async () =>
+      ok(await boss.call<{ connected: string[] }>('get_agent', { of_agent: 'pair' })).connected.length;
+    await expect.poll(connected, PATIENT).toBe(2);
+    const alice = await callerOf(() => hub, 'pair');
+    const goneTo = async () =>
+      (await alice.journal()).flatMap(({ facts }) =>
+        facts['step'] === 'delivering' ? [facts['to_session']] : [],
+      );
+    const isWoken = (message: string) =>
+      expect.poll(() => alice.woken(message), PATIENT).toMatchObject([{ result: 'delivered' }]);
+
+    // A draft in the one that is meant keeps the wake waiting: it does not go to the other instead.
+    two.type('echo dra');
+    await two.sees('echo dra');
+    const first = await alice.say('look at this');
+    const reported = await alice.trigger();
+    expect(reported).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy' });
+    two.type('\u0015\u0003');
+    await isWoken(first);
+    await expect.poll(async () => (await two.screen()).join(''), PATIENT).toContain(reported.trigger_id);
+    expect(one.raw()).not.toContain('wake');
+    expect(new Set(await goneTo())).toEqual(new Set(['two']));
+
+    two.type('exit\r');
+    await two.exited;
+    await expect.poll(connected, PATIENT).toBe(1);
+    const second = await alice.say('and at that');
+    const again = await alice.trigger();
+    await isWoken(second);
+    await expect.poll(async () => (await one.screen()).join(''), PATIENT).toContain(again.trigger_id);
+    expect(await goneTo()).toContain('one');
   },
 );
 

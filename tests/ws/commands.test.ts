@@ -37,7 +37,7 @@ async function connectAgent(name: string, who: Who = {}, more: object = {}): Pro
 
 const run = { command: 'run_task', parameters: { taskId: 'task-123' } };
 
-test('[LIVE-5] a command goes to its target, the answer to the asker alone', async () => {
+test('[LIVE-5] [R12] a command goes to its target, the answer to the asker alone', async () => {
   const [dashboard, other, agent, bystander] = await Promise.all([
     connectDashboard('dash'),
     connectDashboard('dash-2'),
@@ -60,8 +60,10 @@ test('[LIVE-5] a command goes to its target, the answer to the asker alone', asy
     payload: { ...run, correlationId: 'corr-7' },
   });
   await Promise.all([other, bystander].map((client) => client.hub('list_threads')));
-  expect(other.heard).toHaveLength(1);
-  expect(bystander.heard).toHaveLength(2);
+  for (const client of [other, bystander])
+    expect(
+      client.heard.filter(({ source, type }) => source !== 'parley' && type !== 'status_update'),
+    ).toEqual([]);
 });
 
 test('[LIVE-5] a failure of the agent comes back as it is, and so does an error that names the command', async () => {
@@ -250,34 +252,75 @@ test('[LIVE-3] a status request is answered by the agent, or by what was last kn
   });
 });
 
-test('[LIVE-7] an event is stored in the log and shown to all who watch; with a target, to that one alone', async () => {
+test('[LIVE-7] an event is stored in the log and shown to all who are there; with a target, to that one alone', async () => {
   const [dashboard, other, agent, peer] = await Promise.all([
     connectDashboard('dash'),
-    connectDashboard('dash-2'),
+    connectAs('eve', { role: 'observer' }),
     connectAgent('sis'),
     connectAgent('atr'),
   ]);
-  await Promise.all([dashboard, other].map((client) => client.hub('follow_workspace')));
+  const foreign = await connectDashboard('dash', { workspace: 'w-elsewhere' });
+  const events = ({ heard }: LiveClient): Heard[] => heard.filter(({ type }) => type === 'event');
   const payload = { eventType: 'task_completed', agentId: 'sis', data: { taskId: randomUUID() } };
   agent.say('event', undefined, payload);
-  const shown = await Promise.all(
-    [dashboard, other].map((client) => client.until(({ type }) => type === 'event')),
-  );
+  const everyone = [dashboard, other, peer];
+  const shown = await Promise.all(everyone.map((client) => client.until(({ type }) => type === 'event')));
   for (const message of shown) expect(message).toMatchObject({ source: 'sis', payload });
-  expect(shown[0]?.id).toBe(shown[1]?.id);
+  expect(new Set(shown.map(({ id }) => id)).size).toBe(1);
+
+  const further = ['task_started', 'task_progress', 'task_failed', 'error', 'warning', 'info'];
+  for (const [i, eventType] of further.entries()) {
+    const next = { ...payload, eventType, data: { taskId: randomUUID() } };
+    agent.say('event', undefined, next);
+    const heard = await dashboard.until((message) => events(dashboard).indexOf(message) === i + 1);
+    expect(heard.payload).toMatchObject(next);
+  }
 
   const secret = { ...payload, eventType: 'warning', data: { taskId: randomUUID() } };
   agent.say('event', 'atr', secret);
-  expect((await peer.until(({ type }) => type === 'event')).payload).toMatchObject(secret);
-  await Promise.all([dashboard, other].map((client) => client.hub('list_threads')));
-  for (const client of [dashboard, other])
-    expect(client.heard.filter(({ type }) => type === 'event')).toHaveLength(1);
-  const stored = JSON.stringify(storedMessages(scene.hub.data));
+  expect((await peer.until((message) => events(peer).indexOf(message) === 7)).payload).toMatchObject(secret);
+  await Promise.all([...everyone, agent, foreign].map((client) => client.hub('list_threads')));
+  expect([dashboard, other, peer, agent, foreign].map((client) => events(client).length)).toEqual([
+    7, 7, 8, 0, 0,
+  ]);
+  const stored = JSON.stringify(await storedMessages(scene.hub.data));
   expect(stored).toContain(payload.data.taskId);
   expect(stored).toContain(secret.data.taskId);
 });
 
-test('[C-WS-23] a second connection of a session takes its place; of two sessions the newest registered gets the commands', async () => {
+test('[LIVE-4] [LIVE-7] an untargeted status reaches all who are there, once, and not its sender', async () => {
+  const who = { workspace: 'w-status' };
+  const [dashboard, watcher, agent, peer] = await Promise.all([
+    connectDashboard('dash', who),
+    connectDashboard('dash-2', who),
+    connectAs('sis', who),
+    connectAs('atr', who),
+  ]);
+  await watcher.hub('follow_workspace');
+  const status = { agentId: 'sis', status: 'busy', capabilities: ['x'] };
+  agent.say('status_update', undefined, status);
+  const busy = ({ heard }: LiveClient): Heard[] => heard.filter(({ payload }) => payload.status === 'busy');
+  for (const client of [dashboard, watcher, peer])
+    expect(await client.until(({ payload }) => payload.status === 'busy')).toMatchObject({
+      type: 'status_update',
+      source: 'sis',
+      payload: status,
+    });
+  // Asked for, it is the answer to the one who asks; with a target it is for that one, and for those who watch.
+  const asked = dashboard.say('status_request', 'sis');
+  await agent.until(({ type }) => type === 'status_request');
+  agent.say('status_update', undefined, { ...status, metadata: { uptime: 7 } });
+  await dashboard.until((message) => answers(message, asked));
+  agent.say('status_update', 'dash', { ...status, metadata: { uptime: 8 } });
+  await watcher.until(({ payload }) => payload.metadata?.uptime === 8);
+  await Promise.all([dashboard, watcher, agent, peer].map((client) => client.hub('list_threads')));
+  expect([dashboard, watcher, peer, agent].map((client) => busy(client).length)).toEqual([3, 3, 2, 0]);
+  await agent.close();
+  for (const client of [dashboard, watcher, peer])
+    await client.until(({ source, payload }) => source === 'parley' && payload.status === 'offline');
+});
+
+test('[C-WS-23] a second connection of a session takes its place; of two sessions none gets what does not name it', async () => {
   const dashboard = await connectDashboard('dash');
   const first = await connectAgent('twin');
   const second = await connectAgent('twin');
@@ -291,8 +334,27 @@ test('[C-WS-23] a second connection of a session takes its place; of two session
   expect(heard).toHaveLength(2);
   await later.hub('register_agent', registration);
   const others = obey(later);
-  await dashboard.ask('command', 'twin', run);
+  const refused = await dashboard.ask('command', 'twin', run);
+  expect(refused).toMatchObject({
+    type: 'error',
+    payload: {
+      code: 'INVALID_COMMAND',
+      message: expect.stringContaining('2 sessions of twin take this'),
+      details: {
+        reason: 'several_sessions',
+        sessions: expect.arrayContaining(['twin-2']),
+        field: 'targetSession',
+      },
+    },
+  });
+  expect([heard.length, others.length]).toEqual([2, 0]);
+  const boss = scene.as('ann', { role: 'operator' });
+  const about = { of_agent: 'twin', ...run };
+  const { details } = await boss.refused('command_agent', about, 'CONFLICT');
+  expect(details).toMatchObject({ field: 'of_session', reason: 'several_sessions' });
+  expect(await boss.ok('command_agent', { ...about, of_session: 'twin-2' })).toMatchObject({ success: true });
   expect([heard.length, others.length]).toEqual([2, 1]);
+  await boss.refused('command_agent', { ...about, of_session: 'nobody' }, 'UNAVAILABLE');
   later.ws.terminate();
   await sleep(100);
   await dashboard.ask('command', 'twin', run);

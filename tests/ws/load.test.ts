@@ -7,17 +7,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { percentile, timed } from '../harness/latency.ts';
 import { residentMb } from '../harness/memory.ts';
 import { openDescriptors, useHub } from '../harness/use-hub.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { answers, dial, type LiveClient, obey, registration } from './live-client.ts';
 import { type Member, openSwarm } from './swarm.ts';
-
-/** How much slower than the cases allow a shared test machine may be. */
-const SLACK = 5;
 
 /** As many as the case asks for, or as the machine allows. */
 const CLIENTS = Math.min(9_500, openFiles() - 700);
 const THREADS = 100;
 const POSTS_PER_SECOND = 100;
-const SECONDS = 10;
+const { seconds: SECONDS, ackMs: ACK_MS, grownMbAMinute: GROWN_MB_A_MINUTE } = sizeOf('C-LOAD-01');
+const { seconds: IDLE_SECONDS, commandMs: COMMAND_MS } = sizeOf('C-WS-26');
 
 const scene = useHub({
   settings: { 'log.level': 'warn', 'quota.messages_per_minute': 1_000_000, 'quota.messages_burst': 100_000 },
@@ -50,46 +50,72 @@ afterAll(async () => {
   await sleep(500);
 });
 
-test('[C-WS-26] with thousands of idle connections each stays, costs little, and commands are quick', async () => {
-  const each = ((residentMb(scene.hub.pid) - residentBefore) * 1_024) / CLIENTS;
-  const dashboard = await dial(scene.hub.url, 'dash', scene.as('dash', { role: 'operator' }).token);
-  const agent = await dial(scene.hub.url, 'sis', scene.as('sis').token);
-  await agent.hub('register_agent', registration);
-  obey(agent);
-  const delays: number[] = [];
-  for (let i = 0; i < 40; i++)
-    delays.push(await timed(() => dashboard.ask('command', 'sis', { command: 'run_task' })));
-  expect(percentile(delays, 0.95)).toBeLessThan(250 * SLACK);
-  // A follower costs more than an idle connection: its token, its place in a thread.
-  expect(each).toBeLessThan(40);
-  expect(members.flatMap(({ faults }) => faults)).toEqual([]);
-});
+test(
+  '[C-WS-26] with thousands of idle connections each stays, costs little, and commands are quick',
+  async () => {
+    const each = ((residentMb(scene.hub.pid) - residentBefore) * 1_024) / CLIENTS;
+    await sleep(IDLE_SECONDS * 1_000);
+    const dashboard = await dial(scene.hub.url, 'dash', scene.as('dash', { role: 'operator' }).token);
+    const agent = await dial(scene.hub.url, 'sis', scene.as('sis').token);
+    await agent.hub('register_agent', registration);
+    obey(agent);
+    const delays: number[] = [];
+    for (let i = 0; i < 40; i++)
+      delays.push(await timed(() => dashboard.ask('command', 'sis', { command: 'run_task' })));
+    measured(
+      'C-WS-26',
+      'connections, p95 of a command',
+      `${CLIENTS}, ${Math.round(percentile(delays, 0.95))} ms`,
+    );
+    measured('C-WS-26', 'resident a connection', `${each.toFixed(1)} kB`);
+    expect(percentile(delays, 0.95)).toBeLessThan(COMMAND_MS);
+    // A follower costs more than an idle connection: its token, its place in a thread.
+    expect(each).toBeLessThan(40);
+    expect(members.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(members.filter(({ ws }) => ws?.readyState !== 1)).toEqual([]);
+  },
+  120_000 + IDLE_SECONDS * 1_000,
+);
 
-test('[C-LOAD-01] thousands of followers, 100 posts a second: everything arrives exactly once, posts are acknowledged in time', async () => {
-  const poster = scene.as('poster', { role: 'orchestrator' });
-  const acks: number[] = [];
-  const resident: number[] = [];
-  const sent: Promise<void>[] = [];
-  const count = POSTS_PER_SECOND * SECONDS;
-  const startedAt = performance.now();
-  for (let i = 0; i < count; i++) {
-    const due = startedAt + (i * 1_000) / POSTS_PER_SECOND;
-    if (due > performance.now()) await sleep(due - performance.now());
-    const thread = threads[i % THREADS] ?? '';
-    sent.push(timed(() => poster.say(thread, `load ${i}`)).then((ms) => void acks.push(ms)));
-    if (i % (POSTS_PER_SECOND * 3) === 0) resident.push(residentMb(scene.hub.pid));
-  }
-  await Promise.all(sent);
-  const each = count / THREADS;
-  await expect
-    .poll(() => members.filter(({ last }) => last === each).length, { timeout: 60_000, interval: 100 })
-    .toBe(CLIENTS);
-  expect(members.flatMap(({ faults }) => faults)).toEqual([]);
-  expect(percentile(acks, 0.95)).toBeLessThan(1_000 * SLACK);
-  expect(residentMb(scene.hub.pid) - (resident[1] ?? 0)).toBeLessThan(100);
-}, 120_000);
+test(
+  '[C-LOAD-01] thousands of followers, 100 posts a second: everything arrives exactly once, posts are acknowledged in time',
+  async () => {
+    const poster = scene.as('poster', { role: 'orchestrator' });
+    const acks: number[] = [];
+    const resident: { at: number; mb: number }[] = [];
+    const look = (): void => {
+      resident.push({ at: performance.now(), mb: residentMb(scene.hub.pid) });
+    };
+    const sent: Promise<void>[] = [];
+    const count = POSTS_PER_SECOND * SECONDS;
+    const startedAt = performance.now();
+    for (let i = 0; i < count; i++) {
+      const due = startedAt + (i * 1_000) / POSTS_PER_SECOND;
+      if (due > performance.now()) await sleep(due - performance.now());
+      const thread = threads[i % THREADS] ?? '';
+      sent.push(timed(() => poster.say(thread, `load ${i}`)).then((ms) => void acks.push(ms)));
+      if (i % (POSTS_PER_SECOND * 3) === 0) look();
+    }
+    await Promise.all(sent);
+    const each = count / THREADS;
+    await expect
+      .poll(() => members.filter(({ last }) => last === each).length, { timeout: 60_000, interval: 100 })
+      .toBe(CLIENTS);
+    expect(members.flatMap(({ faults }) => faults)).toEqual([]);
+    // The heap finds its size first: what counts is how it goes on.
+    look();
+    const [settled, last] = [resident[Math.floor(resident.length / 3)]!, resident.at(-1)!];
+    const grown = (last.mb - settled.mb) / ((last.at - settled.at) / 60_000);
+    measured('C-LOAD-01', 'clients, posts', `${CLIENTS}, ${count}`);
+    measured('C-LOAD-01', 'p95 of the acknowledgement', `${Math.round(percentile(acks, 0.95))} ms`);
+    measured('C-LOAD-01', 'memory, growth a minute', `${Math.round(last.mb)} MB, ${grown.toFixed(1)} MB`);
+    expect(percentile(acks, 0.95)).toBeLessThan(ACK_MS);
+    expect(grown).toBeLessThan(GROWN_MB_A_MINUTE);
+  },
+  120_000 + SECONDS * 2_000,
+);
 
-test('[C-WS-25] a thousand connections that come and go, some mid-handshake, leave nothing behind', async () => {
+test('[C-WS-25] [R10] a thousand connections that come and go, some mid-handshake, leave nothing behind', async () => {
   const { url, pid } = scene.hub;
   const { hostname, port, host } = new URL(url);
   const operator = await dial(url, 'op', scene.as('op', { role: 'operator' }).token);
@@ -146,9 +172,9 @@ test('[C-LOAD-02] far more than the hub takes: refused with a time to come back,
     expect(served + refused.length).toBe(600);
     for (const { payload } of refused) expect(payload.details.retry_after_ms).toBeGreaterThan(0);
   }
+  // A flooder has used up its minute; the hub is at ease for everybody else at once.
   await polite.hub('list_threads');
-  await sleep(1_100);
-  await flooders[0]?.hub('list_threads');
+  await (await dial(url, 'late', scene.as('late').token)).hub('list_threads');
   expect(members.flatMap(({ faults }) => faults)).toEqual([]);
 });
 

@@ -24,7 +24,7 @@ async function begin(settings: Record<string, string | number> = {}): Promise<Cr
   return { folder, hub, signer: await registerSigner('crowd', { data: folder }) };
 }
 
-test('[C-DUR-21] [R6] 1,000 sockets and 100 streams come through a restart without missing or repeating a message', async () => {
+test('[C-DUR-21] [R6] [BRIDGE-19] 1,000 sockets and 100 streams come through a restart without missing or repeating a message', async () => {
   const crowd = await begin();
   const { folder, signer } = crowd;
   const writer = await tokenFor(folder, 'writer');

@@ -20,7 +20,7 @@ const scene = useHub({
 const connectAs = (agent: string, role = 'worker'): Promise<LiveClient> =>
   dial(scene.hub.url, agent, scene.as(agent, { role }).token);
 
-test('[LIVE-14] whoever reads nothing at all is ended, and can come back to where it was', async () => {
+test('[LIVE-14] [BRIDGE-19] whoever reads nothing at all is ended, and can come back to where it was', async () => {
   const watcher = await connectAs('watcher', 'operator');
   const connections = async (): Promise<number> =>
     (await watcher.hub<{ connections: number }>('live_stats')).connections;

@@ -85,6 +85,8 @@ function join(options: SwarmOptions, i: number): Promise<Member> {
           if (seq !== member.last + 1) member.faults.push(`${seq} after ${member.last}`);
           member.last = seq;
         } else if (text.includes('"command_response"')) resolve(member);
+        // How others are is told to all who are connected.
+        else if (text.includes('"type":"status_update"')) return;
         else member.faults.push(text);
       });
     }

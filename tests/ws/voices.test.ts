@@ -159,31 +159,40 @@ test('what is passed on sealed cannot pass for an answer', async () => {
   await agent.until(({ type }) => type === 'command');
   for (const type of ['event', 'status_update'] as const)
     thief.say(type, 'dash', { ...sealed, requestId: asked });
-  await expect.poll(() => dashboard.heard.filter(({ source }) => source === 'thief').length).toBe(2);
+  const passed = (): number =>
+    dashboard.heard.filter(({ source, payload }) => source === 'thief' && 'jwe' in payload).length;
+  await expect.poll(passed).toBe(2);
   expect(dashboard.heard.filter((message) => answers(message, asked))).toEqual([]);
 });
 
-test('what an agent reports in a thread is shown to those alone who may read all threads', async () => {
+test('what an agent reports in a thread is shown to those alone who may read it', async () => {
   const who = { workspace: 'w-events' };
-  const [person, observer, agent] = [
+  const [person, observer, agent, peer, reader] = [
     await connect('ann', { ...who, role: 'operator' }),
     await connect('eve', { ...who, role: 'observer' }),
     await connectAgent('sis', who),
+    await connect('atr', who),
+    await connect('reader', who),
   ];
-  for (const client of [person, observer]) await client.hub('follow_workspace');
-  const { thread_id } = await agent.hub<{ thread_id: string }>('create_thread', { title: 'quiet' });
+  await observer.hub('follow_workspace');
+  const { thread_id } = await agent.hub<{ thread_id: string }>('create_thread', {
+    title: 'quiet',
+    participants: ['reader'],
+  });
   const event = (text: string, more = {}) => ({ eventType: 'info', agentId: 'sis', data: { text }, ...more });
   agent.say('event', undefined, event('in a thread', { threadId: thread_id }));
-  await scene
-    .as('sis', { ...who, session: 'sis-2' })
-    .ok('report_event', { thread_id, event_type: 'info', data: { text: 'in a thread' } });
-  agent.say('event', undefined, event('of itself'));
+  const report = { thread_id, event_type: 'info', data: { text: 'in a thread' } };
+  await scene.as('sis', { ...who, session: 'sis-2' }).ok('report_event', report as never);
+  await agent.hub('report_event', report);
   const texts = (client: LiveClient): string[] =>
     client.heard.filter(({ type }) => type === 'event').map(({ payload }) => payload.data.text);
-  await expect.poll(() => texts(person)).toHaveLength(3);
-  await observer.until(({ type }) => type === 'event');
-  await observer.hub('list_threads');
-  expect(texts(observer)).toEqual(['of itself']);
+  for (const client of [person, reader]) await expect.poll(() => texts(client)).toHaveLength(3);
+  agent.say('event', undefined, event('of itself'));
+  for (const client of [observer, peer]) {
+    await client.until(({ type }) => type === 'event');
+    await client.hub('list_threads');
+    expect(texts(client)).toEqual(['of itself']);
+  }
 });
 
 test('an operator counts the connections of his workspace and of no other', async () => {

@@ -1,0 +1,198 @@
+import type { Client } from '@parley/client';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import { describeWith } from '../tools/describe-with.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, type Screen, SIZES } from './desk.ts';
+
+allowForBrowsers();
+
+/** Longer than what the page takes for a moment. */
+const A_WHILE_MS = 1_500;
+
+describeWith(['chromium'], 'what counts as read', () => {
+  let desk: Desk;
+  let writer: Client;
+  let person: Client;
+  const pages = {} as Record<Screen, Page>;
+  beforeAll(async () => {
+    desk = await openDesk();
+    writer = desk.agent('writer');
+    person = desk.agent(PERSON, 'operator');
+    await writer.register_agent({ name: 'writer' });
+    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen);
+  });
+  afterAll(async () => {
+    await desk.close();
+  });
+
+  async function threadOf(bodies: readonly string[]): Promise<string> {
+    const { thread_id } = await writer.create_thread({ title: 'To read', participants: [PERSON] });
+    for (const body of bodies) await say(thread_id, body);
+    return thread_id;
+  }
+  const say = (thread_id: string, body: string) =>
+    writer.post_message({ thread_id, schema_version: 1, body });
+  const cursor = async (thread_id: string): Promise<number> =>
+    (await person.get_thread({ thread_id })).last_read_seq;
+
+  /** The rows whose end is on the screen now, found without a word of the page's own reckoning. */
+  const onScreen = (page: Page): Promise<number[]> =>
+    page.evaluate(`(() => {
+      const box = document.querySelector('.message-scroll').getBoundingClientRect();
+      return [...document.querySelectorAll('.entry[data-seq]')]
+        .filter((row) => {
+          const { bottom } = row.getBoundingClientRect();
+          return bottom > box.top + 1 && bottom <= Math.min(box.bottom, innerHeight) + 1;
+        })
+        .map((row) => Number(row.dataset.seq))
+        .sort((a, b) => a - b);
+    })()`);
+
+  /** Opens a thread and waits until the list rests. */
+  async function open(page: Page, thread_id: string, seq?: number): Promise<void> {
+    await page.goto(`${desk.hub.url}/t/${thread_id}${seq === undefined ? '' : `/${seq}`}`);
+    await page.locator('.entry[data-seq]').first().waitFor();
+    await page.waitForTimeout(A_WHILE_MS);
+  }
+
+  const scrollBy = async (page: Page, part: number): Promise<void> => {
+    await page.evaluate(`(() => {
+      const list = document.querySelector('.message-scroll');
+      list.scrollTop += list.clientHeight * ${part};
+    })()`);
+    await page.waitForTimeout(A_WHILE_MS);
+  };
+
+  /** The cursor comes to a row, and goes no further. */
+  async function stands(thread_id: string, at: number): Promise<void> {
+    await vi.waitFor(async () => expect(await cursor(thread_id)).toBe(at), PATIENCE_MS / 4);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await cursor(thread_id)).toBe(at);
+  }
+
+  const paragraph = (i: number) => `Line ${i}: ${'what was done and why it was done so. '.repeat(6)}`;
+
+  test.each(SIZES)(
+    'on a %s the cursor stands at the last row that was on the screen, also after scrolling',
+    async (screen) => {
+      const page = pages[screen];
+      const thread_id = await threadOf(Array.from({ length: 40 }, (_, i) => paragraph(i + 1)));
+      await open(page, thread_id);
+      const first = await onScreen(page);
+      expect(first[0]).toBeLessThanOrEqual(1);
+      expect(first.at(-1)).toBeLessThan(30);
+      await stands(thread_id, first.at(-1) ?? 0);
+      // What the page says is left agrees with where the cursor is.
+      const left = 40 - (first.at(-1) ?? 0);
+      await page.getByRole('button', { name: `${left} more messages` }).waitFor();
+      for (let i = 0; i < 2; i++) {
+        await scrollBy(page, 0.6);
+        await stands(thread_id, (await onScreen(page)).at(-1) ?? 0);
+      }
+      // Going back takes nothing back.
+      const furthest = await cursor(thread_id);
+      await scrollBy(page, -0.5);
+      await stands(thread_id, furthest);
+    },
+  );
+
+  test.each(SIZES)('on a %s a short thread is read when it is opened, to its end', async (screen) => {
+    const thread_id = await threadOf(['One.', 'Two.']);
+    await open(pages[screen], thread_id);
+    expect((await onScreen(pages[screen])).at(-1)).toBe(2);
+    await stands(thread_id, 2);
+  });
+
+  test.each(SIZES)('on a %s a message longer than the screen is read at its end', async (screen) => {
+    const page = pages[screen];
+    const long = Array.from({ length: 120 }, (_, i) => `- step ${i + 1}`).join('\n');
+    const thread_id = await threadOf(['Before.', long, 'After.']);
+    await open(page, thread_id);
+    await stands(thread_id, 1);
+    for (let i = 0; i < 20 && !(await onScreen(page)).includes(2); i++) {
+      expect(await cursor(thread_id)).toBe(1);
+      await scrollBy(page, 0.8);
+    }
+    await stands(thread_id, (await onScreen(page)).at(-1) ?? 0);
+    // One that comes while the person is at the end is shown from where it begins.
+    await scrollBy(page, 2);
+    await stands(thread_id, 3);
+    await say(thread_id, long);
+    await page.locator('.entry[data-seq="4"]').waitFor();
+    await page.waitForTimeout(A_WHILE_MS);
+    const top =
+      await page.evaluate(`document.querySelector('.entry[data-seq="4"]').getBoundingClientRect().top
+      - document.querySelector('.message-scroll').getBoundingClientRect().top`);
+    expect(top).toBeGreaterThanOrEqual(-2);
+    await stands(thread_id, 3);
+  });
+
+  test.each(SIZES)(
+    'on a %s a thread that grows is read as it grows, while somebody looks and is at its end',
+    async (screen) => {
+      const page = pages[screen];
+      const thread_id = await threadOf(Array.from({ length: 20 }, (_, i) => paragraph(i + 1)));
+      await person.ack_read({ thread_id, last_read_seq: 20 });
+      await open(page, thread_id);
+      await say(thread_id, 'While you look.');
+      await stands(thread_id, 21);
+      // Another window has the focus: nothing is read, however long it stands there.
+      await page.evaluate(`document.hasFocus = () => false; dispatchEvent(new Event('blur'))`);
+      await say(thread_id, 'While you look elsewhere.');
+      await page.locator('.entry[data-seq="22"]').waitFor();
+      await page.waitForTimeout(A_WHILE_MS);
+      await stands(thread_id, 21);
+      await page.evaluate(`document.hasFocus = () => true; dispatchEvent(new Event('focus'))`);
+      await stands(thread_id, 22);
+      // Something lies over it.
+      await page.getByRole('button', { name: 'More about this thread' }).click();
+      await page.getByRole('dialog').waitFor();
+      await say(thread_id, 'Behind a sheet.');
+      await page.waitForTimeout(A_WHILE_MS);
+      await stands(thread_id, 22);
+      await page.getByRole('button', { name: 'Close', exact: true }).click();
+      await stands(thread_id, 23);
+      // The person reads further up: what comes at the end waits.
+      await scrollBy(page, -1.5);
+      await say(thread_id, 'Far below.');
+      await page.getByRole('button', { name: /more message/ }).waitFor();
+      await page.waitForTimeout(A_WHILE_MS);
+      await stands(thread_id, 23);
+    },
+  );
+
+  test.each(SIZES)(
+    'on a %s what was jumped over stays unread, can be gone to, or be left aside by a word',
+    async (screen) => {
+      const page = pages[screen];
+      const thread_id = await threadOf(Array.from({ length: 60 }, (_, i) => paragraph(i + 1)));
+      await open(page, thread_id, 50);
+      await stands(thread_id, 0);
+      const [top = 0] = await onScreen(page);
+      const chip = page.getByRole('button', { name: /unread above/ });
+      expect(await chip.innerText()).toMatch(new RegExp(`^${top - 1}\\b|^${top - 2}\\b`));
+      // Past in less than a moment is not read.
+      await chip.click();
+      await page.waitForTimeout(A_WHILE_MS);
+      const near = (await onScreen(page)).at(-1) ?? 0;
+      await stands(thread_id, near);
+      await page.evaluate("document.querySelector('.message-scroll').scrollTop = 1e6");
+      await page.locator('.entry[data-seq="60"]').waitFor();
+      await page.waitForTimeout(A_WHILE_MS);
+      await stands(thread_id, near);
+      await page.getByRole('button', { name: 'Mark as read' }).click();
+      await stands(thread_id, 60);
+    },
+  );
+
+  test('what was read while the line was down is told when it is back', async () => {
+    const page = pages.desktop;
+    const thread_id = await threadOf(['One.', 'Two.']);
+    await page.route('**/v1/ack_read', (route) => route.abort());
+    await open(page, thread_id);
+    await stands(thread_id, 0);
+    await page.unroute('**/v1/ack_read');
+    await stands(thread_id, 2);
+  });
+});

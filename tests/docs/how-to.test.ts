@@ -1,0 +1,54 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ROOT } from './page.ts';
+import { type Newcomer, openNewcomer } from './paste.ts';
+
+/** Pages whose commands need what this machine has not got, each with the test that shows them instead. */
+const ELSEWHERE: Record<string, string> = {
+  'move-to-postgresql.md': 'needs a PostgreSQL that listens; tests/postgres migrates to a real one',
+};
+
+/** What comes out of a page beside what it shows. */
+const SEEN: Record<string, RegExp[]> = {
+  'accept-my-platforms-tokens.md': [/"agent_id":"robot","workspace_id":"default","role":"worker"/],
+  'approve-a-command-for-good.md': [/npm test/],
+  'back-up-and-restore.md': [/monday: .* checked/, /^ok +chain/m],
+  'be-told-on-your-phone.md': [/my phone/, /^added webhook-/m],
+  'give-another-device-access.md': [/#k=/, /^ +Code +\w{4}-\w{4}$/m],
+  'import-documents.md': [/Run `make deploy`/, /guide/],
+  'keep-two-groups-apart.md': [/"agent_id":"auditor","workspace_id":"acme"/],
+  'leave-an-agent-alone-at-night.md': [/reviewer may be woken again/],
+  'revoke-access.md': [/is refused from now on/, /own +in use/],
+  'run-it-as-a-service.md': [/^\[Service\]$/m],
+  'search-from-the-terminal.md': [/The night build broke on a null nickname\./, /Run make deploy/],
+  'send-a-file.md': [/^a,b$/m, /^http:\/\/127\.0\.0\.1.*art_/m],
+  'use-it-behind-caddy-or-nginx.md': [/FORBIDDEN/],
+  'use-it-from-a-tablet.md': [/^ +Code +\w{4}-\w{4}$/m],
+  'watch-it-with-prometheus.md': [/^parley_store_writable 1$/m],
+  'why-was-my-agent-not-woken.md': [/the message waits to be read/],
+  'write-a-script-that-follows-a-thread.md': [/"commit":"4f2a9c1"/, /^1$/m],
+};
+
+const pages = readdirSync(join(ROOT, 'docs/how-to')).filter((name) => !Object.hasOwn(ELSEWHERE, name));
+
+let newcomer: Newcomer;
+beforeAll(async () => {
+  newcomer = await openNewcomer();
+});
+afterAll(() => newcomer.hub.stop());
+
+test('every exception is a page, and every other page has something to see', () => {
+  const all = readdirSync(join(ROOT, 'docs/how-to'));
+  expect(Object.keys(ELSEWHERE).filter((name) => !all.includes(name))).toEqual([]);
+  expect(pages.filter((name) => !Object.hasOwn(SEEN, name))).toEqual([
+    'sign-in-with-your-companys-accounts.md',
+  ]);
+});
+
+test.each(pages)('docs/how-to/%s works as it is pasted', { timeout: 120_000 }, async (name) => {
+  const output = await newcomer.follow(`docs/how-to/${name}`);
+  for (const seen of SEEN[name] ?? []) expect(output).toMatch(seen);
+});

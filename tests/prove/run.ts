@@ -1,0 +1,159 @@
+/** `npm run prove`: the long forms of tests, with the bounds of their cases, and a table of what they measured. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { COMMANDS, type ProvingCommand } from './commands.ts';
+import { LONG_FORMS, type LongForm } from './long-forms.ts';
+import { type Figure, proofTable, type Result, withChapters } from './proof-table.ts';
+import { stateOfCode } from './state-of-code.ts';
+
+const help = `Usage: npm run prove -- [options]
+
+Runs the tests that npm test holds in a short form in their long one, with the bounds that their cases state, then
+the simulation and the benches. Meant for a machine of its own: other work on it shows in the figures. After each
+of them docs/proof.md is written anew, with the figures beside the bounds. What has a result of this commit is not
+run again, so that a run can be broken off and taken up.
+
+  --only ID     only this one; may be given more than once
+  --list        what there is, in the order in which it runs, with the minutes it takes about
+  --again       run also what has a result of this commit
+  --json        {"commit","results":[{"id","held","minutes","figures"}]} on stdout, all else on stderr
+  --help        this text
+
+Ends with 1 where one of those that were asked for does not hold.
+`;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true, default: [] },
+    list: { type: 'boolean' },
+    again: { type: 'boolean' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+
+type Item = ({ kind: 'test' } & LongForm) | ({ kind: 'command' } & ProvingCommand);
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const items = new Map<string, Item>([
+  ...Object.entries(LONG_FORMS).map(([id, form]): [string, Item] => [id, { kind: 'test', ...form }]),
+  ...Object.entries(COMMANDS).map(([id, command]): [string, Item] => [id, { kind: 'command', ...command }]),
+]);
+const say = (text: string): boolean => process.stderr.write(`${text}\n`);
+
+if (options.help) process.stdout.write(help);
+else if (options.list) list();
+else main();
+
+function list(): void {
+  for (const [id, { minutes, title, bound }] of items)
+    process.stdout.write(`${id.padEnd(14)} ${String(minutes).padStart(4)} min  ${title}: ${bound}\n`);
+}
+
+function main(): void {
+  const unknown = options.only.filter((id) => !items.has(id));
+  if (unknown.length > 0) {
+    say(`nothing is called ${unknown.join(', ')}; there are: ${[...items.keys()].join(', ')}`);
+    process.exitCode = 2;
+    return;
+  }
+  const code = stateOfCode(root);
+  const folder = `${root}.cache/prove/${code}/`;
+  mkdirSync(folder, { recursive: true });
+  const fileOf = (id: string): string => `${folder}${id.replaceAll(/[^\w-]+/g, '-')}.json`;
+  const wanted = [...items].filter(([id]) => options.only.length === 0 || options.only.includes(id));
+  const todo = wanted.filter(([id]) => options.again === true || !existsSync(fileOf(id)));
+  say(`${wanted.length - todo.length} of ${wanted.length} have a result of this code; ${todo.length} to run`);
+  if (todo.length > 0) node(['scripts/build.mjs']);
+  for (const [at, [id, item]] of todo.entries()) {
+    const left = todo.slice(at).reduce((sum, [, { minutes }]) => sum + minutes, 0);
+    say(`\n# ${id}: ${item.title} (${at + 1} of ${todo.length}, about ${left} minutes left)`);
+    const result = run(id, item);
+    writeFileSync(fileOf(id), JSON.stringify(result, null, 2));
+    say(`${id}: ${result.held ? 'held' : 'NOT HELD'} after ${result.minutes.toFixed(1)} minutes`);
+    writeTable(code, fileOf);
+  }
+  writeTable(code, fileOf);
+  const results = wanted.map(([id]) => readResult(fileOf(id))).filter((result) => result !== undefined);
+  if (options.json) process.stdout.write(`${JSON.stringify({ commit: code, results }, null, 2)}\n`);
+  if (results.length < wanted.length || results.some(({ held }) => !held)) process.exitCode = 1;
+}
+
+function run(id: string, item: Item): Result {
+  const figuresFile = `${root}.cache/prove/figures.jsonl`;
+  rmSync(figuresFile, { force: true });
+  const startedAt = Date.now();
+  const { held, figures } = item.kind === 'test' ? runTest(item, figuresFile) : item.run(root);
+  const noted = existsSync(figuresFile)
+    ? readFileSync(figuresFile, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Figure & { id: string })
+    : [];
+  const own = noted.filter((figure) => figure.id === id).map(({ what, figure }) => ({ what, figure }));
+  const at = new Date().toISOString();
+  // More than one or two says that the machine did other things besides.
+  const load = { what: 'load of the machine', figure: (loadavg()[0] ?? 0).toFixed(1) };
+  return { id, held, at, minutes: (Date.now() - startedAt) / 60_000, figures: [...own, ...figures, load] };
+}
+
+/** One test in its long form: held when it ran and passed, and none that its name fits was skipped. */
+function runTest({ file, test, project }: LongForm, figuresFile: string) {
+  const report = `${root}.cache/prove/vitest.json`;
+  rmSync(report, { force: true });
+  const pattern = test.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const passed = node(
+    `node_modules/vitest/vitest.mjs run --maxWorkers 1 --reporter default --reporter json --project ${project}`
+      .split(' ')
+      .concat(`--outputFile.json=${report}`, '-t', pattern, file),
+    { PROVE: 'long', PROVE_FIGURES: figuresFile },
+  );
+  const { numPassedTests = 0, testResults = [] } = existsSync(report)
+    ? (JSON.parse(readFileSync(report, 'utf8')) as VitestReport)
+    : {};
+  const faults = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .flatMap(({ failureMessages = [] }) => failureMessages.map((text) => text.split('\n')[0] ?? ''));
+  const figures = faults.map((figure) => ({ what: 'failed', figure }));
+  if (numPassedTests === 0 && faults.length === 0)
+    figures.push({ what: 'failed', figure: 'no test ran: what it needs is missing here' });
+  return { held: passed && numPassedTests > 0, figures };
+}
+
+interface VitestReport {
+  numPassedTests?: number;
+  testResults?: { assertionResults: { failureMessages?: string[] }[] }[];
+}
+
+function node(args: readonly string[], env: Record<string, string> = {}): boolean {
+  // What the children print is progress: stdout is for the JSON alone.
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, ...env },
+  });
+  return status === 0;
+}
+
+function readResult(path: string): Result | undefined {
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Result) : undefined;
+}
+
+function writeTable(code: string, fileOf: (id: string) => string): void {
+  const [cpu] = cpus();
+  const machine = `node ${process.version}, ${cpus().length} cores (${cpu?.model.trim() ?? ''}), ${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const rows = [...items].map(([id, { title, bound }]) => ({
+    id,
+    title,
+    bound,
+    result: readResult(fileOf(id)),
+  }));
+  const path = `${root}docs/proof.md`;
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  writeFileSync(path, withChapters(proofTable({ code, machine, rows }), before));
+  node(['node_modules/oxfmt/bin/oxfmt', 'docs/proof.md']);
+}
