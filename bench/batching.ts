@@ -1,7 +1,7 @@
 import { freshFolder, removeFolder, startHub } from './hub-process.ts';
 import { load } from './load.ts';
 import { preparePosts } from './posts.ts';
-import { line } from './report.ts';
+import { hold, line } from './report.ts';
 
 /** Group commit beside one transaction per request: the same hub, the same load, only the batch size differs. */
 export async function benchBatching(): Promise<void> {
@@ -24,8 +24,5 @@ export async function benchBatching(): Promise<void> {
       removeFolder(data);
     }
   }
-  line(
-    'group commit against one each',
-    `ratio ${((perSecond[1] ?? 0) / (perSecond[0] ?? 1)).toFixed(1)} (promised: at least 5)`,
-  );
+  hold('batching.ratio', (perSecond[1] ?? 0) / (perSecond[0] ?? 1));
 }

@@ -4,7 +4,7 @@ import { requireTool } from '../tests/tools/tools.ts';
 import { freshFolder, type HubProcess, removeFolder, startHub } from './hub-process.ts';
 import { fill } from './million.ts';
 import { preparePosts } from './posts.ts';
-import { line } from './report.ts';
+import { hold, line } from './report.ts';
 
 const BURST = 500;
 const PATIENCE_MS = 120_000;
@@ -49,7 +49,7 @@ async function scroll(hub: HubProcess, page: Page, token: string, thread: string
     await page.locator(`a[href="/t/${thread}"]`).first().click();
     await row(page, last);
   });
-  line(`open a thread of ${last}`, `${told(opened)} (promised: 1 request for its page)`);
+  hold('dashboard.requests', opened.pages, { what: `open a thread of ${last}`, figure: reported(opened) });
   const box = '.message-scroll';
   // Somebody looks before they scroll.
   await page.waitForTimeout(LOOK_MS);
@@ -63,14 +63,14 @@ async function scroll(hub: HubProcess, page: Page, token: string, thread: string
       return at !== null && at !== undefined && Number(at.dataset.seq) < ${last * 0.75} && at.textContent.trim() !== '';
     })()`);
   });
-  line('scroll to its middle', told(middle));
+  line('scroll to its middle', reported(middle));
   const end = await measured(page, thread, async () => {
     await page.evaluate(
       `(() => { const box = document.querySelector('${box}'); box.scrollTop = box.scrollHeight; })()`,
     );
     await row(page, last);
   });
-  line('scroll to its end', told(end));
+  line('scroll to its end', reported(end));
   line('rows in the document', String(await page.locator('[data-seq]').count()));
 }
 
@@ -83,7 +83,7 @@ async function burst(hub: HubProcess, page: Page, token: string, thread: string)
   await Promise.all(posts);
   const committed = performance.now();
   const ms = Math.max(0, (await shown) - committed);
-  line(`a burst of ${BURST} messages`, `last row ${ms.toFixed(0)} ms after the last commit (promised: 500)`);
+  hold('dashboard.burst', ms, { what: `a burst of ${BURST} messages` });
 }
 
 interface Measured {
@@ -105,7 +105,7 @@ async function measured(page: Page, thread: string, run: () => Promise<void>): P
   return { ms, pages, requests: asked.filter((path) => path.startsWith('/v1/')).length };
 }
 
-function told({ ms, pages, requests }: Measured): string {
+function reported({ ms, pages, requests }: Measured): string {
   return `${ms.toFixed(0)} ms, ${pages} for its entries of ${requests} requests`;
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 
 import { BIN, freshFolder, type HubProcess, removeFolder, startHub } from './hub-process.ts';
-import { line } from './report.ts';
+import { hold, line } from './report.ts';
 
 const CALLS = 1_000;
 const AT_ONCE = 8;
@@ -22,12 +22,11 @@ export async function benchEnvelope(): Promise<void> {
     const plain = await measure(() => post(hub, '/v1/create_document', token, newPage()));
     line('create_document over /v1', `p50 ${at(plain, 0.5)}, p95 ${at(plain, 0.95)}`);
     const internal = await measure(() => post(hub, '/mcp/envelope', token, envelope('bench')));
-    line('envelope, internal', `p50 ${at(internal, 0.5)}, p95 ${at(internal, 0.95)} (promised 1000 ms)`);
+    line('envelope, internal', `p50 ${at(internal, 0.5)}, p95 ${at(internal, 0.95)}`);
+    hold('envelope.internal', quantile(internal, 0.95));
     const external = await measure(() => post(hub, '/mcp/envelope', outsider(), envelope('svc:partner')));
-    line(
-      'envelope, JWS from outside',
-      `p50 ${at(external, 0.5)}, p95 ${at(external, 0.95)} (promised 2000 ms)`,
-    );
+    line('envelope, JWS from outside', `p50 ${at(external, 0.5)}, p95 ${at(external, 0.95)}`);
+    hold('envelope.external', quantile(external, 0.95));
     const { requests, error_budget } = await hub.call<Slo>(token, 'get_slo', {});
     const { used, allowed_failures } = error_budget;
     line('error budget', `${(used * 100).toFixed(1)} % used, ${allowed_failures} of ${requests} may fail`);
@@ -50,8 +49,10 @@ async function measure(call: () => Promise<void>): Promise<number[]> {
   return times.toSorted((a, b) => a - b);
 }
 
-const at = (times: readonly number[], share: number): string =>
-  `${(times[Math.floor(times.length * share)] ?? 0).toFixed(1)} ms`;
+const quantile = (times: readonly number[], share: number): number =>
+  times[Math.floor(times.length * share)] ?? 0;
+
+const at = (times: readonly number[], share: number): string => `${quantile(times, share).toFixed(1)} ms`;
 
 async function post({ url }: HubProcess, path: string, token: string, body: unknown): Promise<void> {
   const response = await fetch(`${url}${path}`, {

@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The built hub. */
-export const BIN = fileURLToPath(new URL('../packages/hub/bin/parley.mjs', import.meta.url));
+/** The built hub, or that of another build to compare with: its `parley.mjs`. */
+export const BIN =
+  process.env['BENCH_HUB'] ?? fileURLToPath(new URL('../packages/hub/bin/parley.mjs', import.meta.url));
 
 export interface HubProcess {
   url: string;
   port: number;
   pid: number;
   data: string;
-  token(agent: string, role?: string): string;
+  token(agent: string, role?: string, workspace?: string): string;
   call<T = Record<string, unknown>>(token: string, operation: string, input: unknown): Promise<T>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -26,6 +27,13 @@ export function freshFolder(): string {
 export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
+
+/** Another build may not know every setting of this one. */
+const known =
+  process.env['BENCH_HUB'] === undefined
+    ? undefined
+    : execFileSync(process.execPath, [BIN, 'config', '--doc']).toString();
+const isKnown = (key: string): boolean => known === undefined || known.includes(`\`${key}\``);
 
 /** Starts the built hub as a user would, with its log lines going nowhere. */
 export async function startHub(
@@ -42,7 +50,7 @@ export async function startHub(
     'quota.searches_burst': 10_000_000,
     'quota.open': 100_000,
     ...settings,
-  });
+  }).filter(([key]) => isKnown(key));
   const args = [
     BIN,
     'serve',
@@ -71,7 +79,7 @@ export async function startHub(
     pid,
     data,
     port: Number(new URL(url).port),
-    token: (agent, role = 'orchestrator') => {
+    token: (agent, role = 'orchestrator', workspace) => {
       const out = execFileSync(process.execPath, [
         BIN,
         'token',
@@ -82,6 +90,7 @@ export async function startHub(
         agent,
         '--role',
         role,
+        ...(workspace === undefined ? [] : ['--workspace', workspace]),
         '--json',
       ]);
       return (JSON.parse(out.toString()) as { token: string }).token;

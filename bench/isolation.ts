@@ -1,7 +1,7 @@
 import { freshFolder, removeFolder, startHub } from './hub-process.ts';
 import { load } from './load.ts';
 import { preparePosts } from './posts.ts';
-import { line } from './report.ts';
+import { hold, line } from './report.ts';
 
 const SLOW_SYNC = [
   'strace',
@@ -39,8 +39,9 @@ export async function benchIsolation(): Promise<void> {
     line('read beside no writer', `p50 ${quiet.p50.toFixed(1)} ms, p99 ${quiet.p99.toFixed(1)} ms`);
     line(
       'read beside 64 writers, slow disk',
-      `p50 ${reads.p50.toFixed(1)} ms, p99 ${reads.p99.toFixed(1)} ms (promised: at most 15)`,
+      `p50 ${reads.p50.toFixed(1)} ms, p99 ${reads.p99.toFixed(1)} ms`,
     );
+    hold('isolation.p99', reads.p99);
     line(
       'posts on the slow disk',
       `${Math.round((writes.requests / writes.ms) * 1_000)}/s, p99 ${writes.p99.toFixed(0)} ms`,

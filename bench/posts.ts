@@ -5,7 +5,7 @@ import type { OutputOf } from '@parley/protocol';
 import { freshFolder, type HubProcess, removeFolder, startHub } from './hub-process.ts';
 import { cpuSeconds, load } from './load.ts';
 import type { LoadReport } from './load-worker.ts';
-import { line } from './report.ts';
+import { hold, line } from './report.ts';
 
 type Hub = OutputOf<'describe_hub'>;
 
@@ -56,6 +56,9 @@ export async function benchPosts(): Promise<void> {
           `${Math.round((last.requests / last.ms) * 1_000)}/s against echo ${Math.round((reference.requests / reference.ms) * 1_000)}/s, ratio ${ratios.at(-1)?.toFixed(2)}, ${cpu.toFixed(0)} µs CPU a post, p50 ${last.p50.toFixed(1)} ms, p99 ${last.p99.toFixed(1)} ms, errors ${last.errors}`,
         );
       }
+      const middle = ratios.toSorted((a, b) => a - b)[1] ?? 0;
+      hold('posts.echo', middle, { what: `posts of ${connections} connections, of the echo` });
+      if (connections === 64) hold('posts.cpu', cpu);
     }
     const { search } = await hub.call<Hub>(hub.token('ann', 'operator'), 'describe_hub', {});
     line('index of words, right after', `${search.behind} entries and ${search.lag_ms} ms behind`);

@@ -3,11 +3,13 @@ import { fileURLToPath } from 'node:url';
 
 import { freshFolder, removeFolder } from './hub-process.ts';
 import { cpuSeconds, residentMb } from './load.ts';
-import { line } from './report.ts';
+import { hold, line } from './report.ts';
 
 const CHILD = fileURLToPath(new URL('../tests/proxy/scripted-codex.mjs', import.meta.url));
 const PIPE = fileURLToPath(new URL('byte-pipe.ts', import.meta.url));
 const PROXY = fileURLToPath(new URL('../packages/codex-proxy/bin/atm-agent-mcp.mjs', import.meta.url));
+/** The `atm-agent-mcp.mjs` of another state of this program, built in a work tree of its own, to stand beside this one. */
+const BEFORE = process.env['PROXY_BEFORE'];
 
 const ROUNDS = 15;
 const REQUESTS = 300;
@@ -23,16 +25,28 @@ interface Line {
   ): Promise<{ structuredContent: { threadId: string; agent_id?: string } }>;
 }
 
-/** What the proxy adds to a request and to a turn, beside a byte pipe to the same child; then load and memory. */
+type Way = 'direct' | 'pipe' | 'proxy' | 'before';
+type Ways<T> = { [way in Way]?: T };
+
+/**
+ * What the proxy adds to a request and to a turn, beside a byte pipe to the same child and, where `PROXY_BEFORE` names
+ * it, an earlier proxy; then load and memory.
+ */
 export async function benchProxy(): Promise<void> {
-  const home = freshFolder();
-  const direct = open([CHILD, 'mcp-server'], home);
-  const pipe = open(
-    ['--import', import.meta.resolve('tsx'), PIPE, process.execPath, CHILD, 'mcp-server'],
-    home,
-  );
-  const proxy = open([PROXY, 'serve', '--set', `max_concurrent_threads=${SESSIONS + 1}`], home);
-  const lines = { direct, pipe, proxy };
+  const homes: string[] = [];
+  const openLine = (...args: string[]): Line => {
+    const home = freshFolder();
+    homes.push(home);
+    return open(args, home);
+  };
+  const serve = ['serve', '--set', `max_concurrent_threads=${SESSIONS + 1}`];
+  const proxy = openLine(PROXY, ...serve);
+  const lines: Ways<Line> = {
+    direct: openLine(CHILD, 'mcp-server'),
+    pipe: openLine('--import', import.meta.resolve('tsx'), PIPE, process.execPath, CHILD, 'mcp-server'),
+    proxy,
+    ...(BEFORE === undefined ? {} : { before: openLine(BEFORE, ...serve) }),
+  };
   try {
     for (const one of Object.values(lines))
       await one.ask('initialize', {
@@ -40,26 +54,20 @@ export async function benchProxy(): Promise<void> {
         capabilities: {},
         clientInfo: { name: 'b' },
       });
-    const turns = await Promise.all(Object.values(lines).map(session));
-    const [replyDirect, replyPipe, replyProxy] = turns;
+    const each = <T>(make: (on: Line) => T): Ways<T> =>
+      Object.fromEntries(Object.entries(lines).map(([way, on]) => [way, make(on)]));
     const params = { text: 'x'.repeat(300) };
-    const cpu = (): { pipe: number; proxy: number } => ({
-      pipe: cpuSeconds(pipe.process.pid ?? 0),
-      proxy: cpuSeconds(proxy.process.pid ?? 0),
-    });
-    const requests = {
-      direct: () => direct.ask('echo/this', params),
-      pipe: () => pipe.ask('echo/this', params),
-      proxy: () => proxy.ask('echo/this', params),
-    };
+    const requests = each((on) => () => on.ask('echo/this', params));
+    const turns: Ways<() => Promise<unknown>> = {};
+    for (const [way, on] of Object.entries(lines)) turns[way as Way] = await session(on, way as Way);
+    const cpu = (): Ways<number> => each(({ process: { pid } }) => cpuSeconds(pid ?? 0));
     await compare('a request passed on', requests, cpu);
-    await compare('a turn', { direct: replyDirect!, pipe: replyPipe!, proxy: replyProxy! }, cpu);
-    line('promised', 'at most 0.3 ms added at p50, 2 ms at p99, over the direct line');
+    await compare('a turn', turns, cpu);
     await crowd(proxy);
-    await memory(proxy, replyProxy!);
+    await memory(proxy, turns.proxy!);
   } finally {
     for (const one of Object.values(lines)) one.process.kill('SIGKILL');
-    removeFolder(home);
+    homes.forEach(removeFolder);
   }
 }
 
@@ -93,9 +101,9 @@ function open(args: string[], home: string): Line {
 }
 
 /** Opens a session and returns how to run one turn of it. */
-async function session(on: Line, index: number): Promise<() => Promise<unknown>> {
+async function session(on: Line, way: Way): Promise<() => Promise<unknown>> {
   const call = (name: string, args: object) => on.ask('tools/call', { name, arguments: args });
-  const own = index === 2 ? { identity: 'one' } : {};
+  const own = way === 'proxy' || way === 'before' ? { identity: 'one' } : {};
   const { structuredContent } = await call('codex', { prompt: 'say hi', ...own });
   const { threadId, agent_id } = structuredContent;
   const key = agent_id === undefined ? { threadId } : { agent_id };
@@ -105,35 +113,43 @@ async function session(on: Line, index: number): Promise<() => Promise<unknown>>
 /** Rounds in turn, so that a busy moment of the machine hits all alike; medians over the rounds. */
 async function compare(
   what: string,
-  ways: Record<'direct' | 'pipe' | 'proxy', () => Promise<unknown>>,
-  cpu: () => { pipe: number; proxy: number },
+  ways: Ways<() => Promise<unknown>>,
+  cpu: () => Ways<number>,
 ): Promise<void> {
-  const rounds: Record<string, { p50: number; p99: number }[]> = {};
+  const rounds: Ways<{ p50: number; p99: number }[]> = {};
   const before = cpu();
   for (let round = -1; round < ROUNDS; round++) {
-    for (const [name, run] of Object.entries(ways)) {
+    for (const [way, run] of Object.entries(ways)) {
       const times: number[] = [];
       for (let i = 0; i < REQUESTS; i++) {
         const began = performance.now();
         await run();
         times.push(performance.now() - began);
       }
-      if (round >= 0) (rounds[name] ??= []).push({ p50: at(times, 0.5), p99: at(times, 0.99) });
+      if (round >= 0) (rounds[way as Way] ??= []).push({ p50: at(times, 0.5), p99: at(times, 0.99) });
     }
   }
-  const median = (name: string, of: 'p50' | 'p99'): number =>
-    at(
-      (rounds[name] ?? []).map((round) => round[of]),
-      0.5,
-    );
-  const added = (name: string, of: 'p50' | 'p99'): string =>
-    (median(name, of) - median('direct', of)).toFixed(2);
   const after = cpu();
-  const used = (name: 'pipe' | 'proxy'): string =>
-    (((after[name] - before[name]) * 1e6) / (REQUESTS * (ROUNDS + 1))).toFixed(0);
+  const times = (way: Way, of: 'p50' | 'p99'): number[] => (rounds[way] ?? []).map((round) => round[of]);
+  const median = (way: Way, of: 'p50' | 'p99'): number => at(times(way, of), 0.5);
+  const more = (way: Way, of: 'p50' | 'p99'): number => median(way, of) - median('direct', of);
+  const added = (way: Way, of: 'p50' | 'p99'): string => more(way, of).toFixed(2);
+  const used = (way: Way): number =>
+    (((after[way] ?? 0) - (before[way] ?? 0)) * 1e6) / (REQUESTS * (ROUNDS + 1));
   line(
     what,
-    `direct p50 ${median('direct', 'p50').toFixed(2)} ms; added by a byte pipe p50 ${added('pipe', 'p50')}, p99 ${added('pipe', 'p99')}; by the proxy p50 ${added('proxy', 'p50')}, p99 ${added('proxy', 'p99')}; CPU ${used('pipe')} and ${used('proxy')} µs`,
+    `direct p50 ${median('direct', 'p50').toFixed(2)} ms; added by a byte pipe p50 ${added('pipe', 'p50')}, p99 ${added('pipe', 'p99')}; by the proxy p50 ${added('proxy', 'p50')}, p99 ${added('proxy', 'p99')}; CPU ${used('pipe').toFixed(0)} and ${used('proxy').toFixed(0)} µs`,
+  );
+  hold('proxy.p50', more('proxy', 'p50'), { what: `${what}, added at p50` });
+  hold('proxy.p99', more('proxy', 'p99'), { what: `${what}, added at p99` });
+  if (ways.before === undefined) return;
+  const ratio = (of: 'p50' | 'p99'): string => {
+    const each = times('proxy', of).map((ms, round) => ms / (times('before', of)[round] ?? ms));
+    return `${at(each, 0.5).toFixed(2)} (${Math.min(...each).toFixed(2)}–${Math.max(...each).toFixed(2)})`;
+  };
+  line(
+    '  to the earlier proxy',
+    `p50 ${ratio('p50')}, p99 ${ratio('p99')}; CPU ${(used('proxy') / used('before')).toFixed(2)} of ${used('before').toFixed(0)} µs`,
   );
 }
 

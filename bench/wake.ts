@@ -12,31 +12,43 @@ import { line } from './report.ts';
 const PARLEY = fileURLToPath(new URL('../packages/hub/bin/parley.mjs', import.meta.url));
 const ROUNDS = 5;
 
-/** From a message on disk to the model seeing its wake, per door; beside it the program started by hand with a prompt. */
+/** From a message on disk to the model seeing its wake, per runtime, door and kind of call; beside it the program started by hand. */
 export async function benchWake(): Promise<void> {
-  for (const runtime of ['codex', 'claude'] as const) {
+  for (const runtime of ['codex', 'claude', 'opencode'] as const) {
     const bin = tool(runtime);
     if (typeof bin !== 'string') {
       line(runtime, `not measured: ${bin.missing}`);
       continue;
     }
-    const bare = median(await repeat(() => byHand(runtime, bin)));
-    line(`${runtime}: started by hand`, `${bare} ms`);
-    const msByDoor = new Map<string, number[]>();
+    // What opencode is started with by hand is another protocol: its figures stand alone.
+    const bare = runtime === 'opencode' ? undefined : median(await repeat(() => byHand(runtime, bin)));
+    if (bare !== undefined) line(`${runtime}: started by hand`, `${bare} ms`);
+    const msByWay = new Map<string, number[]>();
     for (let round = 0; round < ROUNDS; round++) {
       const self = [process.execPath, PARLEY];
-      const { doors } = await verifyRuntime({ runtime, bin, path: process.env['PATH'] ?? '', self });
-      for (const { door, ms } of doors)
-        if (ms !== undefined) msByDoor.set(door, [...(msByDoor.get(door) ?? []), ms]);
+      const { doors, rows } = await verifyRuntime({
+        runtime,
+        bin,
+        path: process.env['PATH'] ?? '',
+        self,
+        oneAtATime: true,
+      });
+      const tried = [
+        ...doors.map((one) => ({ way: one.door as string, took: one.ms })),
+        ...rows.map((one) => ({ way: one.row, took: one.ms })),
+      ];
+      for (const { way, took } of tried)
+        if (took !== undefined) msByWay.set(way, [...(msByWay.get(way) ?? []), took]);
     }
-    for (const [door, all] of msByDoor) {
+    for (const [way, all] of msByWay) {
       const ms = median(all);
-      line(`${runtime}: ${door}`, `${ms} ms (${(ms / bare).toFixed(2)} of by hand, ${all.length} rounds)`);
+      const beside = bare === undefined ? '' : `${(ms / bare).toFixed(2)} of by hand, `;
+      line(`${runtime}: ${way}`, `median ${ms} ms, p95 ${p95(all)} ms (${beside}${all.length} rounds)`);
     }
   }
 }
 
-async function byHand(runtime: Runtime, bin: string): Promise<number> {
+async function byHand(runtime: Exclude<Runtime, 'opencode'>, bin: string): Promise<number> {
   const place = await openPlace(runtime, process.env['PATH'] ?? '');
   try {
     const prompt = `a word ${randomUUID()}`;
@@ -58,6 +70,10 @@ async function repeat(run: () => Promise<number>): Promise<number[]> {
   const all: number[] = [];
   for (let round = 0; round < ROUNDS; round++) all.push(await run());
   return all;
+}
+
+function p95(all: number[]): number {
+  return all.toSorted((a, b) => a - b)[Math.ceil(all.length * 0.95) - 1] ?? 0;
 }
 
 function median(all: number[]): number {

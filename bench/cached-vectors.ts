@@ -13,10 +13,12 @@ export function keepVectors(embedder: Embedder, path: string): Embedder {
     const numbers = old.buffer.slice(old.byteOffset + at + 20, old.byteOffset + at + size);
     kept.set(old.toString('hex', at, at + 20), new Float32Array(numbers));
   }
-  const nameOf = (text: string): string => createHash('sha1').update(text).digest('hex');
+  const nameOf = (text: string): string =>
+    createHash('sha1').update(`${embedder.model.id}\n${text}`).digest('hex');
 
   return {
     model: embedder.model,
+    ...(embedder.measure === undefined ? {} : { measure: embedder.measure }),
     get fault() {
       return embedder.fault;
     },
