@@ -1,5 +1,8 @@
+import { directImports } from './direct-imports.mjs';
+
 /** What every bundle shares. */
 const common = {
+  plugins: [directImports()],
   bundle: true,
   platform: 'node',
   target: 'node20.20',
@@ -16,7 +19,7 @@ const common = {
   },
   // Its CommonJS form loads its own parts in a way that no bundler sees.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
-  external: ['@lydell/node-pty', '@photostructure/sqlite', 'node:sqlite', 'onnxruntime-node'],
+  external: ['@lydell/node-pty', '@photostructure/sqlite', 'node:sqlite', 'onnxruntime-node', 'pg-native'],
 };
 
 /** How each binary is bundled; what is native stays outside. */
@@ -29,6 +32,17 @@ export const bundles = {
     chunkNames: 'part-[hash]',
     outdir: 'packages/hub/dist',
   },
+  // `parley run` stays beside a program all day: on its own it holds what that takes and no more. What it loads later
+  // is named from outside, for a file that two entries share would be loaded with the first.
+  run: {
+    ...common,
+    entryPoints: { 'parley-run': 'packages/hub/src/main-run.ts' },
+    alias: { ...common.alias, '@parley/protocol/terminal': './terminal-schemas.js' },
+    external: [...common.external, './terminal-schemas.js', '@agentclientprotocol/sdk'],
+    splitting: true,
+    chunkNames: 'run-[hash]',
+    outdir: 'packages/hub/dist',
+  },
   // On their own: the threads share nothing with the hub, and stay small.
   threads: {
     ...common,
@@ -36,6 +50,7 @@ export const bundles = {
       'model-process': 'packages/search/src/model-process.ts',
       'search-thread': 'packages/search/src/search-thread.ts',
       'sqlite-thread': 'packages/store-sqlite/src/sqlite-thread.ts',
+      'terminal-schemas': 'packages/protocol/src/terminal.ts',
     },
     outdir: 'packages/hub/dist',
   },
@@ -48,9 +63,11 @@ export const bundles = {
     outdir: 'packages/codex-proxy/dist',
   },
   dashboard: {
+    // A page loads what it needs of the protocol and no more.
+    plugins: [directImports()],
     bundle: true,
     platform: 'browser',
-    target: ['chrome111', 'firefox115', 'safari16.4'],
+    target: ['chrome111', 'firefox115', 'safari16'],
     format: 'esm',
     splitting: true,
     minify: true,

@@ -1,0 +1,1 @@
+export function buildScan(text?: string): Promise<string>;
