@@ -1,6 +1,6 @@
 /** Builds the client that is published: one file of JavaScript, and types that stand on their own. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,14 +12,13 @@ import { openApiDocument } from '../packages/hub/src/faces/v1/openapi/document.t
 import { pascal } from '../packages/hub/src/faces/v1/openapi/errors.ts';
 import { directImports } from './direct-imports.mjs';
 import { typesOf } from './types-of-schemas.ts';
+import { builtFiles, writeBuilt } from './write-built.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'clients/typescript/dist');
 
 process.chdir(root);
-rmSync(out, { recursive: true, force: true });
-mkdirSync(out, { recursive: true });
-await build({
+const built = await build({
   absWorkingDir: root,
   entryPoints: ['packages/client/src/index.ts'],
   outfile: join(out, 'index.js'),
@@ -31,12 +30,14 @@ await build({
   minify: true,
   legalComments: 'none',
   logLevel: 'warning',
+  write: false,
 });
-writeDeclarations();
-writeFileSync(join(out, 'protocol.d.ts'), protocolTypes());
+const types = { ...declarations(), 'protocol.d.ts': protocolTypes() };
+const texts = Object.entries(types).map(([name, text]) => [name, Buffer.from(text)] as const);
+writeBuilt(out, new Map([...builtFiles(out, built), ...texts]));
 
 /** What the compiler says of the client's own modules, with the words of the wire beside them. */
-function writeDeclarations(): void {
+function declarations(): Record<string, string> {
   const folder = mkdtempSync(join(root, '.cache', 'client-types-'));
   try {
     const config = join(folder, 'tsconfig.json');
@@ -56,13 +57,11 @@ function writeDeclarations(): void {
       stdio: 'inherit',
     });
     const made = join(folder, 'client/src');
-    for (const name of readdirSync(made)) {
-      const text = readFileSync(join(made, name), 'utf8');
-      const own = text
+    const own = (name: string): string =>
+      readFileSync(join(made, name), 'utf8')
         .replaceAll("'@parley/protocol'", "'./protocol.js'")
         .replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'");
-      writeFileSync(join(out, name), own);
-    }
+    return Object.fromEntries(readdirSync(made).map((name) => [name, own(name)]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,21 +1,21 @@
 /** Builds the web app into the hub's dist/: files named by their content, the shell, the worker that keeps them. */
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 
 import { build } from 'esbuild';
 
 import { bundles } from './bundles.mjs';
+import { builtFiles, writeBuilt } from './write-built.mjs';
 
 const source = 'packages/dashboard';
 
 /** Builds everything anew; what an older build left is removed. */
 export async function buildDashboard() {
   const { outdir } = bundles.dashboard;
-  rmSync(outdir, { recursive: true, force: true });
-  mkdirSync(outdir, { recursive: true });
-  const { metafile } = await build({ ...bundles.dashboard, metafile: true });
-  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({
+  const app = await build({ ...bundles.dashboard, metafile: true, write: false });
+  const files = builtFiles(resolve(outdir), app);
+  const outputs = Object.entries(app.metafile.outputs).map(([path, output]) => ({
     name: basename(path),
     ...output,
   }));
@@ -25,15 +25,16 @@ export async function buildDashboard() {
     .replace('%LATER%', built('styles/later.css'))
     .replace('%SCRIPT%', built('main.tsx'));
   for (const name of readdirSync(join(source, 'public')))
-    if (name !== 'index.html') copyFileSync(join(source, 'public', name), join(outdir, name));
-  writeFileSync(join(outdir, 'index.html'), page);
+    files.set(name, name === 'index.html' ? Buffer.from(page) : readFileSync(join(source, 'public', name)));
   const shell = ['/', ...outputs.map(({ name }) => `/${name}`), '/app.webmanifest', '/icon.svg'];
   const digest = createHash('sha256').update(page).update(shell.join()).digest('hex').slice(0, 12);
-  await build({
+  const worker = await build({
     ...bundles.dashboard,
     entryPoints: { sw: `${source}/src/worker.ts` },
     entryNames: '[name]',
     splitting: false,
     define: { SHELL: JSON.stringify(shell), BUILD: JSON.stringify(digest) },
+    write: false,
   });
+  writeBuilt(outdir, new Map([...files, ...builtFiles(resolve(outdir), worker)]));
 }

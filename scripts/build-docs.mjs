@@ -1,36 +1,39 @@
 /** Builds the documentation into the hub's dist/: pages, their style and their search, with nothing to fetch. */
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 
 import { build } from 'esbuild';
 
 import { bundles } from './bundles.mjs';
 import { readPages, searchIndex, wholePage } from './docs-pages.mjs';
+import { builtFiles, namesIn, writeBuilt } from './write-built.mjs';
 
 const source = 'packages/dashboard/src/documentation';
 
 /** Builds everything anew; what an older build left is removed. */
 export async function buildDocs() {
   const outdir = 'packages/hub/dist/docs';
-  rmSync(outdir, { recursive: true, force: true });
-  mkdirSync(outdir, { recursive: true });
   const entryPoints = { search: `${source}/search.ts`, style: `${source}/documentation.css` };
-  const { metafile } = await build({
+  const app = await build({
     ...bundles.dashboard,
     outdir,
     entryPoints,
     splitting: false,
     metafile: true,
+    write: false,
   });
+  const files = builtFiles(resolve(outdir), app);
   const built = (name) =>
-    `/docs/${basename(Object.entries(metafile.outputs).find(([, one]) => one.entryPoint === `${source}/${name}`)[0])}`;
-  const files = { style: built('documentation.css'), script: built('search.ts') };
+    `/docs/${basename(Object.entries(app.metafile.outputs).find(([, one]) => one.entryPoint === `${source}/${name}`)[0])}`;
+  const parts = { style: built('documentation.css'), script: built('search.ts') };
   const pages = readPages();
-  for (const page of pages) {
-    const path = join(outdir, `${page.address.slice('/docs'.length) || '/index'}.html`);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, wholePage(page, pages, files));
-  }
-  writeFileSync(join(outdir, 'search.json'), JSON.stringify(searchIndex(pages)));
-  cpSync('docs/pictures', join(outdir, 'pictures'), { recursive: true });
+  for (const page of pages)
+    files.set(
+      `${page.address.slice('/docs/'.length) || 'index'}.html`,
+      Buffer.from(wholePage(page, pages, parts)),
+    );
+  files.set('search.json', Buffer.from(JSON.stringify(searchIndex(pages))));
+  for (const name of namesIn('docs/pictures'))
+    files.set(join('pictures', name), readFileSync(join('docs/pictures', name)));
+  writeBuilt(outdir, files);
 }

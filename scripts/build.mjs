@@ -1,6 +1,5 @@
 /** Bundles each binary into its package's dist/, and the web app into the hub's. */
-import { readdirSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import { build } from 'esbuild';
 
@@ -8,17 +7,18 @@ import { buildDashboard } from './build-dashboard.mjs';
 import { buildDocs } from './build-docs.mjs';
 import { bundles } from './bundles.mjs';
 import { bringModel } from './model.mjs';
+import { builtFiles, writeBuilt } from './write-built.mjs';
 
 const { dashboard: _app, ...binaries } = bundles;
+const filesByFolder = new Map();
 for (const bundle of Object.values(binaries)) {
-  const { metafile } = await build({ ...bundle, metafile: true });
-  if (bundle.splitting !== true) continue;
-  // Parts are named by their content: those of earlier builds would stay for ever.
-  const built = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
-  for (const name of readdirSync(bundle.outdir))
-    if (name.startsWith(bundle.chunkNames.replace('[hash]', '')) && !built.has(name))
-      rmSync(join(bundle.outdir, name));
+  const built = await build({ ...bundle, write: false });
+  const files = filesByFolder.get(bundle.outdir) ?? new Map();
+  for (const [name, bytes] of builtFiles(resolve(bundle.outdir), built)) files.set(name, bytes);
+  filesByFolder.set(bundle.outdir, files);
 }
+// What stands in folders is not of the bundles: the web app, the documentation, the model.
+for (const [folder, files] of filesByFolder) writeBuilt(folder, files, (name) => name.includes('/'));
 await buildDashboard();
 await buildDocs();
 
