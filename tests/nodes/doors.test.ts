@@ -31,14 +31,14 @@ describeWith(['postgres', 'nats-server'], 'a door that opens only on the machine
   const agents = JSON.stringify([
     { ...agent, agent: 'resumed', doors: ['resume'] },
     { ...agent, agent: 'fresh', doors: ['new'] },
+    { ...agent, agent: 'early', doors: ['new'] },
   ]);
 
   beforeAll(async () => {
     [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
-    // The first has every job; the programs are where the second is.
+    // The first has every job; the programs are where the second is, which comes with the first test.
     waker = await startHub({ flags: flags(), settings: wake });
-    there = await startHub({ data, flags: flags(), settings: { ...wake, 'wake.agents': agents } });
-    signer = await registerSigner('test-key', { data });
+    signer = await registerSigner('test-key', waker);
   }, 120_000);
   afterAll(async () => {
     await Promise.all([waker, there].map(async (hub) => (hub.ended() ? undefined : hub.stop())));
@@ -61,8 +61,23 @@ describeWith(['postgres', 'nats-server'], 'a door that opens only on the machine
     return (await call(hub, 'ann', 'post_message', said)).message_id;
   }
 
+  test('a call that came before the node with the way to the agent is made up for when that node is there', async () => {
+    await call(waker, 'early', 'heartbeat_session', { runtime: 'codex_cli', status: 'idle' });
+    const { thread_id } = await call(waker, 'ann', 'create_thread', {
+      title: 'early',
+      participants: ['early'],
+    });
+    await callUpon(waker, 'early', thread_id);
+    // Long enough for the call to be looked at and passed by.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    there = await startHub({ data, flags: flags(), settings: { ...wake, 'wake.agents': agents } });
+    await expect.poll(() => started().length, { timeout: 60_000 }).toBe(1);
+    expect(started()[0]?.prompt).toContain(thread_id);
+  }, 240_000);
+
   test('a call wakes an agent whose program is on the machine of another node, there, once, and the record says by which door', async () => {
-    for (const [n, who] of ['resumed', 'fresh'].entries()) {
+    for (const who of ['resumed', 'fresh']) {
+      const n = started().length;
       const resumed = { resumable: true, native_session_id: THREAD };
       const beat = { runtime: 'codex_cli', status: 'idle', ...(who === 'resumed' ? resumed : {}) };
       await call(there, who, 'heartbeat_session', beat);

@@ -49,7 +49,7 @@ export function createWakes(config: Config, deps: WakesDeps): Wakes {
     waiting: waitingSessions,
     clock,
   });
-  const shared = nodes && shareDoors(doors, wakeProfiles, nodes);
+  const shared = nodes && shareDoors(doors, wakeProfiles, nodes, lookFor);
   const wakerDeps = {
     ...deps,
     log,
@@ -69,6 +69,12 @@ export function createWakes(config: Config, deps: WakesDeps): Wakes {
       hears: (...which) => live.hears(...which),
     });
   let calls: ReturnType<typeof openCalls> | undefined;
+
+  /** Whoever wakes looks for calls that were passed by when nobody knew of a way to this agent. */
+  function lookFor(who: Pick<HeardSession, 'workspace_id' | 'agent_id'>): void {
+    if (config.wake.on_call && job.isOwned) returns.came(who);
+  }
+
   if (config.wake.on_call) {
     // Whoever wakes looks for those who come, to whichever node they come.
     nodes?.bus.subscribe(ARRIVAL, (who) => {
@@ -92,7 +98,7 @@ export function createWakes(config: Config, deps: WakesDeps): Wakes {
         await waker.start();
         returns.start();
         if (nodes !== undefined && config.wake.on_call) {
-          for (const who of live.takers()) returns.came(who);
+          for (const who of [...live.takers(), ...wakerDeps.wakeProfiles]) returns.came(who);
           nodes.bus.publish(ROLL_CALL, {});
         }
         if (config.wake.on_call) {

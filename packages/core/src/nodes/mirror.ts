@@ -15,6 +15,7 @@ export interface MirrorPart {
 export interface Mirror {
   /** The other nodes that are there. */
   nodes(): string[];
+  /** From now on this is mirrored too: the others are told of it, and asked for theirs. */
   add(name: string, part: MirrorPart): void;
   /** Tells the other nodes; `update` is what `snapshot` would give of it. */
   tell(name: string, update: unknown): void;
@@ -77,6 +78,13 @@ export function createMirror(deps: MirrorDeps): Mirror {
   let waiting: MirroredUpdate[] = [];
   let last = 0;
   let isPlanned = false;
+
+  function tell(part: string, update: unknown): void {
+    waiting.push({ part, update });
+    if (isPlanned) return;
+    isPlanned = true;
+    setImmediate(flush);
+  }
 
   function flush(): void {
     isPlanned = false;
@@ -173,13 +181,16 @@ export function createMirror(deps: MirrorDeps): Mirror {
   const timer = setInterval(beat, beatMs).unref();
   return {
     nodes: () => [...peers.keys()],
-    add: (name, part) => void parts.set(name, part),
-    tell(part, update) {
-      waiting.push({ part, update });
-      if (isPlanned) return;
-      isPlanned = true;
-      setImmediate(flush);
+    add(name, part) {
+      parts.set(name, part);
+      for (const update of part.snapshot()) tell(name, update);
+      // What they told of it before went by.
+      for (const [node, peer] of peers) {
+        peer.last = undefined;
+        ask(node, peer);
+      }
     },
+    tell,
     onGone: (listener) => void onGone.push(listener),
     close() {
       clearInterval(timer);

@@ -45,6 +45,8 @@ export function shareDoors(
   own: ReadonlyMap<DoorName, Door>,
   profiles: readonly RuntimeProfile[],
   { calls, mirror }: Pick<Nodes, 'calls' | 'mirror'>,
+  /** Another node has a door to this agent; calls upon it may have come before that was known. */
+  onDoor: (who: Pick<Told, 'workspace_id' | 'agent_id'>) => void,
 ): { doors: ReadonlyMap<DoorName, Door>; profiles: readonly Told[] } {
   const all: Told[] = profiles.map(({ workspace_id, agent_id, family, quiet }) => {
     const target = { workspace_id, agent_id, family, session: undefined, native_id: undefined };
@@ -60,8 +62,10 @@ export function shareDoors(
     snapshot: () => mine,
     apply(node, update) {
       // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
-      toldByNode.set(node, [...(toldByNode.get(node) ?? []), update as Told]);
+      const told = update as Told;
+      toldByNode.set(node, [...(toldByNode.get(node) ?? []), told]);
       gather();
+      onDoor(told);
     },
     forget(node) {
       toldByNode.delete(node);
