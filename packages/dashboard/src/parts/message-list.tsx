@@ -41,8 +41,8 @@ const ABOVE = 0.25;
 /** By then the list is where it was sent. */
 const ARRIVE_MS = 300;
 
-/** By then a row that was added has its size. */
-const DRAWN_MS = 100;
+/** So many frames a row that was added is waited for: it may have to be fetched first. */
+const FRAMES = 600;
 
 interface ListProps {
   log: ThreadLog;
@@ -59,6 +59,7 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
   const list = useRef<VListHandle>(null);
   const atEnd = useRef(true);
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const drawing = useRef(0);
   /** The row that the list is on its way to; what it passes meanwhile is not in sight. */
   const heading = useRef<number | undefined>(undefined);
   const [seen] = useState(() => createSeen(readUpTo, (seq) => isOwn(log, seq)));
@@ -110,6 +111,7 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
     return () => {
       stop();
       clearTimeout(later.current);
+      cancelAnimationFrame(drawing.current);
     };
   }, []);
 
@@ -123,12 +125,25 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
   function follow(): void {
     const end = log.last.peek() + log.pending.peek().length;
     list.current?.scrollToIndex(end, { align: 'end' });
-    // How long it is shows once it is there.
-    setTimeout(() => {
-      const handle = list.current;
-      if (handle === null || !atEnd.current || handle.getItemSize(end) <= handle.viewportSize) return;
-      handle.scrollToIndex(end, { align: 'start' });
-    }, DRAWN_MS);
+    cancelAnimationFrame(drawing.current);
+    awaitDrawn(end, FRAMES);
+  }
+
+  /** How long a row is shows only once it is there; the list itself guesses until then. */
+  function awaitDrawn(seq: number, frames: number): void {
+    drawing.current = requestAnimationFrame(() => {
+      const row = frame.current?.querySelector(`.entry[data-seq="${seq}"]`) ?? undefined;
+      if (row === undefined) {
+        if (frames > 0) awaitDrawn(seq, frames - 1);
+      } else if (row.getBoundingClientRect().height > (list.current?.viewportSize ?? Infinity)) {
+        list.current?.scrollToIndex(seq, { align: 'start' });
+      }
+    });
+  }
+
+  /** The person has the list in hand: it goes nowhere of itself. */
+  function letGo(): void {
+    cancelAnimationFrame(drawing.current);
   }
 
   /** Fetches what is in sight, and notes how far the person has come. */
@@ -167,6 +182,9 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
         data={{ length: total }}
         onScroll={look}
         onResize={() => look(list.current?.scrollOffset ?? 0)}
+        onWheel={letGo}
+        onTouchMove={letGo}
+        onKeyDown={letGo}
         tabIndex={0}
         role="log"
         aria-label="Messages"
