@@ -22,6 +22,7 @@ import { freshPath, parley, parleyJson, PARLEY, startHub } from './parley.ts';
 
 const LONG = { timeout: 240_000 };
 const CALLS = [{ tool: 'create_thread', arguments: { title: 'from the client', participants: ['ann'] } }];
+const EXEC = ['exec', '--skip-git-repo-check', 'Make the call.'];
 
 interface Told {
   registered: boolean;
@@ -60,16 +61,24 @@ async function openHome(name: string, program: string, env: Record<string, strin
       const { programs } = JSON.parse(stdout) as Doctor;
       return programs.find((one) => one.name === name);
     },
-    /** Runs the client, and tells under which names the hub has met it. */
+    /** Runs the client, and tells under which names the hub has been called, and what it printed. */
     async run(args: string[], agent?: string) {
       const own = agent === undefined ? {} : { PARLEY_AGENT: agent };
-      const child = spawn(program, args, { cwd: place.work, env: { ...all, ...own }, stdio: 'ignore' });
+      const child = spawn(program, args, {
+        cwd: place.work,
+        env: { ...all, ...own },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const said: Buffer[] = [];
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk: Buffer) => said.push(chunk));
       await once(child, 'close');
-      const { sessions } = await parleyJson<{ sessions: { agent_id: string }[] }>(
-        ['sessions', '--data', hub.data],
+      const { threads } = await parleyJson<{ threads: { created_by: string }[] }>(
+        ['thread', 'list', '--data', hub.data],
         at,
       );
-      return sessions.map(({ agent_id }) => agent_id);
+      const by = threads.map(({ created_by }) => created_by).toSorted();
+      return { by, said: Buffer.concat(said).toString() };
     },
   };
 }
@@ -123,9 +132,8 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
       expect(await codex.init()).toMatchObject({
         command: ['codex', 'mcp', 'add', 'parley', '--', ...server('codex', codex.hub.data)],
       });
-      const exec = ['exec', '--skip-git-repo-check', 'Make the call.'];
-      expect(await codex.run(exec)).toEqual(['codex']);
-      expect((await codex.run(exec, 'reviewer')).toSorted()).toEqual(['codex', 'reviewer']);
+      expect(await codex.run(EXEC)).toMatchObject({ by: ['codex'] });
+      expect(await codex.run(EXEC, 'reviewer')).toMatchObject({ by: ['codex', 'reviewer'] });
       const found = await codex.doctor();
       expect(found?.registered).toBe(true);
       expect(found?.doors.find(({ door }) => door === 'codex_socket')?.open).toBe(tool === 'codex');
@@ -137,6 +145,21 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
         code: 3,
         stderr: expect.stringContaining("'parley' is not registered in Codex"),
       });
+    },
+  );
+
+  test.each(['codex', 'codex-0153'] as const)(
+    '%s: our server is waited for, however long it takes to start',
+    LONG,
+    async (tool) => {
+      const codex = await prepareCodex(tool);
+      await codex.init();
+      const slow = join(codex.place.root, 'slow');
+      await writeFile(slow, `#!/bin/sh\nsleep 3\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
+      const file = join(codex.home, 'config.toml');
+      const config = await readFile(file, 'utf8');
+      await writeFile(file, config.replace(JSON.stringify(process.execPath), JSON.stringify(slow)));
+      expect(await codex.run(EXEC)).toMatchObject({ by: ['codex'] });
     },
   );
 
@@ -159,8 +182,8 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
       for (const event of ['SessionStart', 'Stop'])
         expect(hooks()[event]).toEqual([{ hooks: [expect.objectContaining(ours)] }]);
       const print = ['-p', 'Make the call.', '--allowedTools', 'mcp__parley'];
-      expect(await claude.run(print)).toEqual(['claude']);
-      expect((await claude.run(print, 'reviewer')).toSorted()).toEqual(['claude', 'reviewer']);
+      expect(await claude.run(print)).toMatchObject({ by: ['claude'] });
+      expect(await claude.run(print, 'reviewer')).toMatchObject({ by: ['claude', 'reviewer'] });
       expect(await claude.doctor()).toMatchObject({
         registered: true,
         doors: expect.arrayContaining([

@@ -66,7 +66,13 @@ export async function openManagedCodex(options: ManagedOptions): Promise<Managed
   });
 
   const config = server && {
-    [`mcp_servers.${server.name}`]: { command: server.command, args: server.args, env: server.env },
+    // Required: it is waited for, where Codex begins a turn without the tools of others that are not there in a second.
+    [`mcp_servers.${server.name}`]: {
+      command: server.command,
+      args: server.args,
+      env: server.env,
+      required: true,
+    },
   };
   const about = { ...thread, cwd, ...(config === undefined ? {} : { config }) };
   try {

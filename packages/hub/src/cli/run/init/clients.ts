@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { fieldsOf } from '@parley/protocol';
 import { tablesOf, withTables } from './codex-tables.ts';
-import { passOnVariables } from './codex-variables.ts';
+import { completeCodex } from './complete-codex.ts';
 import type { ConfigFile } from './config-file.ts';
 import { wordsOf } from './file-clients.ts';
 import { readJsonText } from './json-text.ts';
@@ -77,7 +77,7 @@ export const CLIENTS = {
       const said = await runClient(bin, ['mcp', 'get', name, '--json']).catch(() => '{}');
       return wordsOf(at(parseObject(said), 'transport'));
     },
-    afterwards: (name, bin, file) => passOnVariables(name, bin, file),
+    afterwards: (name, bin, file) => completeCodex(name, bin, file),
   },
 } as const satisfies Record<string, McpClient>;
 
