@@ -72,7 +72,6 @@ interface Entry {
   altered: string[];
   since: number;
   humanSince: number | undefined;
-  standing: { reason: DeferReason; detail: string; until: number };
   outcome: Promise<Delivery>;
   settle: (delivery: Delivery) => void;
   fail: (error: ParleyError) => void;
@@ -196,8 +195,6 @@ export function createDoor(deps: DoorDeps): Door {
     }
     if (waited >= patience.expireMs)
       return entry.fail(failed('expired', `${found.detail}; it waited too long, and nothing was typed`));
-    const quietIn = found.reason === 'human_input_busy' ? patience.quietMs - typing.quietMs() : 0;
-    entry.standing = { ...found, until: deps.wallClock() + Math.max(patience.recheckMs, quietIn) };
   }
 
   /** Pastes the text, sees that it stands at the prompt and alone there, presses Enter, and sees what becomes of it. */
@@ -290,15 +287,21 @@ export function createDoor(deps: DoorDeps): Door {
     return { delivery_id: request.delivery_id, altered, waited_ms: Math.round(now() - since) };
   }
 
+  /** How it stands now: what is in its way, whether or not it was its turn yet. */
   function standing(entry: Entry): Delivery {
-    const { reason, detail, until: at } = entry.standing;
+    const inTheWay: Hindrance | undefined = entry.open ? hindranceOf(entry.request.mode) : undefined;
+    const { reason, detail } = inTheWay ?? {
+      reason: 'working' as const,
+      detail: entry.open ? 'another text is typed first' : 'it is being typed',
+    };
+    const quietIn = reason === 'human_input_busy' ? patience.quietMs - typing.quietMs() : 0;
     return {
       ...report(entry),
       result: 'deferred',
       evidence: [],
       detail,
       defer_reason: reason,
-      deferred_until: new Date(at).toISOString(),
+      deferred_until: new Date(deps.wallClock() + Math.max(patience.recheckMs, quietIn)).toISOString(),
     };
   }
 
@@ -322,7 +325,6 @@ export function createDoor(deps: DoorDeps): Door {
         altered,
         since: now(),
         humanSince: undefined,
-        standing: { reason: 'no_prompt', detail: 'it was not looked at yet', until: deps.wallClock() },
         // Set below, before anybody sees it: the promise is still being made.
         outcome: Promise.resolve() as never,
         settle: ended(resolve),
@@ -359,7 +361,10 @@ export function createDoor(deps: DoorDeps): Door {
       let clock: NodeJS.Timeout | undefined;
       const late = new Promise<undefined>((resolve) => (clock = setTimeout(resolve, waitMs, undefined)));
       try {
-        return (await Promise.race([entry.outcome, late])) ?? standing(entry);
+        const outcome = await Promise.race([entry.outcome, late]);
+        if (outcome !== undefined) return outcome;
+        await screen.settled();
+        return standing(entry);
       } finally {
         clearTimeout(clock);
       }
