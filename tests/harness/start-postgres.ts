@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -35,6 +35,20 @@ const OPTIONS = {
   autovacuum: 'off',
 };
 
+/** Ends it and those that serve its connections: left alone, they would go on for a while, and keep what they are sent. */
+function cutPower(server: ChildProcess): void {
+  server.kill('SIGSTOP');
+  const list = `/proc/${server.pid}/task/${server.pid}/children`;
+  const serving = existsSync(list) ? readFileSync(list, 'utf8').split(' ').filter(Boolean) : [];
+  server.kill('SIGKILL');
+  for (const pid of serving)
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+}
+
 /** Starts a server on loopback, in a folder of its own, without root; `more` are settings of it. */
 export async function startPostgres(more: Record<string, string> = {}): Promise<PostgresServer> {
   const shipped = path.dirname(requireTool('postgres'));
@@ -61,7 +75,8 @@ export async function startPostgres(more: Record<string, string> = {}): Promise<
     child = undefined;
     if (running === undefined || running.exitCode !== null) return;
     const ended = new Promise((resolve) => running.once('exit', resolve));
-    running.kill(signal);
+    if (signal === 'SIGKILL') cutPower(running);
+    else running.kill(signal);
     await ended;
   }
 
