@@ -33,6 +33,21 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
     return { agent, thread_id };
   }
 
+  test('the buttons of the system page stand where they stay, however late its parts are answered', async () => {
+    const late = { hub: 0, slo: 800, list_devices: 400, list_approval_rules: 600, channels: 200 };
+    for (const [name, ms] of Object.entries(late))
+      await page.route(`**/v1/${name}`, (route) => setTimeout(() => void route.continue(), ms));
+    await page.goto(`${desk.hub.url}/system`);
+    const place = (name: string) => page.getByRole('button', { name, exact: true }).boundingBox();
+    const shown = page.getByRole('button', { name: 'Add', exact: true });
+    await shown.waitFor();
+    const first = [await place('Sign one in'), await place('Add')];
+    await page.getByText('Error budget left').waitFor();
+    await page.waitForTimeout(1_000);
+    expect([await place('Sign one in'), await place('Add')]).toEqual(first);
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   test('[KNOW-3] dead letters say why; one is tried again and done, one given up again, one is past its time', async () => {
     const parent = newPage();
     const expired = await deadLetter(desk, randomUUID(), { ttl_sec: 1 });

@@ -21,6 +21,11 @@ import { plural } from '../words.ts';
 type Hub = OutputOf<'describe_hub'>;
 type Device = OutputOf<'list_devices'>['devices'][number];
 
+/** The parts that are read each for itself. */
+const PARTS = ['hub', 'levels', 'devices', 'rules', 'channels'] as const;
+/** So long those that have their answer wait for the others. */
+const TOGETHER_MS = 3_000;
+
 const THEMES: readonly [Theme, string][] = [
   ['auto', 'As the device'],
   ['light', 'Light'],
@@ -33,31 +38,41 @@ export function SystemPage() {
   const [devices, list] = useState<readonly Device[] | undefined>();
   const [failed, fail] = useState<string | undefined>();
   const [open, show] = useState<'pair' | 'out' | Device | undefined>();
+  const [answered, note] = useState<ReadonlySet<(typeof PARTS)[number]>>(new Set());
+  const noting = (part: (typeof PARTS)[number]) => (): void =>
+    note((had) => (had.has(part) ? had : new Set([...had, part])));
   const workspaces = me.value?.workspaces ?? [];
   const isPerson = workspaces.length > 0;
   const failing = (error: unknown): void => fail(wordsOf(error));
   const look = (): void => {
-    read<Hub>('/v1/hub').then((about) => {
-      set(about);
-      sample(about);
-      fail(undefined);
-    }, failing);
+    read<Hub>('/v1/hub')
+      .then((about) => {
+        set(about);
+        sample(about);
+        fail(undefined);
+      }, failing)
+      .then(noting('hub'));
   };
   const load = (): void => {
     readAll(
       (place) => call('list_devices', place),
       (page) => page.devices,
-    ).then(list, failing);
+    )
+      .then(list, failing)
+      .then(noting('devices'));
   };
   useEffect(() => {
     look();
     load();
     const timers = [setInterval(look, 2_000), setInterval(load, 10_000)];
-    return () => timers.forEach(clearInterval);
+    const late = setTimeout(() => note(new Set(PARTS)), TOGETHER_MS);
+    return () => {
+      clearTimeout(late);
+      timers.forEach(clearInterval);
+    };
   }, []);
   return (
     <Page title="System">
-      {/* First, for all else grows as the hub answers: a tap would miss its button, or meet another. */}
       <Section title="This device">
         <div class="segments" role="group" aria-label="Appearance">
           {THEMES.map(([value, word]) => (
@@ -92,112 +107,115 @@ export function SystemPage() {
         </div>
       </Section>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
-      <Section title="Hub">
-        <dl class="facts">
-          <Fact name="Health">
-            {hub === undefined ? (
-              ''
-            ) : (
-              <span class={`chip ${hub.writable ? 'chip-working' : 'chip-error'}`}>
-                {hub.writable ? 'Takes writes' : 'Takes no writes'}
-              </span>
-            )}
-          </Fact>
-          {hub?.trouble === undefined ? null : <Fact name="Trouble">{hub.trouble}</Fact>}
-          {hub?.nodes === undefined ? null : (
-            <Fact name="Other nodes">
-              {hub.nodes.connected ? (
-                hub.nodes.others
+      {/* Shown together: parts that grow as the hub answers would move a button away from under a finger. */}
+      <div hidden={answered.size < PARTS.length}>
+        <Section title="Hub">
+          <dl class="facts">
+            <Fact name="Health">
+              {hub === undefined ? (
+                ''
               ) : (
-                <>
-                  <span class="chip chip-stuck">Not heard</span> {hub.nodes.trouble}
-                </>
+                <span class={`chip ${hub.writable ? 'chip-working' : 'chip-error'}`}>
+                  {hub.writable ? 'Takes writes' : 'Takes no writes'}
+                </span>
               )}
             </Fact>
-          )}
-          <Fact name="Search index">{hub === undefined ? '' : lagOf(hub)}</Fact>
-          {hub === undefined || hub.clock.ahead_ms === 0 ? null : (
-            <Fact name="Clock">
-              <span class="chip chip-stuck">Jumped ahead by {span(hub.clock.ahead_ms)}</span> Nothing is
-              forgotten by it before {fullTime(hub.clock.believed_at ?? '')}.
-            </Fact>
-          )}
-          {hub === undefined || hub.rebuilt.length === 0 ? null : (
-            <Fact name="Rebuilt from the log">{hub.rebuilt.join(', ')}</Fact>
-          )}
-          <Fact name="Version">{hub?.version ?? ''}</Fact>
-          <Fact name="Running for">{hub === undefined ? '' : ago(hub.started_at)}</Fact>
-          <Fact name="Entries in the log">{hub?.position.toLocaleString() ?? ''}</Fact>
-          <Fact name="Workspace">{me.value?.workspace_id ?? ''}</Fact>
-        </dl>
-        <Pulse />
-        <p class="section-links">
-          <a href="/log">The log</a>
-          {' · '}
-          <a href="/docs" target="_blank" rel="noopener">
-            Documentation
-          </a>
-        </p>
-      </Section>
-      <ServiceLevels />
-      <Section
-        title="Devices"
-        count={devices?.length}
-        action={
-          maySteer() ? (
-            <button type="button" class="button" onClick={() => show('pair')}>
-              <Icon name="plus" /> Sign one in
-            </button>
-          ) : null
-        }
-      >
-        <div class="list">
-          {(devices ?? []).map((device) => (
-            <Row
-              key={device.device_id}
-              icon="device"
-              title={
-                <>
-                  {device.name} {device.this_one === true ? <span class="tag">this one</span> : null}
-                  {device.read_only ? <span class="tag">may only look</span> : null}
-                </>
-              }
-              lines={
-                <span class="row-line">
-                  {device.agent_id} · seen {ago(device.last_seen_at)}
-                </span>
-              }
-            >
-              {maySteer() && device.this_one !== true ? (
-                <button type="button" class="button-danger" onClick={() => show(device)}>
-                  Revoke
-                </button>
-              ) : null}
-            </Row>
-          ))}
-        </div>
-      </Section>
-      <ApprovalRules />
-      <Channels />
-      <Section title="Keys" count={hub?.keys.length}>
-        <div class="list">
-          {(hub?.keys ?? []).map((key) => (
-            <Row
-              key={key.kid}
-              icon="key"
-              isMono
-              title={<span>{key.kid}</span>}
-              lines={
-                <span class="row-line">
-                  {key.own ? 'the hub signs with it' : 'accepted from elsewhere'} · made{' '}
-                  {fullTime(key.created_at)}
-                  {key.retired_at === undefined ? '' : ' · retired'}
-                </span>
-              }
-            />
-          ))}
-        </div>
-      </Section>
+            {hub?.trouble === undefined ? null : <Fact name="Trouble">{hub.trouble}</Fact>}
+            {hub?.nodes === undefined ? null : (
+              <Fact name="Other nodes">
+                {hub.nodes.connected ? (
+                  hub.nodes.others
+                ) : (
+                  <>
+                    <span class="chip chip-stuck">Not heard</span> {hub.nodes.trouble}
+                  </>
+                )}
+              </Fact>
+            )}
+            <Fact name="Search index">{hub === undefined ? '' : lagOf(hub)}</Fact>
+            {hub === undefined || hub.clock.ahead_ms === 0 ? null : (
+              <Fact name="Clock">
+                <span class="chip chip-stuck">Jumped ahead by {span(hub.clock.ahead_ms)}</span> Nothing is
+                forgotten by it before {fullTime(hub.clock.believed_at ?? '')}.
+              </Fact>
+            )}
+            {hub === undefined || hub.rebuilt.length === 0 ? null : (
+              <Fact name="Rebuilt from the log">{hub.rebuilt.join(', ')}</Fact>
+            )}
+            <Fact name="Version">{hub?.version ?? ''}</Fact>
+            <Fact name="Running for">{hub === undefined ? '' : ago(hub.started_at)}</Fact>
+            <Fact name="Entries in the log">{hub?.position.toLocaleString() ?? ''}</Fact>
+            <Fact name="Workspace">{me.value?.workspace_id ?? ''}</Fact>
+          </dl>
+          <Pulse />
+          <p class="section-links">
+            <a href="/log">The log</a>
+            {' · '}
+            <a href="/docs" target="_blank" rel="noopener">
+              Documentation
+            </a>
+          </p>
+        </Section>
+        <ServiceLevels onAnswer={noting('levels')} />
+        <Section
+          title="Devices"
+          count={devices?.length}
+          action={
+            maySteer() ? (
+              <button type="button" class="button" onClick={() => show('pair')}>
+                <Icon name="plus" /> Sign one in
+              </button>
+            ) : null
+          }
+        >
+          <div class="list">
+            {(devices ?? []).map((device) => (
+              <Row
+                key={device.device_id}
+                icon="device"
+                title={
+                  <>
+                    {device.name} {device.this_one === true ? <span class="tag">this one</span> : null}
+                    {device.read_only ? <span class="tag">may only look</span> : null}
+                  </>
+                }
+                lines={
+                  <span class="row-line">
+                    {device.agent_id} · seen {ago(device.last_seen_at)}
+                  </span>
+                }
+              >
+                {maySteer() && device.this_one !== true ? (
+                  <button type="button" class="button-danger" onClick={() => show(device)}>
+                    Revoke
+                  </button>
+                ) : null}
+              </Row>
+            ))}
+          </div>
+        </Section>
+        <ApprovalRules onAnswer={noting('rules')} />
+        <Channels onAnswer={noting('channels')} />
+        <Section title="Keys" count={hub?.keys.length}>
+          <div class="list">
+            {(hub?.keys ?? []).map((key) => (
+              <Row
+                key={key.kid}
+                icon="key"
+                isMono
+                title={<span>{key.kid}</span>}
+                lines={
+                  <span class="row-line">
+                    {key.own ? 'the hub signs with it' : 'accepted from elsewhere'} · made{' '}
+                    {fullTime(key.created_at)}
+                    {key.retired_at === undefined ? '' : ' · retired'}
+                  </span>
+                }
+              />
+            ))}
+          </div>
+        </Section>
+      </div>
       {open === 'pair' ? (
         <PairSheet
           onClose={() => {

@@ -11,14 +11,16 @@ import { Row } from './row.tsx';
 type ApprovalRule = OutputOf<'list_approval_rules'>['approval_rules'][number];
 
 /** What is approved without asking, and back to asking with one tap. */
-export function ApprovalRules() {
+export function ApprovalRules({ onAnswer }: { onAnswer: () => void }) {
   const [approval_rules, set] = useState<readonly ApprovalRule[]>([]);
   const [failed, fail] = useState<string | undefined>();
   const load = (): void => {
     readAll(
       (place) => call('list_approval_rules', place),
       (page) => page.approval_rules,
-    ).then(set, (error: unknown) => fail(wordsOf(error)));
+    )
+      .then(set, (error: unknown) => fail(wordsOf(error)))
+      .then(onAnswer);
   };
   useEffect(() => {
     load();

@@ -16,18 +16,20 @@ import { say } from './toast.tsx';
 type Listed = OutputOf<'list_channels'>;
 
 /** How the person is told when nobody looks at the dashboard. */
-export function Channels() {
+export function Channels({ onAnswer }: { onAnswer: () => void }) {
   const [listed, set] = useState<Listed | undefined>();
   const [failed, fail] = useState<string | undefined>();
   const [open, show] = useState<'new' | Channel | undefined>();
   const load = (): void => {
-    read<Listed>('/v1/channels').then(
-      (found) => {
-        set(found);
-        fail(undefined);
-      },
-      (error: unknown) => fail(wordsOf(error)),
-    );
+    read<Listed>('/v1/channels')
+      .then(
+        (found) => {
+          set(found);
+          fail(undefined);
+        },
+        (error: unknown) => fail(wordsOf(error)),
+      )
+      .then(onAnswer);
   };
   useEffect(() => {
     load();

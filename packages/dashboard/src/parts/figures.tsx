@@ -68,12 +68,14 @@ export function Pulse() {
 const LOOK_MS = 30_000;
 
 /** What is promised to those who send envelopes, and how far it was kept. */
-export function ServiceLevels() {
+export function ServiceLevels({ onAnswer }: { onAnswer: () => void }) {
   const [slo, set] = useState<Slo | undefined>();
   const [failed, fail] = useState<string | undefined>();
   useEffect(() => {
     const load = (): void => {
-      read<Slo>('/v1/slo').then(set, (error: unknown) => fail(wordsOf(error)));
+      read<Slo>('/v1/slo')
+        .then(set, (error: unknown) => fail(wordsOf(error)))
+        .then(onAnswer);
     };
     load();
     const timer = setInterval(load, LOOK_MS);
