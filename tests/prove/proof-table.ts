@@ -36,7 +36,7 @@ export function proofTable(of: { code: string; machine: string; rows: readonly R
   const open = rows.filter(({ result }) => result === undefined).length;
   return `# Proof in the long form
 
-Written by \`npm run prove\`: tests that \`npm test\` holds in a short form, with the sizes and bounds that their cases state, then the simulation and the benches. ${count(true)} held, ${count(false)} did not, ${open} were not run.
+Written by \`npm run prove\`. It runs tests that \`npm test\` holds in a short form, with the sizes and bounds that their cases state. Then it runs the simulation and the benches. ${count(true)} held, ${count(false)} did not, ${open} were not run.
 
 Code ${code}, ${machine}.
 
