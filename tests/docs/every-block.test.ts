@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { loadConfig } from '../../packages/hub/src/config/load.ts';
 import { freshPath } from '../cli/parley.ts';
 import { type Block, blocksOf, ROOT } from './page.ts';
-import { type Newcomer, openNewcomer } from './paste.ts';
+import { holdsShown, type Newcomer, openNewcomer } from './paste.ts';
 
 const pages = [
   'README.md',
@@ -121,7 +121,9 @@ const NOT_HERE: Record<string, Record<string, string>> = {
 const firstLine = ({ text }: Block): string => text.split('\n')[0] ?? '';
 const blocks = (language: string) =>
   pages.flatMap((path) =>
-    blocksOf(path).flatMap((block) => (block.language === language ? [{ path, block }] : [])),
+    blocksOf(path).flatMap((block, i, all) =>
+      block.language === language ? [{ path, block, next: all[i + 1] }] : [],
+    ),
   );
 const isHere = ({ path, block }: { path: string; block: Block }): boolean =>
   !PASTED.test(path) && NOT_HERE[path]?.[firstLine(block)] === undefined;
@@ -142,12 +144,13 @@ describe('shell blocks', () => {
   });
 
   const rest = blocks('sh').filter(isHere);
-  test.each(rest.map(({ path, block }) => [path, firstLine(block), block.text]))(
+  test.each(rest.map(({ path, block, next }) => [path, firstLine(block), block, next] as const))(
     '%s: %s',
     { timeout: 120_000 },
-    async (_path, _line, text) => {
-      const { code, output } = await newcomer.paste(text, { cwd: join(newcomer.home, 'work') });
+    async (_path, _line, block, next) => {
+      const { code, output } = await newcomer.paste(block.text, { cwd: join(newcomer.home, 'work') });
       expect(code, output).toBe(0);
+      holdsShown(output, next === undefined ? [block] : [block, next]);
     },
   );
 });

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { startHub } from '../cli/parley.ts';
+import { startPostgres } from '../harness/start-postgres.ts';
+import { describeWith } from '../tools/describe-with.ts';
 import { ROOT } from './page.ts';
 import { type Newcomer, openNewcomer } from './paste.ts';
 
-/** Pages whose commands need what this machine has not got, each with the test that shows them instead. */
-const ELSEWHERE: Record<string, string> = {
-  'move-to-postgresql.md': 'needs a PostgreSQL that listens; tests/postgres migrates to a real one',
-};
+/** A page that needs a hub which is stopped, and a PostgreSQL. */
+const MOVING = 'move-to-postgresql.md';
 
 /** What comes out of a page beside what it shows. */
 const SEEN: Record<string, RegExp[]> = {
@@ -32,7 +33,7 @@ const SEEN: Record<string, RegExp[]> = {
   'write-a-script-that-follows-a-thread.md': [/"commit":"4f2a9c1"/, /^1$/m],
 };
 
-const pages = readdirSync(join(ROOT, 'docs/how-to')).filter((name) => !Object.hasOwn(ELSEWHERE, name));
+const pages = readdirSync(join(ROOT, 'docs/how-to')).filter((name) => name !== MOVING);
 
 let newcomer: Newcomer;
 beforeAll(async () => {
@@ -40,9 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => newcomer.hub.stop());
 
-test('every exception is a page, and every other page has something to see', () => {
-  const all = readdirSync(join(ROOT, 'docs/how-to'));
-  expect(Object.keys(ELSEWHERE).filter((name) => !all.includes(name))).toEqual([]);
+test('every page has something to see', () => {
   expect(pages.filter((name) => !Object.hasOwn(SEEN, name))).toEqual([
     'sign-in-with-your-companys-accounts.md',
   ]);
@@ -51,4 +50,27 @@ test('every exception is a page, and every other page has something to see', () 
 test.each(pages)('docs/how-to/%s works as it is pasted', { timeout: 120_000 }, async (name) => {
   const output = await newcomer.follow(`docs/how-to/${name}`);
   for (const seen of SEEN[name] ?? []) expect(output).toMatch(seen);
+});
+
+describeWith(['postgres'], 'with a PostgreSQL', () => {
+  test(`docs/how-to/${MOVING} works as it is pasted`, { timeout: 120_000 }, async () => {
+    const server = await startPostgres();
+    const moving = await openNewcomer();
+    try {
+      // The role and the database are there already, as the page has them made.
+      await server.query('CREATE DATABASE parley');
+      expect((await moving.paste('parley thread new "Before the move"')).code).toBe(0);
+      await moving.hub.stop();
+      const { port } = new URL(server.url);
+      const output = await moving.follow(`docs/how-to/${MOVING}`, { env: { PGPORT: port } });
+      expect(output).toMatch(/^ok +chain/m);
+      const store = `postgres://parley@127.0.0.1:${port}/parley`;
+      const node = await startHub(join(moving.home, 'parley-a'), ['--store', store]);
+      const { output: listed } = await moving.paste('parley thread ls --data ~/parley-a');
+      expect(listed).toContain('Before the move');
+      await node.stop();
+    } finally {
+      await server.close();
+    }
+  });
 });

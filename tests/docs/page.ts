@@ -33,11 +33,50 @@ export function scriptOf(path: string, heading?: string): string {
     .join('\n');
 }
 
-/** What a page shows as output, line by line, without what differs from run to run. */
-export function shownBy(path: string, heading?: string): string[] {
-  return blocksOf(path, heading)
-    .filter(({ language }) => language === 'text')
-    .flatMap(({ text }) => maskedLines(text));
+/** What is shown as output, line by line, without what differs from run to run. */
+export function shownBy(blocks: readonly Block[]): string[] {
+  return blocks.filter(({ language }) => language === 'text').flatMap(({ text }) => maskedLines(text));
+}
+
+/** The JSON that is shown as what a command before it answers. */
+export function answersOn(blocks: readonly Block[]): unknown[] {
+  return blocks.flatMap(({ language, text }, i) =>
+    language === 'json' && blocks[i - 1]?.language === 'sh' ? [JSON.parse(text) as unknown] : [],
+  );
+}
+
+/** The JSON objects in what came out, wherever they begin. */
+export function jsonIn(output: string): unknown[] {
+  const found: unknown[] = [];
+  for (let at = output.indexOf('{'); at >= 0; at = output.indexOf('{', at)) {
+    const object = objectAt(output, at);
+    if (object !== undefined) found.push(JSON.parse(object));
+    at += object?.length ?? 1;
+  }
+  return found;
+}
+
+function objectAt(text: string, start: number): string | undefined {
+  let depth = 0;
+  for (const { 0: token, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === '{') depth++;
+    if (token === '}' && --depth === 0) return text.slice(start, start + index + 1);
+  }
+  return undefined;
+}
+
+/** The same with ids, times and figures masked. */
+export function masked(value: unknown): unknown {
+  if (typeof value === 'number') return 0;
+  if (typeof value === 'string')
+    return value
+      .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'HUB')
+      .replaceAll(/^(?:\d{4}-\d\d-\d\dT[\d:.]+Z|…)$/g, 'TIME')
+      .replaceAll(/\b(?:th|msg|art|dlv)_[\w…]+|\b[0-9A-HJKMNP-TV-Z]{26}\b/g, 'ID');
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner)]));
+  return value;
 }
 
 /** The person on the pages is called kim. */
@@ -50,7 +89,7 @@ export function maskedLines(text: string): string[] {
     .map((line) =>
       line
         .replaceAll(/\b(?:th|msg|tok|art|dev|ask|dlv|key|rule|ch)[_-][\w-]+/g, 'ID')
-        .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+        .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9A-HJKMNP-TV-Z]{26}\b/g, 'ID')
         .replaceAll(/\b[0-9A-Z]{6}\b(?= |$)/g, 'ID')
         .replaceAll(PERSON, 'YOU')
         .replaceAll(/\d+/g, '0')

@@ -6,7 +6,17 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 
 import { bareEnvironment, freshPath, startHub, type TestHub } from '../cli/parley.ts';
-import { maskedLines, ROOT, scriptOf, shownBy } from './page.ts';
+import {
+  answersOn,
+  type Block,
+  blocksOf,
+  jsonIn,
+  masked,
+  maskedLines,
+  ROOT,
+  scriptOf,
+  shownBy,
+} from './page.ts';
 
 /** A newcomer's machine: an empty home, an installed Parley and a hub that has just been started. */
 export interface Newcomer {
@@ -60,9 +70,23 @@ export async function openNewcomer(): Promise<Newcomer> {
     async follow(path, options) {
       const { code, output } = await paste(scriptOf(path), options);
       expect(code, `${path}\n${output}`).toBe(0);
-      const lines = maskedLines(output);
-      for (const line of shownBy(path)) expect(lines, `${path}: ${line}\n${output}`).toContain(line);
+      holdsShown(output, blocksOf(path));
       return output;
     },
   };
+}
+
+/** A line of which the page leaves out what stands as `…`; what curl fetched before it has no end of line. */
+function lineAsShown(line: string): RegExp {
+  const parts = line.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  return new RegExp(`(?:^|\\})${parts.join('.*')}$`);
+}
+
+/** Everything that these blocks show as output came out. */
+export function holdsShown(output: string, blocks: readonly Block[]): void {
+  const lines = maskedLines(output);
+  for (const line of shownBy(blocks))
+    expect(lines, output).toContainEqual(expect.stringMatching(lineAsShown(line)));
+  const answers = jsonIn(output).map(masked);
+  for (const answer of answersOn(blocks)) expect(answers, output).toContainEqual(masked(answer));
 }

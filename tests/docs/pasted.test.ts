@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ROOT, scriptOf } from './page.ts';
-import { type Newcomer, openNewcomer } from './paste.ts';
+import { blocksOf, ROOT, scriptOf } from './page.ts';
+import { holdsShown, type Newcomer, openNewcomer } from './paste.ts';
 
 /** One hub for the pages that do not mind others. */
 let newcomer: Newcomer;
@@ -37,6 +37,7 @@ test('the first thread of the README works as it is pasted', { timeout: 240_000 
   expect(output).toContain('"title":"Mapper review"');
   expect(output).toMatch(/\{"asks":\[\{.*"agent_id":"reviewer_agent"/m);
   expect(output).toMatch(/\{"threads":\[.*"title":"Mapper review".*"title":"Profile mapper review loop"/m);
+  holdsShown(output, blocksOf('README.md', '## A first thread in a minute'));
 });
 
 test('the calls on the page of the HTTP face work as they are pasted', { timeout: 120_000 }, async () => {
@@ -45,6 +46,7 @@ test('the calls on the page of the HTTP face work as they are pasted', { timeout
   expect(output).toMatch(/"thread_id":"th_/);
   expect(output).toContain('"seq":1,"thread_status":"active"');
   expect(output).toContain(': stream\n\nid: 1\nevent: message\ndata: {"message_id"');
+  holdsShown(output, blocksOf('docs/faces/http.md'));
 });
 
 test('the calls on the page of the events face work as they are pasted', { timeout: 120_000 }, async () => {
@@ -55,17 +57,20 @@ test('the calls on the page of the events face work as they are pasted', { timeo
   expect(output).toContain('"next_seq":1,"has_more":false}');
   expect(output).toContain(': stream\n\nid: 0\ndata: {"id":');
   expect(output).toContain('event: hello\ndata: {"pos":0}\n\nid: w1\ndata: {"pos":1,"event":{');
+  holdsShown(output, blocksOf('docs/faces/events.md'));
 });
 
 test('the first document and the first envelope work as they are pasted', { timeout: 240_000 }, async () => {
   const document = await paste(scriptOf('docs/knowledge.md', '## A first document'));
   expect(document.code, document.output).toBe(0);
   expect(document.output).toContain('First run `npm ci`.');
+  holdsShown(document.output, blocksOf('docs/knowledge.md', '## A first document'));
   const envelope = await paste(scriptOf('docs/faces/envelope.md', '## A first envelope'));
   expect(envelope.code, envelope.output).toBe(0);
   expect(envelope.output).toContain(
     '{"ok":true,"data":{"id":"5b0c8a52-9f6e-4a55-b7a2-1d1f0c7b8a03","revision":1,"web_uri":',
   );
+  holdsShown(envelope.output, blocksOf('docs/faces/envelope.md', '## A first envelope'));
 });
 
 test('the commands on the page of artifacts work as they are pasted', { timeout: 120_000 }, async () => {
@@ -74,6 +79,7 @@ test('the commands on the page of artifacts work as they are pasted', { timeout:
   expect(output).toMatch(/^art_\w+ {2}8 bytes {2}report.csv$/m);
   expect(output).toContain('a,b\n1,2\na,b\n1,2\n');
   expect(output).toContain('"name":"notes.txt","mime_type":"text/plain","bytes":10');
+  holdsShown(output, blocksOf('docs/artifacts.md', '## A first artifact'));
 });
 
 test('the commands on the page of the queue work as they are pasted', { timeout: 120_000 }, async () => {
@@ -81,4 +87,5 @@ test('the commands on the page of the queue work as they are pasted', { timeout:
   expect(code, output).toBe(0);
   expect(output).toMatch(/"delivery_id":"dlv_\w+","status":"waiting"/);
   expect(output).toContain('knowledge.create_document');
+  holdsShown(output, blocksOf('docs/queue.md', '## A first delivery'));
 });
