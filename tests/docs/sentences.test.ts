@@ -10,7 +10,10 @@ const MOST = 25;
 
 /** The pages that people read; a decision is a note of its day, and the reference is made from the schemas. */
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'clients/typescript/README.md'],
+  'README.md',
+  'CONTRIBUTING.md',
+  'ARCHITECTURE.md',
+  'clients/typescript/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md') && !/^(?:decisions|reference)/.test(name))
     .map((name) => `docs/${name}`),

@@ -45,7 +45,7 @@ export function SystemPage() {
   const isPerson = workspaces.length > 0;
   const failing = (error: unknown): void => fail(wordsOf(error));
   const look = (): void => {
-    read<Hub>('/v1/hub')
+    void read<Hub>('/v1/hub')
       .then((about) => {
         set(about);
         sample(about);
@@ -54,7 +54,7 @@ export function SystemPage() {
       .then(noting('hub'));
   };
   const load = (): void => {
-    readAll(
+    void readAll(
       (place) => call('list_devices', place),
       (page) => page.devices,
     )

@@ -15,7 +15,7 @@ export function ApprovalRules({ onAnswer }: { onAnswer: () => void }) {
   const [approval_rules, set] = useState<readonly ApprovalRule[]>([]);
   const [failed, fail] = useState<string | undefined>();
   const load = (): void => {
-    readAll(
+    void readAll(
       (place) => call('list_approval_rules', place),
       (page) => page.approval_rules,
     )

@@ -21,7 +21,7 @@ export function Channels({ onAnswer }: { onAnswer: () => void }) {
   const [failed, fail] = useState<string | undefined>();
   const [open, show] = useState<'new' | Channel | undefined>();
   const load = (): void => {
-    read<Listed>('/v1/channels')
+    void read<Listed>('/v1/channels')
       .then(
         (found) => {
           set(found);

@@ -73,7 +73,7 @@ export function ServiceLevels({ onAnswer }: { onAnswer: () => void }) {
   const [failed, fail] = useState<string | undefined>();
   useEffect(() => {
     const load = (): void => {
-      read<Slo>('/v1/slo')
+      void read<Slo>('/v1/slo')
         .then(set, (error: unknown) => fail(wordsOf(error)))
         .then(onAnswer);
     };
