@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +40,7 @@ const scene = useHub({
   settings: {
     'wake.agents': JSON.stringify([
       profile('resumed', { env: ['OPENAI_API_KEY'] }),
+      profile('twice'),
       profile('hushed', { quiet: true }),
       profile('old', { env: ['TELLING_VERSION'], doors: ['resume'], bin: join(work, 'missing') }),
     ]),
@@ -286,6 +288,20 @@ test('[HUB-W2] [HUB-W8] [C-WAKE-10] [C-WAKE-20] [R12] a resume is started by its
   const secrets = [...Object.values(SECRETS), ...secretsIn(keys), scene.hub.data];
   for (const secret of secrets) expect(seen).not.toContain(secret);
   expect(seen).not.toContain('PARLEY_');
+});
+
+test('[HUB-W2] [HUB-M9] of two sessions the one that lives is resumed, also when the other has just said good-bye', async () => {
+  const about = { runtime: 'codex_cli', resumable: true };
+  const ending = { ...about, native_session_id: randomUUID() };
+  await scene.as('twice', { session: 'first' }).ok('heartbeat_session', ending);
+  const living = { ...about, native_session_id: THREAD };
+  await scene.as('twice', { session: 'second' }).ok('heartbeat_session', living);
+  await scene.as('twice', { session: 'first' }).ok('heartbeat_session', { ...ending, status: 'offline' });
+  const alice = scene.as('alice');
+  const thread_id = await unread(alice, 'twice');
+  const reported = await alice.ok('trigger_participant', { thread_id, target_agent_id: 'twice' });
+  expect(reported).toMatchObject({ result: 'delivered', door: 'codex_resume' });
+  expect(started().at(-1)?.args).toContain(THREAD);
 });
 
 /** Every private part of the hub's keys. */

@@ -18,20 +18,22 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** How many of an agent's sessions are looked at, those that were heard last. */
 const SESSIONS = 100;
 
-/** An agent as the doors see it: its newest session, what of it can be resumed, what it takes on its connection. */
+/** An agent as the doors see it: its newest session, one that lives before all others, what of it can be resumed, what it takes on its connection. */
 export async function findTarget(
   { store, links, clock, patience }: Ports,
   workspace_id: string,
   agent_id: string,
   profile: WakeProfile | undefined,
 ): Promise<{ target: WakeTarget; quiet: boolean; atWork: boolean }> {
-  const [newest, agents] = await Promise.all([
+  const [heardLast, agents] = await Promise.all([
     store.records({ kind: 'session', workspace_id, owner: agent_id, heard_last: true, limit: SESSIONS }),
     store.records({ kind: 'agent', workspace_id, prefix: agent_id, owner: agent_id, limit: 1 }),
   ]);
   const agent: Agent | undefined = agents[0];
   const isHeard = ({ status, last_heartbeat_at }: StoredSession): boolean =>
     status !== 'offline' && clock.now() - Date.parse(last_heartbeat_at) < patience.offlineAfterMs;
+  // A good-bye is heard too, and makes nobody the one to wake while another lives.
+  const newest = heardLast.toSorted((a, b) => Number(isHeard(b)) - Number(isHeard(a)));
   const connections = links.of(workspace_id).get(agent_id) ?? [];
   const linkOf = (one: StoredSession | undefined): Link | undefined =>
     connections.find(({ caller }) => caller?.session_id === one?.session_id);

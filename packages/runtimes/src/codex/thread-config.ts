@@ -6,7 +6,8 @@ export function withMcpServers({ config, mcpServers }: ResumeOptions): Loose | u
   if (mcpServers === undefined) return config;
   const servers = Object.entries(mcpServers).map(([name, { url, headers }]) => [
     `mcp_servers.${name}`,
-    { url, ...(headers === undefined ? {} : { http_headers: headers }) },
+    // Required: Codex begins a turn without the tools of others that are not there within a second.
+    { url, required: true, ...(headers === undefined ? {} : { http_headers: headers }) },
   ]);
   return { ...config, ...Object.fromEntries(servers) };
 }
