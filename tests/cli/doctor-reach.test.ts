@@ -56,7 +56,7 @@ test(
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /reach codex +not open .*; start codex\n(.*\n)*No fault; a call would wait for codex/,
+        /reach codex +not open; start codex\n(.*\n)*No fault; a call would wait for codex/,
       ),
     });
     expect(await ann.call('check_reach', { of_agent: 'nobody' })).toMatchObject({ status: 404 });

@@ -99,7 +99,7 @@ test('why tells what became of a message, by id and by seq', async () => {
   for (const line of [
     /^ {2}accepted +\d/m,
     /^ {2}durable +as #1, on disk before it was acknowledged$/m,
-    /^ {2}not called +alice, bob: it names nobody and several could be meant/m,
+    /^ {2}not called +alice, bob: it is addressed to nobody, and several could be meant; address one with --to$/m,
     /^ {2}offered +to alice who fetched it, by /m,
     /^ {2}read +by alice/m,
     /^ {2}unread +by bob/m,

@@ -91,6 +91,7 @@ const NOT_HERE: Record<string, Record<string, string>> = {
     'parley token issue --agent alice --role worker --session alice-1 --ttl 7d --json':
       'names a token of yours; docs/how-to/revoke-access.md is pasted',
     'parley key list': 'names a key of yours; docs/how-to/accept-my-platforms-tokens.md is pasted',
+    'createdb parley': 'tests/docs/two-nodes.test.ts',
     'npm run pack': 'needs Docker',
     'parley init claude --undo     # and whatever else you connected':
       'uninstalls; tests/cli/package.test.ts',

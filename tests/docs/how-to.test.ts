@@ -59,15 +59,22 @@ describeWith(['postgres'], 'with a PostgreSQL', () => {
     try {
       // The role and the database are there already, as the page has them made.
       await server.query('CREATE DATABASE parley');
-      expect((await moving.paste('parley thread new "Before the move"')).code).toBe(0);
+      const before = 'parley thread new "Before the move"; echo kept > a.txt; parley artifact put a.txt';
+      expect((await moving.paste(before)).code).toBe(0);
       await moving.hub.stop();
       const { port } = new URL(server.url);
       const output = await moving.follow(`docs/how-to/${MOVING}`, { env: { PGPORT: port } });
       expect(output).toMatch(/^ok +chain/m);
+      expect(output).toMatch(/^ok +artifacts +1, /m);
       const store = `postgres://parley@127.0.0.1:${port}/parley`;
-      const node = await startHub(join(moving.home, 'parley-a'), ['--store', store]);
-      const { output: listed } = await moving.paste('parley thread ls --data ~/parley-a');
-      expect(listed).toContain('Before the move');
+      const folder = join(moving.home, '.local/share/parley');
+      await (await startHub(folder, ['--store', store])).stop();
+      // The folder remembers its database: nothing but `parley serve` goes on with what was moved, and not with what is left.
+      const node = await startHub(folder);
+      const after = await moving.paste('parley thread new "After the move"; parley thread ls; parley status');
+      expect(after.output).toMatch(/After the move\n.*Before the move\n/);
+      expect(after.output).toMatch(/^nodes +no other, heard by PostgreSQL$/m);
+      expect((await moving.paste('parley artifact get "$(parley artifact ls --json | grep -o "art_[0-9A-Za-z]*" | head -n 1)"')).output).toContain('kept');
       await node.stop();
     } finally {
       await server.close();

@@ -44,7 +44,7 @@ export async function openNewcomer(): Promise<Newcomer> {
   const paste: Newcomer['paste'] = async (script, options = {}) => {
     const { cwd = freshPath('work'), env = {}, programs = [], replaced = {} } = options;
     mkdirSync(cwd, { recursive: true });
-    let text = script.replaceAll('http://127.0.0.1:8620', hub.url);
+    let text = script.replaceAll('127.0.0.1:8620', new URL(hub.url).host);
     for (const [shown, real] of Object.entries(replaced)) text = text.replaceAll(shown, real);
     const shell = spawn('bash', ['-euo', 'pipefail', '-c', text], {
       cwd,

@@ -1,13 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { CLAUDE_KEY, QUIET_CLAUDE, startAnthropicMessages } from '@parley/runtimes';
+import {
+  CLAUDE_KEY,
+  QUIET_CLAUDE,
+  scriptedModelConfig,
+  startAnthropicMessages,
+  startOpenaiResponses,
+} from '@parley/runtimes';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { stepsOfCodex } from '../agents/run-codex.ts';
 import { freshPath } from '../cli/parley.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import { blocksOf, ROOT } from './page.ts';
+import { blocksOf, ROOT, scriptOf } from './page.ts';
 import { type Newcomer, openNewcomer } from './paste.ts';
 
 let newcomer: Newcomer;
@@ -56,6 +63,36 @@ describeWith(['claude'], 'connect Claude Code', ({ claude }) => {
   });
 });
 
+describeWith(['codex'], 'connect Codex', ({ codex }) => {
+  test('as the same page says it, with the real program', { timeout: 240_000 }, async () => {
+    const path = 'docs/start/connect-claude-code-or-codex.md';
+    const model = await startOpenaiResponses((request) => {
+      const thread_id = /th_\w+/.exec(JSON.stringify(request.body.input))?.[0] ?? '';
+      const post = { thread_id, schema_version: 1, body: 'Hello from Codex!' };
+      const calls = [
+        { tool: 'list_threads', arguments: {} },
+        { tool: 'post_message', arguments: post },
+      ];
+      return stepsOfCodex(request, calls, 'parley');
+    });
+    const settings = join(newcomer.home, '.codex');
+    mkdirSync(settings);
+    writeFileSync(join(settings, 'config.toml'), scriptedModelConfig(model.url));
+    const bin = freshPath('bin');
+    mkdirSync(bin);
+    symlinkSync(codex, join(bin, 'codex'));
+    const own = blocksOf(path).find(({ text }) => text.startsWith('codex '))?.text ?? '';
+    // Every word as for Claude Code, but for the one line that the page gives for Codex.
+    const script = scriptOf(path).replaceAll('claude', 'codex').replace(/^codex -p .*$/m, own);
+    const { code, output } = await newcomer.paste(script, { programs: [bin] });
+    await model.close();
+    expect(code, output).toBe(0);
+    expect(output).toContain("'parley' is registered in Codex and answers with 13 tools");
+    expect(output).toMatch(/^ +#2 .* codex +Hello from Codex!$/m);
+    expect(output).toMatch(/^ +calls +upon codex$/m);
+  });
+});
+
 test('write an agent, as it is pasted', { timeout: 240_000 }, async () => {
   const packs = freshPath('packs');
   mkdirSync(packs);
@@ -67,6 +104,8 @@ test('write an agent, as it is pasted', { timeout: 240_000 }, async () => {
     replaced: { '~/parley/packs': packs },
   });
   expect(output).toContain('"body":"Are you there?"');
+  // It stands where people look for it.
+  expect(output).toMatch(/^idle +helper /m);
 });
 
 test('build a dashboard or a service, as it is pasted', { timeout: 240_000 }, async () => {

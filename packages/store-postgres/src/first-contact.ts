@@ -23,7 +23,7 @@ export function contactFault(error: unknown, url: string): ParleyError {
   switch (codeOf(error)) {
     case '28P01':
     case '28000':
-      return new ParleyError('UNAUTHORIZED', `${where} refuses the user or the password`);
+      return new ParleyError('UNAUTHORIZED', `${where} refuses the user or the password: ${textOf(error)}`);
     case '3D000':
       return new ParleyError('NOT_FOUND', `${where} has no such database; make it with createdb`);
     case '42501':

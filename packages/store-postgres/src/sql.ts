@@ -1,5 +1,7 @@
+import { userInfo } from 'node:os';
+
 import { ParleyError } from '@parley/protocol';
-import { Client, type ClientConfig, types } from 'pg';
+import { Client, type ClientConfig, defaults, types } from 'pg';
 
 import { isBrief, isServers, unanswered } from './faults.ts';
 
@@ -55,7 +57,18 @@ export interface ConnectionOptions {
   onEnd?: () => void;
 }
 
+/** Who connects where nobody is named: who runs this, as with psql. The driver asks `USER` alone, which services lack. */
+function nameUser(): void {
+  if (defaults.user) return;
+  try {
+    defaults.user = userInfo().username;
+  } catch {
+    // One who has no name must be named in the address.
+  }
+}
+
 function configOf(url: string, schema: string, { patient = false }: ConnectionOptions = {}): ClientConfig {
+  nameUser();
   return {
     connectionString: url,
     application_name: 'parley',

@@ -64,7 +64,11 @@ export function PairSheet({ onClose }: { onClose: () => void }) {
       {isLoopback(new URL(addressOf(paired)).hostname) ? (
         <p class="note">
           This address leads to this machine alone. For a tablet, start the hub with{' '}
-          <code>{typed('serve --lan')}</code>, or put TLS before it (Tailscale, Caddy): docs/remote.md.
+          <code>{typed('serve --lan')}</code>, or put TLS before it:{' '}
+          <a href="/docs/remote" target="_blank" rel="noopener">
+            another machine
+          </a>
+          .
         </p>
       ) : null}
     </Sheet>

@@ -5,6 +5,7 @@ import { hideSecrets } from '@parley/protocol';
 
 import { usualConfigFile } from '../config/places.ts';
 import type { RunSettings } from '../config/run-settings.ts';
+import { storeNote } from '../config/store-note.ts';
 import { quote } from '../shell-word.ts';
 
 /** How a person types this program with the same configuration, so that printed commands work as pasted; `anywhere`: in every folder. */
@@ -17,8 +18,9 @@ export function ownCommand(
   if (origins.get('data') === 'flag' || origins.get('data') === 'env')
     parts.push('--data', quote(config.data));
   const { store = '' } = config;
-  // An address with a password in it is not for a screen: whoever has it in the environment needs no flag.
-  if (origins.get('store') === 'flag' && hideSecrets(store) === store) parts.push('--store', quote(store));
+  // An address with a password in it is not for a screen, and a folder that has been served remembers its database.
+  if (origins.get('store') === 'flag' && hideSecrets(store) === store && storeNote(config.data) !== store)
+    parts.push('--store', quote(store));
   return parts.join(' ');
 }
 

@@ -67,7 +67,7 @@ function reachable(address: string): string[] {
   if (!isOwnMachine(address)) return [];
   return [
     '  Note    This address is for this machine alone. For a tablet start the hub with `parley serve --lan`,',
-    '          or put TLS before it (Tailscale, Caddy): see docs/remote.md.',
+    `          or put TLS before it (Tailscale, Caddy): ${address}/docs/remote`,
   ];
 }
 

@@ -21,6 +21,7 @@ export function whyNotRows(word: string, some: readonly NotCalled[], paint: Pain
     namesByHint.set(hint, [...(namesByHint.get(hint) ?? []), oneLine(agent)]);
   return [...namesByHint].map(([hint, names]) => [
     `  ${paint('yellow', word)}`,
-    `${names.join(', ')}: ${oneLine(hint)}`,
+    // What a call names as a field, a person at a terminal has as a flag.
+    `${names.join(', ')}: ${oneLine(hint).replaceAll('`to`', '--to')}`,
   ]);
 }

@@ -45,7 +45,7 @@ function evidenceLines(reported: OutputOf<'get_message_evidence'>, paint: Paint)
       `to ${agent_id} ${WAYS[how] ?? `by ${oneLine(how)}`}, by ${localTime(by)}`,
     ]),
     ...woken.map((wake) => [
-      `  ${paint(WAKE_COLOUR[wake.result] ?? 'yellow', wake.result === 'skipped' ? 'not woken' : 'woken')}`,
+      `  ${paint(WAKE_COLOUR[wake.result] ?? 'yellow', NOT_WOKEN.has(wake.result) ? 'not woken' : 'woken')}`,
       wakeLine(wake),
     ]),
     ...whyNotRows('not woken', not_woken, paint),
@@ -59,6 +59,9 @@ function evidenceLines(reported: OutputOf<'get_message_evidence'>, paint: Paint)
 }
 
 type Woken = OutputOf<'get_message_evidence'>['woken'][number];
+
+/** How a wake ends that has reached nobody. */
+const NOT_WOKEN = new Set(['skipped', 'failed']);
 
 const WAKE_COLOUR: Partial<Record<string, 'green' | 'red'>> = { delivered: 'green', failed: 'red' };
 

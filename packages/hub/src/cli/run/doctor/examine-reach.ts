@@ -78,10 +78,15 @@ export function reachChecks(found: readonly FoundReach[]): Check[] {
     ok: reachable !== 'no' || state === 'offline' || runtime === 'other',
     detail: oneLine(
       reachable === 'no'
-        ? `${state === 'offline' ? 'not open' : `${state}, and no door is open`} (${shut(doors)}); ${mend ?? ''}`
+        ? `${unreached(state, doors)}; ${mend ?? ''}`
         : `${reachable === 'now' ? 'now' : 'soon'} through ${through(doors, reachable)}`,
     ),
   }));
+}
+
+/** Of a program that is not open no door can be: naming each would only hide what to do. */
+function unreached(state: View['state'], doors: Reach['doors']): string {
+  return state === 'offline' ? 'not open' : `${state}, and no door is open (${shut(doors)})`;
 }
 
 function through(doors: Reach['doors'], how: 'now' | 'later'): string {
