@@ -190,7 +190,9 @@ test('[C-LOCAL-11] the list of parts names every installed package and every bun
 });
 
 test('uninstalled, nothing of it is left', async () => {
-  const names = ['parley-hub', 'atm-agent-mcp', 'parley-client'];
+  // As the page says it.
+  const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+  const names = /^npm uninstall -g (.+)$/m.exec(page)?.[1]?.split(' ') ?? [];
   await run('npm', ['uninstall', '-g', '--prefix', prefix, ...names], { cwd: empty });
   expect(readdirSync(join(prefix, 'bin'))).toEqual([]);
   expect(readdirSync(dirname(hub)).filter((name) => !name.startsWith('.'))).toEqual([]);

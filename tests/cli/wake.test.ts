@@ -57,6 +57,18 @@ test('[HUB-M9] a person wakes an agent and sees each door as it is tried; why te
   );
 });
 
+test('a wake that came to nothing is told as such', async () => {
+  const client = createClient({ url: hub.url, token: await issueToken(hub.data, 'carol') });
+  await client.heartbeat_session({ runtime: 'claude_code' });
+  const args = ['thread', 'new', 'For carol', '--with', 'carol', '--data', hub.data];
+  const { thread_id } = await parleyJson<{ thread_id: string }>(args);
+  await run('post', thread_id, 'look at it');
+  expect((await run('wake', 'carol', '--thread', thread_id)).code).toBe(1);
+  const { stdout } = await run('why', thread_id, '1');
+  expect(stdout).toMatch(/^ {2}not woken +carol, for \S+: failed \(UNMANAGED_RUNTIME\)/m);
+  expect(stdout).not.toMatch(/^ {2}woken/m);
+});
+
 test('with --json there is one document, with the steps in it; what cannot be done is said', async () => {
   const thread_id = await unread();
   const reported = await parleyJson<{ result: string; steps: { step: string }[] }>([

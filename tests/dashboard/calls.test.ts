@@ -37,7 +37,9 @@ test.each(SIZES)(
     await press(page.getByRole('button', { name: `Message 1 of ${writer}` }), screen);
     const sheet = page.getByRole('dialog');
     await sheet
-      .getByText(`${reader} was not called: @${reader} by an agent calls only while discussion is on; address it with \`to\``)
+      .getByText(
+        `${reader} was not called: @${reader} by an agent calls only while discussion is on; address it with \`to\``,
+      )
       .waitFor();
     await page.keyboard.press('Escape');
     await sheet.waitFor({ state: 'detached' });

@@ -102,6 +102,10 @@ test('the guide tells every event and every limit', () => {
   expect(tableUnder(guide, 'Events').map(([name]) => name)).toEqual(Object.keys(EVENT_METADATA));
   const numbers = tableUnder(guide, 'Limits').flatMap(([, bound = '']) => bound.match(/\d+/g) ?? []);
   for (const [name, bound] of Object.entries(LIMITS)) expect(numbers, name).toContain(String(bound));
+  // Bounds that other rows have too could stand in the wrong one.
+  const rows = Object.fromEntries(tableUnder(guide, 'Limits'));
+  expect(rows['text of a document']).toMatch(new RegExp(`^${LIMITS.document_bytes} bytes`));
+  expect(rows['messages per page']).toContain(`${LIMITS.page_bytes} bytes`);
 });
 
 test('the page of the HTTP face tells every operation with its resource', () => {

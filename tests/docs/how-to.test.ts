@@ -74,7 +74,13 @@ describeWith(['postgres'], 'with a PostgreSQL', () => {
       const after = await moving.paste('parley thread new "After the move"; parley thread ls; parley status');
       expect(after.output).toMatch(/After the move\n.*Before the move\n/);
       expect(after.output).toMatch(/^nodes +no other, heard by PostgreSQL$/m);
-      expect((await moving.paste('parley artifact get "$(parley artifact ls --json | grep -o "art_[0-9A-Za-z]*" | head -n 1)"')).output).toContain('kept');
+      expect(
+        (
+          await moving.paste(
+            'parley artifact get "$(parley artifact ls --json | grep -o "art_[0-9A-Za-z]*" | head -n 1)"',
+          )
+        ).output,
+      ).toContain('kept');
       await node.stop();
     } finally {
       await server.close();

@@ -83,7 +83,9 @@ describeWith(['codex'], 'connect Codex', ({ codex }) => {
     symlinkSync(codex, join(bin, 'codex'));
     const own = blocksOf(path).find(({ text }) => text.startsWith('codex '))?.text ?? '';
     // Every word as for Claude Code, but for the one line that the page gives for Codex.
-    const script = scriptOf(path).replaceAll('claude', 'codex').replace(/^codex -p .*$/m, own);
+    const script = scriptOf(path)
+      .replaceAll('claude', 'codex')
+      .replace(/^codex -p .*$/m, own);
     const { code, output } = await newcomer.paste(script, { programs: [bin] });
     await model.close();
     expect(code, output).toBe(0);

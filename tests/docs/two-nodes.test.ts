@@ -26,6 +26,7 @@ describeWith(['postgres', 'nats-server'], 'with PostgreSQL and NATS', (tools) =>
       mkdirSync(kept);
       // A second look at both nodes, then the end as the page gives it.
       const more = [
+        'cat a.log',
         'THREAD=$(parley thread new "Said at one node" --data ~/parley-a)',
         'parley thread ls --data ~/parley-b',
         'kill $(jobs -p)',
@@ -45,6 +46,9 @@ describeWith(['postgres', 'nats-server'], 'with PostgreSQL and NATS', (tools) =>
       expect(code, output).toBe(0);
       expect(output).toMatch(/^nodes +1 other, heard by NATS$/m);
       expect(output).toContain('Said at one node');
+      // The folder remembers its database: what the node tells people to type is short.
+      expect(output).toMatch(/another one: .* --data \S+parley-a link;/);
+      expect(output).not.toMatch(/another one: .*--store/);
     } finally {
       await server.close();
     }

@@ -36,7 +36,9 @@ describe.each(bridgeFaces)('over $name', (face) => {
       [],
       ['b discussion_off', 'ghost not_a_participant'],
     ]);
-    expect(mention.not_called[0]?.hint).toBe('@b by an agent calls only while discussion is on; address it with `to`');
+    expect(mention.not_called[0]?.hint).toBe(
+      '@b by an agent calls only while discussion is on; address it with `to`',
+    );
     expect(mention.not_called[1]?.hint).toContain('a, b, c');
     await steer(user, three, { discussion: { on: true } });
     expect(await a.say(three, '@b please')).toMatchObject({ called: ['b'], not_called: [] });

@@ -115,7 +115,11 @@ test('what was decided stays, whatever becomes of the thread', () => {
   expect(settleCalls(THREE, mention, post)).toEqual({
     called: [],
     not_called: [
-      { agent: 'b', why: 'discussion_off', hint: '@b by an agent calls only while discussion is on; address it with `to`' },
+      {
+        agent: 'b',
+        why: 'discussion_off',
+        hint: '@b by an agent calls only while discussion is on; address it with `to`',
+      },
     ],
   });
   const later = thread(['a', 'b', 'c'], { discussion: { on: true, allow_agent_mentions: true } });

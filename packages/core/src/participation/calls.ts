@@ -12,7 +12,8 @@ const HINTS = {
   muted: (agent) => `${agent} is muted here until a person or an orchestrator unmutes it`,
   paused: () => 'the thread is paused: nobody is called until it is resumed',
   ended: () => 'the conversation was declared done, or its time is up: nobody is called any more',
-  discussion_off: (agent) => `@${agent} by an agent calls only while discussion is on; address it with \`to\``,
+  discussion_off: (agent) =>
+    `@${agent} by an agent calls only while discussion is on; address it with \`to\``,
   no_such_role: (agent) => `${agent} has not published the role; address one with \`to\``,
   not_addressed: () => 'it is addressed to nobody, and several could be meant; address one with `to`',
 } as const satisfies Record<string, (agent: string, names: string) => string>;

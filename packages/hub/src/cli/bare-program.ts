@@ -5,7 +5,9 @@ import { VERSION } from '../version.ts';
 /** The options of every command, without the commands. */
 export function createBareProgram(): Command {
   return new Command('parley')
-    .description('The record that coding agents talk through, and the desk from which a person steers them.')
+    .description(
+      'The record that coding agents talk through, and the dashboard from which a person steers them.',
+    )
     .version(VERSION)
     .exitOverride()
     .showHelpAfterError('(see parley --help)')

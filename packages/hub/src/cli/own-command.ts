@@ -5,7 +5,7 @@ import { hideSecrets } from '@parley/protocol';
 
 import { usualConfigFile } from '../config/places.ts';
 import type { RunSettings } from '../config/run-settings.ts';
-import { storeNote } from '../config/store-note.ts';
+import { storeNote, withoutPassword } from '../config/store-note.ts';
 import { quote } from '../shell-word.ts';
 
 /** How a person types this program with the same configuration, so that printed commands work as pasted; `anywhere`: in every folder. */
@@ -19,8 +19,8 @@ export function ownCommand(
     parts.push('--data', quote(config.data));
   const { store = '' } = config;
   // An address with a password in it is not for a screen, and a folder that has been served remembers its database.
-  if (origins.get('store') === 'flag' && hideSecrets(store) === store && storeNote(config.data) !== store)
-    parts.push('--store', quote(store));
+  const isTold = origins.get('store') !== 'flag' || storeNote(config.data) === withoutPassword(store);
+  if (!isTold && hideSecrets(store) === store) parts.push('--store', quote(store));
   return parts.join(' ');
 }
 

@@ -31,7 +31,7 @@ export const SERVER = {
       .boolean()
       .default(false)
       .describe(
-        'serve the desk on the local network as well, with a certificate of its own authority; parley serve --lan',
+        'serve the dashboard on the local network as well, with a certificate of its own authority; parley serve --lan',
       ),
     address: z
       .string()
@@ -41,7 +41,13 @@ export const SERVER = {
       .string()
       .default('')
       .describe("name on the local network, such as desk.local; empty: this machine's own with .local"),
-    port: z.number().int().min(0).max(65_535).default(8643).describe('port of the desk on the local network'),
+    port: z
+      .number()
+      .int()
+      .min(0)
+      .max(65_535)
+      .default(8643)
+      .describe('port of the dashboard on the local network'),
     setup_port: z
       .number()
       .int()

@@ -24,7 +24,7 @@ export function setupHtml({ desk, fingerprint }: { desk: string; fingerprint: st
 <body>
 <main>
 <h1>Let this device trust your Parley hub</h1>
-<p>Once for each device. The hub has a certificate authority of its own; a device that has installed it opens the desk without a warning. It can vouch for names and addresses of local networks only.</p>
+<p>Once for each device. The hub has a certificate authority of its own; a device that has installed it opens the dashboard without a warning. It can vouch for names and addresses of local networks only.</p>
 <p class="small">Compare first: the terminal of <code>parley serve --lan</code> shows the same fingerprint.<br><code>${fingerprint}</code></p>
 <details open>
 <summary>iPad and iPhone</summary>
@@ -68,7 +68,7 @@ export function setupHtml({ desk, fingerprint }: { desk: string; fingerprint: st
 <li>Firefox: Settings › Privacy &amp; Security › Certificates › View Certificates › Authorities › Import, for websites.</li>
 </ol>
 </details>
-<p><a class="button" href="${desk}/">Open the desk</a></p>
+<p><a class="button" href="${desk}/">Open the dashboard</a></p>
 <p class="small">To take it back, remove the profile or the certificate at the same place.</p>
 </main>
 </body>
