@@ -66,6 +66,20 @@ test.each(documents)('%s: every link leads somewhere and every file it names is 
     if (path !== 'CONTRIBUTING.md') expect(existsSync(join(root, name)), name).toBe(true);
 });
 
+test('every button that a how-to page names in quotes is on the dashboard', () => {
+  const folder = 'packages/dashboard/src';
+  const screens = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.tsx'))
+    .map((name) => read(join(folder, name)))
+    .join('\n');
+  const named = documents
+    .filter((path) => path.startsWith('docs/how-to/'))
+    .map((path) => read(path).replaceAll(/^( *)```.*?^\1```$|`[^`]*`/gms, ''))
+    .flatMap((prose) => [...prose.matchAll(/"([^"\n]+)"/g)].map(([, label = '']) => label));
+  expect(named).toContain('Sign one in');
+  for (const label of named) expect(screens).toContain(label);
+});
+
 test('every command that a document types is there', async () => {
   const help = (await parley(['--help'])).stdout;
   const known = [...help.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
