@@ -32,6 +32,9 @@ describeWith(['chromium'], 'the first minute at the desk', () => {
       await press(page.getByRole('button', { name: 'Show the code' }), screen);
       const code = page.locator('.pair-code', { hasText: /^[A-Z0-9]{4}-[A-Z0-9]{4}$/ });
       await code.waitFor();
+      // Where the address is of this machine alone, the way to others is served by the hub itself.
+      const way = page.getByRole('dialog').getByRole('link', { name: 'another machine' });
+      expect(await way.getAttribute('href')).toBe('/docs/remote');
       const other = await (await desk.context('tablet')).newPage();
       await other.goto(desk.hub.url);
       await other.getByLabel('Code').fill(await code.innerText());

@@ -27,7 +27,7 @@ const SEEN: Record<string, RegExp[]> = {
   'search-from-the-terminal.md': [/The night build broke on a null nickname\./, /Run make deploy/],
   'send-a-file.md': [/^a,b$/m, /^http:\/\/127\.0\.0\.1.*art_/m],
   'use-it-behind-caddy-or-nginx.md': [/FORBIDDEN/],
-  'use-it-from-a-tablet.md': [/^ +Code +\w{4}-\w{4}$/m],
+  'use-it-from-a-tablet.md': [/^ +Code +\w{4}-\w{4}$/m, /http:\/\/127\.0\.0\.1:\d+\/docs\/remote$/m],
   'watch-it-with-prometheus.md': [/^parley_store_writable 1$/m],
   'why-was-my-agent-not-woken.md': [/the message waits to be read/],
   'write-a-script-that-follows-a-thread.md': [/"commit":"4f2a9c1"/, /^1$/m],
