@@ -7,7 +7,7 @@ import { onTestFailed, vi } from 'vitest';
 import { atFileEnd } from '../harness/at-file-end.ts';
 import { type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { registerSigner, type Signer } from '../harness/tokens.ts';
-import { requireTool } from '../tools/tools.ts';
+import { requireTool, tool } from '../tools/tools.ts';
 
 const WORKSPACE = 'w1';
 
@@ -55,8 +55,9 @@ let browser: Promise<Browser> | undefined;
 /** One browser for all tests of a file. */
 export function openBrowser(): Promise<Browser> {
   if (browser !== undefined) return browser;
+  const lean = tool('chromium-headless');
   const launched = chromium.launch({
-    executablePath: requireTool('chromium'),
+    executablePath: typeof lean === 'string' ? lean : requireTool('chromium'),
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
     timeout: 60_000,
   });

@@ -38,7 +38,8 @@ export type ToolName =
   | 'prometheus'
   | 'promtool'
   | 'nats-server'
-  | 'chromium';
+  | 'chromium'
+  | 'chromium-headless';
 
 /** Why a tool is not on this machine. */
 export interface Missing {
