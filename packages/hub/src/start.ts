@@ -97,6 +97,7 @@ export async function start(
     settings: config.artifacts,
     now: clock.now,
     address: address.get,
+    isOneOfSeveral: nodes !== undefined,
   });
   // What only several people need is loaded where an issuer is configured.
   const oidc =

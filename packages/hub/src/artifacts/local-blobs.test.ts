@@ -119,3 +119,14 @@ test('whoever goes early leaves no file open', async () => {
   }
   expect(readdirSync('/proc/self/fd').length).toBe(before);
 });
+
+test('what is missing is damage on a hub of one node; of several nodes another may have it, and the error says what to do', async () => {
+  rmSync(path);
+  await expect(gather(blobs.read('w', kept.sha256))).rejects.toMatchObject({ code: 'INTERNAL' });
+  const node = openLocalBlobs(data, Date.now, true);
+  const lacking = { code: 'UNAVAILABLE', message: expect.stringContaining('artifacts.bucket') as string };
+  await expect(gather(node.read('w', kept.sha256))).rejects.toMatchObject(lacking);
+  await expect(gather(node.pieces(kept))).rejects.toMatchObject(lacking);
+  writeFileSync(path, 'other bytes');
+  await expect(gather(node.read('w', kept.sha256))).rejects.toMatchObject({ code: 'INTERNAL' });
+});

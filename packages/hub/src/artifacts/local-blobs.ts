@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 
 import type { StoredBytes } from '@parley/core';
 import { syncFolder } from '@parley/files';
+import { ParleyError } from '@parley/protocol';
 
 import { blobPath, makeOwnFolder } from './artifact-folder.ts';
 import { BlobFault, openBlobFile } from './blob-file.ts';
@@ -38,9 +39,24 @@ const GOOD_MS = 600_000;
 /** A file that was changed so lately may be changed again without another mark, as clocks tick. */
 const SETTLED_MS = 2_000;
 
-/** Opens the blobs of a data folder; a file that is not what its hash says is an error, never an answer. */
-export function openLocalBlobs(data: string, now: () => number): LocalBlobs {
+/**
+ * Opens the blobs of a data folder; a file that is not what its hash says is an error, never an answer. Of several
+ * nodes each has a folder of its own, unless they share one: what is not here may be with another.
+ */
+export function openLocalBlobs(data: string, now: () => number, isOneOfSeveral = false): LocalBlobs {
   const findingByHash = new Map<string, Finding>();
+
+  function open(sha256: string): number {
+    try {
+      return openBlobFile(data, sha256);
+    } catch (error) {
+      if (!isOneOfSeveral || !(error instanceof BlobFault) || error.fault !== 'missing') throw error;
+      throw new ParleyError(
+        'UNAVAILABLE',
+        `the bytes of artifact ${sha256} are not with this node, but may be with another; give all nodes one bucket (artifacts.bucket) or one shared folder`,
+      );
+    }
+  }
 
   /**
    * Reads a file once for all who want parts of it. That is sound because nobody can write to a file, or put another
@@ -70,7 +86,7 @@ export function openLocalBlobs(data: string, now: () => number): LocalBlobs {
       await syncFolder(folder);
     },
     async *read(_workspaceId, sha256) {
-      const file = openBlobFile(data, sha256);
+      const file = open(sha256);
       try {
         yield* checked(piecesOf(file), sha256);
       } finally {
@@ -78,7 +94,7 @@ export function openLocalBlobs(data: string, now: () => number): LocalBlobs {
       }
     },
     async *pieces({ sha256, bytes }, span) {
-      const file = openBlobFile(data, sha256);
+      const file = open(sha256);
       const check = async (): Promise<void> => {
         if (fstatSync(file).size !== bytes || !(await isWhole(file, sha256)))
           throw new BlobFault(sha256, 'damaged');

@@ -22,14 +22,17 @@ interface ArtifactOptions {
   now: () => number;
   /** Where callers find the hub. */
   address: () => string;
+  /** Others have the same record, and data folders of their own. */
+  isOneOfSeveral: boolean;
 }
 
 /** Opens the store of artifacts: in the data folder, or in a bucket where one is configured. */
-export function openArtifacts({ data, kept, settings, now, address }: ArtifactOptions): OpenedArtifacts {
+export function openArtifacts(options: ArtifactOptions): OpenedArtifacts {
+  const { data, kept, settings, now, address } = options;
   const stage = openStage(data, settings.max_bytes);
   const signer = createUrlSigner(openUrlKeys(kept, now), now);
   const bucket = settings.bucket === '' ? undefined : openBucket(settings, now);
-  const local = openLocalBlobs(data, now);
+  const local = openLocalBlobs(data, now, options.isOneOfSeveral);
   const blobs = bucket ?? local;
   const base = (): string => new URL(address()).origin;
 
