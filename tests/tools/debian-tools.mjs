@@ -46,7 +46,13 @@ export function debianTools() {
       path: bundled('wpewebkit', 'WPEWebDriver'),
       bundle: {
         folder: 'wpewebkit',
-        packages: ['wpewebkit-driver', 'libwpewebkit-1.1-0', 'cog', 'libwpebackend-fdo-1.0-1', 'libwpe-1.0-1'],
+        packages: [
+          'wpewebkit-driver',
+          'libwpewebkit-1.1-0',
+          'cog',
+          'libwpebackend-fdo-1.0-1',
+          'libwpe-1.0-1',
+        ],
         without: SANDBOX,
         moved: { library: 'libWPEWebKit-1.1.so.0', home: 'wpe-webkit-1.1' },
       },

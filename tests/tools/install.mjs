@@ -118,7 +118,10 @@ function missing(tools) {
 function describe(tools, failureOf) {
   const reason = (tool) => tool.unavailable ?? (failureOf(tool) || 'not found after the installation');
   return Object.fromEntries(
-    tools.map((tool) => [tool.name, tool.path === undefined ? { missing: reason(tool) } : { path: tool.path }]),
+    tools.map((tool) => [
+      tool.name,
+      tool.path === undefined ? { missing: reason(tool) } : { path: tool.path },
+    ]),
   );
 }
 
