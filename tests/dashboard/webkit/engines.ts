@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 
+import { vi } from 'vitest';
+
 import { atFileEnd } from '../../harness/at-file-end.ts';
 import { librariesOf } from '../../tools/debian-tools.mjs';
 import { requireTool } from '../../tools/tools.ts';
+import { PATIENCE_MS } from '../desk.ts';
 import { openSession, type Session } from './webdriver.ts';
 
 /** What people look at, without what the browser has around it. */
@@ -22,6 +25,15 @@ export interface Engine {
   /** Gives the page this size, where the browser can. */
   resize(size: Size): Promise<void>;
 }
+
+const MEASURE = `return {
+  width: innerWidth,
+  height: innerHeight,
+  bars: outerHeight - innerHeight,
+  focused: document.hasFocus(),
+};`;
+
+const DISPLAY: Size = { width: 1280, height: 1400 };
 
 /** Starts WebKitGTK, which follows the newest Safari, on a display of its own. */
 export async function openWebKitGtk(): Promise<Engine> {
@@ -40,18 +52,26 @@ export async function openWebKitGtk(): Promise<Engine> {
       'webkitgtk:browserOptions': { binary: join(home, 'MiniBrowser'), args: ['--automation'] },
     },
   });
-  const place = (size: Size) => session.call('POST', '/window/rect', { x: 0, y: 0, ...size });
+  // Nobody manages windows here: the one under the pointer has the focus, and the pointer rests in the middle.
+  const place = ({ width, height }: Size) =>
+    session.call('POST', '/window/rect', {
+      x: Math.floor((DISPLAY.width - width) / 2),
+      y: Math.floor((DISPLAY.height - height) / 2),
+      width,
+      height,
+    });
   return {
     session,
-    async resize({ width, height }) {
-      await place({ width, height });
-      const inner = async () => (await session.run('return [innerWidth, innerHeight]')) as [number, number];
-      const [, shown] = await inner();
-      if (shown !== height) await place({ width, height: height + height - shown });
-      const now = await inner();
-      if (now.join() !== [width, height].join())
-        throw new Error(`the page is ${now.join(' by ')}, not ${width} by ${height}`);
-    },
+    resize: ({ width, height }) =>
+      vi.waitFor(
+        async () => {
+          const page = (await session.run(MEASURE)) as Size & { bars: number; focused: boolean };
+          if (page.width === width && page.height === height && page.focused) return;
+          await place({ width, height: height + page.bars });
+          throw new Error(`the page should be ${width} by ${height}: ${JSON.stringify(page)}`);
+        },
+        { timeout: PATIENCE_MS, interval: 100 },
+      ),
   };
 }
 
@@ -105,7 +125,8 @@ function freshFolder(): string {
 
 /** An X display without a screen, under the first number that is free. */
 async function openDisplay(): Promise<string> {
-  const args = ['-displayfd', '3', '-screen', '0', '1280x1400x24', '-nolisten', 'tcp'];
+  const screen = `${DISPLAY.width}x${DISPLAY.height}x24`;
+  const args = ['-displayfd', '3', '-screen', '0', screen, '-nolisten', 'tcp'];
   const server = spawn(requireTool('xvfb'), args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   atFileEnd(() => void server.kill('SIGKILL'));
   const [number] = (await once(server.stdio[3] as Readable, 'data', {

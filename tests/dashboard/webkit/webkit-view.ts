@@ -20,9 +20,12 @@ type Step =
   | { by: 'hasText'; hasText: Pattern }
   | { by: 'first' };
 
+/** How WebDriver names an element: one key, whose value is the name. */
+type Element = Record<string, string>;
+
 interface Found {
   count: number;
-  element?: Record<string, string>;
+  element?: Element;
   shown?: boolean;
   enabled?: boolean;
   text?: string;
@@ -45,9 +48,11 @@ console.error = (...words) => (kept.push('console: ' + words.join(' ')), error.a
 
 const OPTION = `return [...arguments[0].options].find(({ value, label }) => [value, label].includes(arguments[1]));`;
 
+const TO_THE_MIDDLE = 'arguments[0].scrollIntoView({ block: "center" });';
+
 const POLL_MS = 50;
 
-/** What a browser says when a page moved under the finger; nothing was touched then. */
+/** What a browser says when a page moved under the hand. */
 const MOVED = ['element click intercepted', 'stale element reference', 'element not interactable'];
 
 const pattern = (words: Words): Pattern =>
@@ -94,7 +99,11 @@ const having = (words: Words | undefined): Step[] =>
   words === undefined ? [] : [{ by: 'hasText', hasText: pattern(words) }];
 
 function spot(session: Session, steps: readonly Step[]): Spot {
-  const look = async (): Promise<Found> => (await session.run(LOOK, steps)) as Found;
+  async function look(): Promise<Found> {
+    const found = await unlessMoved(() => session.run(LOOK, steps) as Promise<Found>);
+    // It went between the look and the answer.
+    return found ?? look();
+  }
 
   /** Waits until it is as it must be, and says in the end what was seen instead. */
   async function until(isReady: (found: Found) => boolean | Promise<boolean>): Promise<Found> {
@@ -113,22 +122,22 @@ function spot(session: Session, steps: readonly Step[]): Spot {
   const once = () => until(({ count }) => count === 1);
   const shown = () => until(({ count, shown: is }) => count === 1 && is === true);
 
-  async function click(): Promise<void> {
+  /** Does something to it once it is there, can be used, and stands still. */
+  async function use(work: (element: Element) => Promise<unknown>): Promise<void> {
     let before: string | undefined;
     await until(async ({ count, shown: is, enabled, element, box }) => {
       const still = box === before;
       before = box;
-      if (count !== 1 || is !== true || enabled !== true || !still) return false;
-      try {
-        await session.call('POST', `/element/${idOf(element)}/click`, {});
-        return true;
-      } catch (error) {
-        if (!(error instanceof WebDriverError) || !MOVED.includes(error.word)) throw error;
-        await session.run('arguments[0].scrollIntoView({ block: "center" })', element).catch(() => undefined);
-        return false;
-      }
+      if (count !== 1 || is !== true || enabled !== true || element === undefined || !still) return false;
+      const done = await unlessMoved(() => work(element).then(() => true));
+      if (done === undefined) await unlessMoved(() => session.run(TO_THE_MIDDLE, element));
+      return done === true;
     });
   }
+
+  const order = (element: Element, command: 'click' | 'value', body = {}) =>
+    session.call('POST', `/element/${Object.values(element)[0]}/${command}`, body);
+  const click = () => use((element) => order(element, 'click'));
 
   return {
     ...lookups(session, steps),
@@ -142,20 +151,25 @@ function spot(session: Session, steps: readonly Step[]): Spot {
     inputValue: async () => (await once()).value ?? '',
     tap: click,
     click,
-    async fill(text) {
-      const { element } = await shown();
-      await session.run('arguments[0].focus(); arguments[0].select();', element);
-      await session.call('POST', `/element/${idOf(element)}/value`, { text });
-    },
-    async selectOption(value) {
-      const { element: select } = await shown();
-      const element = (await session.run(OPTION, select, value)) as Found['element'];
-      await session.call('POST', `/element/${idOf(element)}/click`, {});
-    },
+    fill: (text) =>
+      use(async (element) => {
+        await session.run('arguments[0].focus(); arguments[0].select();', element);
+        await order(element, 'value', { text });
+      }),
+    selectOption: (value) =>
+      use(async (element) => order((await session.run(OPTION, element, value)) as Element, 'click')),
     async check() {
       if ((await shown()).checked !== true) await click();
     },
   };
 }
 
-const idOf = (element: Found['element']): string => Object.values(element ?? {})[0] ?? '';
+/** What the work comes to; nothing where the page moved under the hand, which then has touched nothing. */
+async function unlessMoved<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof WebDriverError && MOVED.includes(error.word)) return undefined;
+    throw error;
+  }
+}
