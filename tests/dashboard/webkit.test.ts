@@ -1,9 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
 import { answerFlows } from './answer-flows-contract.ts';
 import { allowForBrowsers, type Desk, openDesk, type Screen } from './desk.ts';
-import { scene } from './scene.ts';
+import { misfits } from './misfits.ts';
+import { card, scene } from './scene.ts';
 import { steerFlows } from './steer-flows-contract.ts';
 import { threadFlows } from './thread-flows-contract.ts';
 import { type Engine, openWebKitGtk, openWpe, type Size } from './webkit/engines.ts';
@@ -47,6 +50,66 @@ function tenFlows(name: string, open: () => Promise<Engine>, sizes: Partial<Reco
   answerFlows(() => desk, seats);
   steerFlows(() => desk, seats);
   threadFlows(() => desk, seats);
+
+  test.each(seats.map((seat) => [seat.on, seat] as const))(
+    'on a %s every page fits, a finger hits all that can be tapped, and sheets and fields look as they should',
+    async (_, { page: open, name: own, screen }) => {
+      await open();
+      await shelve(`Shelf of ${own}`);
+      const { agent, thread_id } = await scene(desk, `shown-${own}`);
+      const { ask } = await agent.raise_ask({
+        thread_id,
+        kind: 'approval',
+        prompt: 'May I?',
+        command: 'make',
+      });
+      const script = (expression: string) => engine.session.run(`return ${expression}`);
+      const found: Record<string, unknown> = {};
+      for (const [path, sign] of [
+        ['/now', '.ask'],
+        ['/threads', '.thread-row'],
+        [`/t/${thread_id}`, '.entry'],
+        ['/agents', '.card'],
+        [`/agents/shown-${own}`, 'h1'],
+        ['/know', '.tree-toggle'],
+        ['/search', 'input[type=search]'],
+        ['/log', '.log-row'],
+        ['/system', '.row'],
+      ] as const) {
+        await page.goto(`${desk.hub.url}${path}`);
+        await page.locator(sign).first().waitFor();
+        const faults = (await script(misfits(screen))) as string[];
+        if (faults.length > 0) found[path] = faults;
+      }
+      expect(found).toEqual({});
+      await page.goto(`${desk.hub.url}/search`);
+      await page.locator('input[type=search]').waitFor();
+      // The field stands in a frame of ours; a second one of the browser's would lie inside it.
+      expect(await script(`getComputedStyle(document.querySelector('input[type=search]')).appearance`)).toBe(
+        'none',
+      );
+      await page.goto(`${desk.hub.url}/now`);
+      await card(page, `shown-${own}`).getByRole('button', { name: 'More ways to answer' }).tap();
+      await page.getByRole('dialog').waitFor();
+      const veil = `getComputedStyle(document.querySelector('dialog[open]'), '::backdrop').backgroundColor`;
+      expect(await script(veil)).toMatch(/^rgba\(\d+, \d+, \d+, 0\.[3-6]\d*\)$/);
+      await agent.withdraw_ask({ ask_id: ask.ask_id });
+    },
+  );
+}
+
+/** A document with another below it. */
+async function shelve(title: string): Promise<void> {
+  const editor = desk.agent('editor', 'orchestrator');
+  const content = { mime_type: 'text/markdown', body: 'Short.' } as const;
+  const top = randomUUID();
+  await editor.create_document({ document_id: top, parent_id: 'root', content, metadata: { title } });
+  await editor.create_document({
+    document_id: randomUUID(),
+    parent_id: top,
+    content,
+    metadata: { title: 'Below' },
+  });
 }
 
 describeWith(['webkitgtk', 'xvfb'], 'the dashboard in WebKitGTK', () => {
