@@ -42,7 +42,7 @@ function tenFlows(name: string, open: () => Promise<Engine>, sizes: Partial<Reco
     name: `${name}-${screen}`,
     screen,
     device: /^linux-safari-[0-9a-f]{8}$/,
-    async page() {
+    page: async () => {
       await engine.resize(size);
       return page;
     },
@@ -53,8 +53,8 @@ function tenFlows(name: string, open: () => Promise<Engine>, sizes: Partial<Reco
 
   test.each(seats.map((seat) => [seat.on, seat] as const))(
     'on a %s every page fits, a finger hits all that can be tapped, and sheets and fields look as they should',
-    async (_, { page: open, name: own, screen }) => {
-      await open();
+    async (_, { page: sized, name: own, screen }) => {
+      await sized();
       await shelve(`Shelf of ${own}`);
       const { agent, thread_id } = await scene(desk, `shown-${own}`);
       const { ask } = await agent.raise_ask({
