@@ -5,7 +5,7 @@ import { PATIENCE_MS } from '../desk.ts';
 import type { Role, Spot, View, Words } from '../view.ts';
 import { type Session, WebDriverError } from './webdriver.ts';
 
-/** A page in WebKit, and what went wrong in it so far. */
+/** A page in WebKit, and what went wrong in it since somebody last asked. */
 export interface WebKitView extends View {
   troubles(): Promise<string[]>;
 }
@@ -60,13 +60,18 @@ const pattern = (words: Words): Pattern =>
 
 /** The one page of a session, in the words of the flows. */
 export function createWebKitView(session: Session): WebKitView {
-  const past: string[] = [];
-  const troubles = async (): Promise<string[]> => {
+  let past: string[] = [];
+  const keep = async (): Promise<void> => {
     past.push(...((await session.run('return (window.troubles ?? []).splice(0);')) as string[]));
-    return past;
   };
+  async function troubles(): Promise<string[]> {
+    await keep();
+    const all = past;
+    past = [];
+    return all;
+  }
   async function load(path: string, body: object): Promise<void> {
-    await troubles();
+    await keep();
     await session.call('POST', path, body);
     await session.run(LISTEN);
   }
