@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
 import { type Client, createClient } from '@parley/client';
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { onTestFailed, vi } from 'vitest';
 
 import { atFileEnd } from '../harness/at-file-end.ts';
 import { type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { registerSigner, type Signer } from '../harness/tokens.ts';
 import { requireTool, tool } from '../tools/tools.ts';
+import type { Spot } from './view.ts';
 
 const WORKSPACE = 'w1';
 
@@ -34,7 +35,7 @@ export type Screen = keyof typeof SCREENS;
 export const SIZES = Object.keys(SCREENS) as Screen[];
 
 /** A finger on a touch screen, else the mouse. */
-export const press = (target: Locator, screen: Screen): Promise<void> =>
+export const press = (target: Pick<Spot, 'click' | 'tap'>, screen: Screen): Promise<void> =>
   screen === 'desktop' ? target.click() : target.tap();
 
 /** A hub, agents that a test scripts, and browsers that are signed in to it. */

@@ -1,33 +1,14 @@
-import type { Client } from '@parley/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
-import {
-  allowForBrowsers,
-  type Desk,
-  openDesk,
-  PATIENCE_MS,
-  PERSON,
-  press,
-  type Screen,
-  SIZES,
-} from './desk.ts';
+import { answerFlows } from './answer-flows-contract.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, type Screen, SIZES } from './desk.ts';
+import { bodies, card, say, scene } from './scene.ts';
+import { steerFlows } from './steer-flows-contract.ts';
+import { threadFlows } from './thread-flows-contract.ts';
 
 allowForBrowsers();
-
-/** A thread with an agent, both made for one test. */
-async function scene(desk: Desk, name: string): Promise<{ agent: Client; thread_id: string; title: string }> {
-  const agent = desk.agent(name);
-  const title = `Work of ${name}`;
-  await agent.register_agent({ name });
-  await agent.heartbeat_session({ runtime: 'codex_cli', status: 'idle' });
-  const { thread_id } = await agent.create_thread({ title, participants: [PERSON] });
-  return { agent, thread_id, title };
-}
-
-const say = (agent: Client, thread_id: string, body: string) =>
-  agent.post_message({ thread_id, schema_version: 1, body });
 
 /** Two keys, and again where the machine took too long between them, as a person would. */
 const goByKeys = (page: Page, key: string, path: string): Promise<void> =>
@@ -39,8 +20,6 @@ const goByKeys = (page: Page, key: string, path: string): Promise<void> =>
     },
     { timeout: PATIENCE_MS, interval: 1_000 },
   );
-
-const card = (page: Page, agent: string) => page.locator('.ask', { hasText: agent });
 
 describeWith(['chromium'], 'the dashboard in a real browser', () => {
   let desk: Desk;
@@ -55,148 +34,16 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await desk.close();
   });
 
-  test.each(SIZES)(
-    'flow 1 on a %s: a command is approved with one tap, and the agent gets the verdict',
-    async (screen) => {
-      const page = pages[screen];
-      await page.goto(`${desk.hub.url}/now`);
-      const { agent, thread_id } = await scene(desk, `pusher-${screen}`);
-      const command = 'git push origin main';
-      const { ask } = await agent.raise_ask({
-        thread_id,
-        kind: 'approval',
-        prompt: 'Publishes the branch.',
-        command,
-        cwd: '~/src/app',
-        rule: 'ask before push',
-      });
-      const one = card(page, `pusher-${screen}`);
-      // What the thread is called comes after the ask itself.
-      await one.getByText(`Work of pusher-${screen}`).waitFor();
-      const text = await one.innerText();
-      for (const shown of [command, '~/src/app', 'Denied in', 'ask before push'])
-        expect(text).toContain(shown);
-      expect(text).toMatch(/\d+:\d\d/);
-      await press(one.getByRole('button', { name: 'Approve once' }), screen);
-      // Nothing is settled before the hub says so; then it waits for the agent.
-      await one.getByText('Approved by you').waitFor();
-      expect(await one.innerText()).toContain('the agent has yet to take it');
-      const { ask: taken } = await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 });
-      expect(taken.verdict).toMatchObject({ decision: 'approved', scope: 'once', by: PERSON });
-      expect(taken.verdict?.device).toMatch(/^linux-chrome-[0-9a-f]{8}$/);
-      await one.getByText('the agent has it').waitFor();
-      await one.waitFor({ state: 'detached' });
-    },
-  );
-
-  test.each(SIZES)(
-    'flow 2 on a %s: approved for the session, or denied with a reason, in two taps',
-    async (screen) => {
-      const page = pages[screen];
-      await page.goto(`${desk.hub.url}/now`);
-      const { agent } = await scene(desk, `builder-${screen}`);
-      const first = await agent.raise_ask({
-        kind: 'approval',
-        prompt: 'Installs packages.',
-        command: 'npm ci',
-      });
-      const one = card(page, `builder-${screen}`);
-      await press(one.getByRole('button', { name: 'More ways to answer' }), screen);
-      await press(page.getByRole('button', { name: /Approve for this session/ }), screen);
-      expect(
-        (await agent.wait_for_ask({ ask_id: first.ask.ask_id, timeout_ms: 60_000 })).ask.verdict,
-      ).toMatchObject({ decision: 'approved', scope: 'session' });
-      await one.waitFor({ state: 'detached' });
-      const second = await agent.raise_ask({
-        kind: 'approval',
-        prompt: 'Deletes a folder.',
-        command: 'rm -rf build',
-      });
-      await press(one.getByRole('button', { name: 'More ways to answer' }), screen);
-      await page.getByLabel('Tell it why not').fill('Not on a Friday.');
-      await press(page.getByRole('button', { name: 'Deny and say why' }), screen);
-      expect(
-        (await agent.wait_for_ask({ ask_id: second.ask.ask_id, timeout_ms: 60_000 })).ask.verdict,
-      ).toMatchObject({ decision: 'denied', reason: 'Not on a Friday.' });
-      await one.getByText('Denied by you: Not on a Friday.').waitFor();
-    },
-  );
-
-  test.each(SIZES)(
-    'flow 2 on a %s: such commands are approved from now on, by a rule that stands under System',
-    async (screen) => {
-      const page = pages[screen];
-      await page.goto(`${desk.hub.url}/now`);
-      const { agent } = await scene(desk, `ruled-${screen}`);
-      const ask = { kind: 'approval', prompt: 'Pushes.', cwd: '~/app' } as const;
-      const first = await agent.raise_ask({ ...ask, command: 'git push origin feature/one' });
-      await press(card(page, `ruled-${screen}`).getByRole('button', { name: 'More ways to answer' }), screen);
-      await press(page.getByRole('button', { name: /^Always approve/ }), screen);
-      await page.getByLabel(/^Commands/).fill('git push origin feature/*');
-      await press(page.getByRole('button', { name: 'Approve now and from now on' }), screen);
-      const { ask: taken } = await agent.wait_for_ask({ ask_id: first.ask.ask_id, timeout_ms: 60_000 });
-      expect(taken.verdict).toMatchObject({ decision: 'approved', by: PERSON });
-      const next = await agent.raise_ask({ ...ask, command: 'git push origin feature/two' });
-      expect(next.ask.verdict).toMatchObject({ decision: 'approved', scope: 'rule', by: PERSON });
-      await page.goto(`${desk.hub.url}/system`);
-      const row = page.locator('.row', { hasText: `ruled-${screen} in ~/app` });
-      await row.getByText('1 time').waitFor();
-      await press(row.getByRole('button', { name: 'Revoke' }), screen);
-      await row.waitFor({ state: 'detached' });
-      const last = await agent.raise_ask({ ...ask, command: 'git push origin feature/three' });
-      expect(last.ask.status).toBe('open');
-      await agent.withdraw_ask({ ask_id: last.ask.ask_id });
-    },
-  );
-
-  test.each(SIZES)(
-    'flow 3 on a %s: a question is answered by one of the agent’s own options',
-    async (screen) => {
-      const page = pages[screen];
-      await page.goto(`${desk.hub.url}/now`);
-      const { agent, thread_id } = await scene(desk, `planner-${screen}`);
-      const { ask } = await agent.raise_ask({
-        thread_id,
-        kind: 'question',
-        prompt: 'Fix both, or open TASK-220?',
-        options: [
-          { id: 'both', label: 'Fix both' },
-          { id: 'task', label: 'Open TASK-220' },
-        ],
-      });
-      await press(card(page, `planner-${screen}`).getByRole('button', { name: 'Open TASK-220' }), screen);
-      const { ask: taken } = await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 });
-      expect(taken.verdict).toMatchObject({ decision: 'answered', option: 'task' });
-    },
-  );
-
-  test.each(SIZES)('on a %s a form that an agent asks for is filled in', async (screen) => {
-    const page = pages[screen];
-    await page.goto(`${desk.hub.url}/now`);
-    const { agent } = await scene(desk, `former-${screen}`);
-    const { ask } = await agent.raise_ask({
-      kind: 'elicitation',
-      prompt: 'Where shall I deploy?',
-      schema: {
-        type: 'object',
-        properties: {
-          region: { type: 'string', title: 'Region', enum: ['eu', 'us'] },
-          copies: { type: 'integer', title: 'Copies', minimum: 1, maximum: 9 },
-          dry: { type: 'boolean', title: 'Dry run' },
-        },
-        required: ['region', 'copies'],
-      },
-    });
-    await press(card(page, `former-${screen}`).getByRole('button', { name: 'Fill in' }), screen);
-    await page.getByLabel('Region').selectOption('eu');
-    await page.getByLabel('Copies').fill('3');
-    await page.getByLabel('Dry run').check();
-    await press(page.getByRole('dialog').getByRole('button', { name: 'Send' }), screen);
-    expect((await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 })).ask.verdict).toMatchObject({
-      decision: 'answered',
-      data: { region: 'eu', copies: 3, dry: true },
-    });
-  });
+  const seats = SIZES.map((screen) => ({
+    on: screen,
+    name: screen,
+    screen,
+    device: /^linux-chrome-[0-9a-f]{8}$/,
+    page: () => pages[screen],
+  }));
+  answerFlows(() => desk, seats);
+  steerFlows(() => desk, seats);
+  threadFlows(() => desk, seats);
 
   test('an ask that was answered elsewhere says so, and a second answer is not sent', async () => {
     const { agent } = await scene(desk, 'twice');
@@ -233,116 +80,6 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
       by: 'lee',
     });
   });
-
-  test.each(SIZES)(
-    '[LIVE-7] flows 4 and 5 on a %s: who is in trouble is shown with the reason, and is prodded with one tap',
-    async (screen) => {
-      const page = pages[screen];
-      await page.goto(`${desk.hub.url}/now`);
-      const { agent, thread_id } = await scene(desk, `sisyphus-${screen}`);
-      await agent.report_event({
-        event_type: 'error',
-        data: { message: 'exit 137 while running the tests' },
-      });
-      const row = page
-        .locator('.row[data-agent]', { hasText: `sisyphus-${screen}` })
-        .filter({ hasText: 'exit 137' });
-      await row.waitFor();
-      expect(await row.innerText()).toContain('Error');
-      await press(row.getByRole('button', { name: 'Prod' }), screen);
-      await row.getByRole('button', { name: 'Prodded' }).waitFor();
-      await vi.waitFor(
-        async () => expect((await agent.get_thread({ thread_id })).prodded).toEqual([`sisyphus-${screen}`]),
-        PATIENCE_MS,
-      );
-      await agent.update_agent_status({ status: 'online' });
-      await press(row.getByRole('button', { name: 'Dismiss' }), screen);
-      await row.waitFor({ state: 'detached' });
-    },
-  );
-
-  test.each(SIZES)('flow 6 on a %s: what a wake comes to is told honestly', async (screen) => {
-    const page = pages[screen];
-    const { agent, thread_id } = await scene(desk, `dormant-${screen}`);
-    await desk
-      .agent(PERSON, 'operator')
-      .post_message({ thread_id, schema_version: 1, body: 'Are you there?' });
-    await agent.update_agent_status({ status: 'offline' });
-    await page.goto(`${desk.hub.url}/agents/dormant-${screen}`);
-    await page.getByText('process gone').waitFor();
-    // Nothing can wake it, and the page says what would; who insists is told how it went.
-    await page.getByText(`run --agent dormant-${screen} --`).waitFor();
-    await press(page.getByText('Try it all the same'), screen);
-    await press(page.getByRole('button', { name: 'Wake' }), screen);
-    await page.locator('.toast').waitFor();
-    // The ladder appears as it is climbed, down to its honest end.
-    await page.locator('.ladder li', { hasText: 'Not woken' }).waitFor();
-  });
-
-  test.each(SIZES)(
-    'flow 7 on a %s: an agent is muted and a thread paused from the thread itself',
-    async (screen) => {
-      const page = pages[screen];
-      const { agent, thread_id } = await scene(desk, `chatter-${screen}`);
-      await say(agent, thread_id, 'hello');
-      await page.goto(`${desk.hub.url}/t/${thread_id}`);
-      await press(page.getByRole('button', { name: 'Pause the thread' }), screen);
-      await page.getByText('only people may post').first().waitFor();
-      await expect(say(agent, thread_id, 'still here')).rejects.toMatchObject({
-        code: 'FORBIDDEN',
-        details: { reason: 'paused' },
-      });
-      await press(page.getByRole('button', { name: 'Let the thread go on' }), screen);
-      await press(page.getByRole('button', { name: /participants: show them/ }), screen);
-      const sheet = page.getByRole('dialog');
-      await press(sheet.getByRole('button', { name: `Mute chatter-${screen}` }), screen);
-      await press(sheet.getByRole('button', { name: 'Until I undo' }), screen);
-      await sheet.getByRole('button', { name: `Let chatter-${screen} speak again` }).waitFor();
-      await expect(say(agent, thread_id, 'and here')).rejects.toMatchObject({ details: { reason: 'muted' } });
-      await press(sheet.getByRole('button', { name: `Let chatter-${screen} speak again` }), screen);
-      await sheet.getByRole('button', { name: `Mute chatter-${screen}` }).waitFor();
-      await say(agent, thread_id, 'back again');
-    },
-  );
-
-  test.each(SIZES)(
-    'flow 8 on a %s: a thread is read live and answered; the draft survives, the message is posted once',
-    async (screen) => {
-      const page = pages[screen];
-      const { agent, thread_id, title } = await scene(desk, `talker-${screen}`);
-      await say(agent, thread_id, 'The first word.');
-      await page.goto(`${desk.hub.url}/now`);
-      const row = page.locator('.thread-row', { hasText: title });
-      await row.getByText('The first word.').waitFor();
-      await press(row, screen);
-      await page.locator('.message', { hasText: 'The first word.' }).waitFor();
-      await say(agent, thread_id, 'Said **while** you look.');
-      await page.locator('.message strong', { hasText: 'while' }).waitFor();
-      const field = page.getByRole('textbox', { name: 'Message' });
-      await field.fill('A draft');
-      await page.reload();
-      await page.locator('.message').first().waitFor();
-      expect(await field.inputValue()).toBe('A draft');
-      await field.fill('Thank you @ta');
-      await press(page.getByRole('option', { name: `talker-${screen}` }), screen);
-      expect(await field.inputValue()).toBe(`Thank you @talker-${screen} `);
-      await press(page.getByRole('button', { name: 'Send' }), screen);
-      await page
-        .locator('.message', { hasText: `Thank you @talker-${screen}` })
-        .and(page.locator(':not(.message-pending)'))
-        .waitFor();
-      await vi.waitFor(
-        async () => expect((await bodies(agent, thread_id)).at(-1)).toBe(`Thank you @talker-${screen}`),
-        PATIENCE_MS,
-      );
-      expect((await bodies(agent, thread_id)).filter((body) => body.startsWith('Thank you'))).toHaveLength(1);
-      // What was read is read on every device.
-      await vi.waitFor(async () => {
-        const { threads } = await desk.agent(PERSON, 'operator').list_threads({ unread: true });
-        expect(threads.map((thread) => thread.thread_id)).not.toContain(thread_id);
-      }, PATIENCE_MS);
-    },
-  );
 
   test('a message that the hub refuses stays, with the reason, and goes when it is sent again', async () => {
     const page = pages.desktop;
@@ -395,39 +132,6 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
       PATIENCE_MS,
     );
   });
-
-  test.each(SIZES)(
-    'flow 10 on a %s: an agent is invited, a side channel opened, and the thread resolved',
-    async (screen) => {
-      const page = pages[screen];
-      const { agent, thread_id, title } = await scene(desk, `owner-${screen}`);
-      await scene(desk, `newcomer-${screen}`);
-      await say(agent, thread_id, 'Let us begin.');
-      await page.goto(`${desk.hub.url}/t/${thread_id}`);
-      const panel = page.locator(screen === 'desktop' ? '.thread-side' : 'dialog');
-      if (screen !== 'desktop')
-        await press(page.getByRole('button', { name: /participants: show them/ }), screen);
-      await panel.getByLabel('Invite').fill(`newcomer-${screen}`);
-      await press(panel.getByRole('button', { name: 'Invite' }), screen);
-      await page.getByText(`You invited newcomer-${screen}`).waitFor();
-      await press(panel.getByRole('button', { name: 'Open one' }), screen);
-      await page.getByLabel('What it is about').fill('The fine print');
-      await press(page.locator('.pick', { hasText: `newcomer-${screen}` }), screen);
-      await press(page.getByRole('button', { name: 'Open the side channel' }), screen);
-      await page.getByRole('heading', { name: 'The fine print', level: 1 }).waitFor();
-      await press(page.getByRole('link', { name: `side channel of ${title}` }), screen);
-      await press(page.getByRole('button', { name: 'More about this thread' }), screen);
-      await press(page.getByRole('button', { name: /^Resolve/ }), screen);
-      await vi.waitFor(
-        async () =>
-          expect(await agent.get_thread({ thread_id })).toMatchObject({
-            status: 'resolved',
-            participants: expect.arrayContaining([`newcomer-${screen}`]),
-          }),
-        PATIENCE_MS,
-      );
-    },
-  );
 
   test('a long thread opens at its end, jumps to any message, and holds few rows', async () => {
     const page = pages.phone;
@@ -573,8 +277,3 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await row.waitFor({ state: 'detached' });
   });
 });
-
-async function bodies(agent: Client, thread_id: string): Promise<string[]> {
-  const { messages } = await agent.read_messages({ thread_id, since_seq: 0, limit: 200 });
-  return messages.map(({ body }) => body);
-}

@@ -58,31 +58,6 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     await page.locator('.doc:visible, .tree-row:visible').first().waitFor();
   };
 
-  test.each(SIZES)(
-    'on a %s: the tree opens level by level, a document leads to others, and a change by somebody else appears',
-    async (screen) => {
-      const page = pages[screen];
-      const top = await write(`Guide ${screen}`, 'Read [[Setup ' + screen + ']] first.');
-      const child = await write(`Setup ${screen}`, '# Install\n\nRun `npm ci`.', top);
-      await open(page, '/know');
-      await page.getByRole('button', { name: `What is below Guide ${screen}` }).click();
-      await page.getByRole('link', { name: `Setup ${screen}` }).click();
-      await page.getByRole('heading', { name: 'Install' }).waitFor();
-      await page
-        .locator('.doc-side')
-        .getByRole('link', { name: `Guide ${screen}` })
-        .click();
-      await page
-        .locator('.doc-body')
-        .getByRole('link', { name: `Setup ${screen}` })
-        .click();
-      await page.getByText('revision 1').first().waitFor();
-      await update(child, '# Install\n\nRun `npm ci` *twice*.');
-      await page.getByText('revision 2').first().waitFor();
-      await page.locator('.doc-body em', { hasText: 'twice' }).waitFor();
-    },
-  );
-
   test('a document is written, changed, moved, deleted and restored from a tablet', async () => {
     const page = pages.tablet;
     await open(page, '/know');

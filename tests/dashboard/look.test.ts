@@ -13,6 +13,7 @@ import { DAY_AGENTS, type DayAgent, playDay } from '../../packages/hub/src/cli/r
 import { describeWith } from '../tools/describe-with.ts';
 import { deadLetter } from './dead-letter.ts';
 import { allowForBrowsers, type Desk, openDesk, PERSON, type Screen } from './desk.ts';
+import { misfits } from './misfits.ts';
 
 allowForBrowsers();
 
@@ -238,7 +239,7 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
       const found: Record<string, unknown> = {};
       for (const [name, show] of Object.entries(VIEWS)) {
         await show(page, desk.hub.url);
-        const faults = [...(await axe(page)), ...(await misfits(page, screen))];
+        const faults = [...(await axe(page)), ...(await page.evaluate<string[]>(misfits(screen)))];
         if (faults.length > 0) found[name] = faults;
         if (process.env['LOOK'] !== undefined)
           await shoot(page, process.env['LOOK'], name, screen, colorScheme);
@@ -251,7 +252,7 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     const page = await (await desk.context('phone', { bypassCSP: true })).newPage();
     await page.goto(desk.hub.url);
     await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
-    expect([...(await axe(page)), ...(await misfits(page, 'phone'))]).toEqual([]);
+    expect([...(await axe(page)), ...(await page.evaluate<string[]>(misfits('phone')))]).toEqual([]);
   });
 
   test.each([
@@ -289,23 +290,4 @@ async function axe(page: Page): Promise<string[]> {
       ({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 140)} ${failureSummary.slice(0, 200)}`,
     ),
   );
-}
-
-/** What sticks out of the screen, and on touch screens what is too small for a finger; links inside a text may be small. */
-async function misfits(page: Page, screen: Screen): Promise<string[]> {
-  return page.evaluate<string[]>(`(() => {
-    const found = [];
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth > clientWidth) found.push('the page is ' + scrollWidth + ' wide');
-    for (const box of document.querySelectorAll('.page, .thread-main, .know-main, .know-tree, .sheet, .column'))
-      if (box.scrollWidth > box.clientWidth + 1) found.push('wider than its place: ' + box.className);
-    if (${screen === 'desktop'}) return found;
-    const above = document.querySelector('dialog[open]');
-    for (const one of (above ?? document).querySelectorAll('button, a[href], input, textarea, select, summary, [role=option]')) {
-      const { width, height } = one.getBoundingClientRect();
-      if (width === 0 || one.closest('p, .quiet, .prose, .ask-who, .message-head, .quoted-line, .evidence, .skip, label')) continue;
-      if (Math.round(width) < 44 || Math.round(height) < 44) found.push('small: ' + Math.round(width) + 'x' + Math.round(height) + ' ' + one.outerHTML.slice(0, 120));
-    }
-    return found;
-  })()`);
 }

@@ -4,8 +4,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where packages are unpacked that would start a service if they were installed. */
+/** Where packages are unpacked that would start a service, or change what others find, if they were installed. */
 export const UNPACKED = fileURLToPath(new URL('../../.cache/debian/', import.meta.url));
+
+/** WebKit brings these and does not use them here; Codex takes what is installed of them for its own sandbox. */
+const SANDBOX = ['bubblewrap', 'xdg-dbus-proxy'];
 
 /** Where each Debian tool stands, and which packages bring it. */
 export function debianTools() {
@@ -27,6 +30,33 @@ export function debianTools() {
     { name: 'prometheus', path: unpacked('prometheus'), unpack: 'prometheus' },
     { name: 'promtool', path: unpacked('promtool'), unpack: 'prometheus' },
     { name: 'nats-server', path: unpacked('nats-server'), unpack: 'nats-server' },
+    { name: 'xvfb', path: inPath('Xvfb'), packages: ['xvfb'] },
+    {
+      name: 'webkitgtk',
+      path: bundled('webkitgtk', 'WebKitWebDriver'),
+      bundle: {
+        folder: 'webkitgtk',
+        packages: ['webkit2gtk-driver', 'libwebkit2gtk-4.1-0', 'libjavascriptcoregtk-4.1-0'],
+        without: SANDBOX,
+        moved: { library: 'libwebkit2gtk-4.1.so.0', home: 'webkit2gtk-4.1' },
+      },
+    },
+    {
+      name: 'wpewebkit',
+      path: bundled('wpewebkit', 'WPEWebDriver'),
+      bundle: {
+        folder: 'wpewebkit',
+        packages: [
+          'wpewebkit-driver',
+          'libwpewebkit-1.1-0',
+          'cog',
+          'libwpebackend-fdo-1.0-1',
+          'libwpe-1.0-1',
+        ],
+        without: SANDBOX,
+        moved: { library: 'libWPEWebKit-1.1.so.0', home: 'wpe-webkit-1.1' },
+      },
+    },
     // The fonts decide how wide words are, and so what fits.
     {
       name: 'chromium',
@@ -70,6 +100,15 @@ function unpacked(program) {
   const folders = ['usr/bin', 'usr/sbin'].map((folder) => path.join(UNPACKED, folder, program));
   return folders.find((candidate) => existsSync(candidate)) ?? inPath(program);
 }
+
+/** The folder of shared libraries under the root of an unpacked system. */
+export function librariesOf(root) {
+  const folder = path.join(root, 'usr', 'lib');
+  const machine = readdirSync(folder).find((name) => name.includes('-linux-gnu'));
+  return machine === undefined ? folder : path.join(folder, machine);
+}
+
+const bundled = (folder, program) => existing(path.join(UNPACKED, folder, 'usr', 'bin', program));
 
 const existing = (file) => (existsSync(file) ? file : undefined);
 

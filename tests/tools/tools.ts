@@ -38,6 +38,9 @@ export type ToolName =
   | 'prometheus'
   | 'promtool'
   | 'nats-server'
+  | 'xvfb'
+  | 'webkitgtk'
+  | 'wpewebkit'
   | 'chromium'
   | 'chromium-headless';
 
