@@ -200,10 +200,24 @@ function writtenBy(name: string, args: readonly string[]): string[] {
 const GIT_RUNS =
   /^(?:alias\.|.*(?:command|pager|editor|external|fsmonitor|hookspath|textconv|helper|program)(?:=|$))/i;
 
+/** Options of git itself whose value may be a word of its own. */
+const GIT_VALUED = new Set([
+  '-C',
+  '-c',
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--attr-source',
+  '--super-prefix',
+  '--config-env',
+]);
+/** Options of its commands that name a program to be run at one end or the other. */
+const GIT_PROGRAMS = ['--receive-pack', '--upload-pack', '--exec'];
+
 function lookAtGit(args: readonly string[], { found, place }: Look): void {
   let i = 0;
   for (let arg = args[i]; arg?.startsWith('-') === true; arg = args[i]) {
-    const valued = arg === '-C' || arg === '-c' || arg === '--git-dir' || arg === '--work-tree';
+    const valued = GIT_VALUED.has(arg);
     if (arg === '-c' && GIT_RUNS.test(args[i + 1] ?? '')) found.add('hidden_command');
     if (arg.startsWith('--config-env') || arg.startsWith('--exec-path=')) found.add('hidden_command');
     if (arg === '-C' && place.isOutside(args[i + 1] ?? '')) found.add('outside_folder');
@@ -212,6 +226,8 @@ function lookAtGit(args: readonly string[], { found, place }: Look): void {
   const [sub = '', ...rest] = args.slice(i);
   if (isForced(sub, rest)) found.add('force_push');
   if (discardsWork(sub, rest)) found.add('discards_work');
+  if (hasOption(rest, '', GIT_PROGRAMS) || rest.some((arg) => arg.startsWith('ext::')))
+    found.add('hidden_command');
   if (sub === 'config' && rest.some((arg) => GIT_RUNS.test(arg))) found.add('hidden_command');
 }
 

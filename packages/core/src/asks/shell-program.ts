@@ -83,11 +83,11 @@ function afterOptions(
   return words.slice(i + before);
 }
 
-/** True when one of the short options, alone or in a bunch, or one of the long ones is given before `--`. */
+/** True when one of the short options, alone or in a bunch, or one of the long ones, cut short or not, is given before `--`. */
 export function hasOption(args: readonly string[], short: string, long: readonly string[] = []): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end < 0 ? args.length : end).some((arg) => {
-    if (arg.startsWith('--')) return long.some((name) => arg === name || arg.startsWith(`${name}=`));
+    if (arg.startsWith('--')) return long.some((name) => isOption(arg, name));
     return (
       arg.startsWith('-') &&
       arg
@@ -96,6 +96,12 @@ export function hasOption(args: readonly string[], short: string, long: readonly
         .some((letter) => short.includes(letter))
     );
   });
+}
+
+/** True for a long option as it is written, also cut short as programs take it (`--recurs`), and with its value. */
+export function isOption(arg: string, name: string): boolean {
+  const [word = ''] = arg.split('=');
+  return word.length > 2 && name.startsWith(word);
 }
 
 /** The arguments that are no options. */
