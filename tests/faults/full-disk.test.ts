@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -13,6 +15,7 @@ import { describeAsRoot, mountSmallDisk } from './as-root.ts';
 import { startHub, temporaryFolder, tokenFor } from './crash-hub.ts';
 import { clientOf, createThread, ok, post } from './hub-client.ts';
 
+const ATM = fileURLToPath(new URL('../../packages/codex-proxy/bin/atm-agent-mcp.mjs', import.meta.url));
 const WAIT = { timeout: 20_000 };
 const MEGABYTE = 1_048_576;
 const FULL = { code: 1, stderr: 'parley: the disk is full; nothing was written\n' };
@@ -126,6 +129,26 @@ describeAsRoot('a disk with one page left', () => {
     // It says that it is ready soon after its door is open.
     await sleep(1_000);
     ok(await post(alice, thread, 'still there'));
+  });
+
+  test('a proxy whose log has no room answers its client', async () => {
+    const home = temporaryFolder();
+    const disk = mountSmallDisk(MEGABYTE);
+    leaveFree(disk, 0);
+    const proxy = spawn(
+      'sh',
+      ['-c', `exec "$0" "$@" 2> ${join(disk, 'log')}`, process.execPath, ATM, 'serve'],
+      {
+        env: { ...cleanEnv(join(home, 'data')), ATM_AGENT_MCP_LOG_LEVEL: 'debug' },
+        cwd: home,
+      },
+    );
+    onTestFinished(() => void proxy.kill('SIGKILL'));
+    const answers = createInterface(proxy.stdout)[Symbol.asyncIterator]();
+    for (const id of [1, 2]) {
+      proxy.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`);
+      expect(JSON.parse(String((await answers.next()).value))).toMatchObject({ id, result: {} });
+    }
   });
 });
 

@@ -1,21 +1,19 @@
+import { keepOutputWhole } from '@parley/files';
 import { errorCode } from '@parley/protocol';
-import { fstatSync, writeSync } from 'node:fs';
 
 import { EXIT, tell } from './output.ts';
 
-const DATA = 1;
-
 /** Ends quietly when the reader of our output has gone, as `| head` does, and with an error when a file cannot take all of it. */
 export function guardOutput(): void {
-  if (fstatSync(DATA).isFile()) Object.assign(process.stdout, { _write: writeAll });
+  keepOutputWhole();
   process.stdout.on('error', (error) => {
     if (errorCode(error) === 'EPIPE') process.exit(EXIT.ok);
     tell(`parley: the output is not whole: ${whyNot(error)}`);
     process.exit(EXIT.failure);
   });
   process.stderr.on('error', (error) => {
-    if (errorCode(error) === 'EPIPE') process.exit(EXIT.ok);
     // Words beside the data are not worth ending for.
+    if (errorCode(error) === 'EPIPE') process.exit(EXIT.ok);
   });
 }
 
@@ -23,17 +21,6 @@ export function guardOutput(): void {
 export function outliveOutput(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.removeAllListeners('error').on('error', () => {});
-}
-
-/** A disk that is nearly full takes less than it is given; Node does not look, and the rest would be lost without a word. */
-function writeAll(piece: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-  try {
-    for (let at = 0; at < piece.length;) at += writeSync(DATA, piece, at);
-  } catch (error) {
-    done(error instanceof Error ? error : new Error(String(error)));
-    return;
-  }
-  done();
 }
 
 function whyNot(error: Error): string {
