@@ -115,7 +115,7 @@ function lookAtRedirects({ redirects }: ShellCommand, { found, place }: Look): v
 
 /** Variables that decide what else is run. */
 const LOADERS =
-  /^(?:PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|NODE_OPTIONS|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_SSH(?:_COMMAND)?|GIT_EXTERNAL_DIFF|(?:GIT_)?(?:PAGER|EDITOR)|VISUAL)$/;
+  /^(?:PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|NODE_OPTIONS|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_SSH(?:_COMMAND)?|GIT_EXTERNAL_DIFF|GIT_CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+)|(?:GIT_)?(?:PAGER|EDITOR)|VISUAL)$/;
 
 function lookAtProgram(program: Program, command: ShellCommand, look: Look): void {
   const { found, place } = look;
@@ -214,7 +214,20 @@ const GIT_VALUED = new Set([
 /** Options of its commands that name a program to be run at one end or the other. */
 const GIT_PROGRAMS = ['--receive-pack', '--upload-pack', '--exec'];
 
-function lookAtGit(args: readonly string[], { found, place }: Look): void {
+/** Commands that git is given to run. */
+function runByGit(sub: string, args: readonly string[]): string[] {
+  const [verb = '', ...words] = args;
+  if ((sub === 'bisect' && verb === 'run') || (sub === 'submodule' && verb === 'foreach'))
+    return [words.join(' ')];
+  if (sub !== 'rebase') return [];
+  return args.flatMap((arg, i) => {
+    if (arg.startsWith('--exec=')) return [arg.slice(7)];
+    return arg === '-x' || arg === '--exec' ? [args[i + 1] ?? ''] : [];
+  });
+}
+
+function lookAtGit(args: readonly string[], look: Look): void {
+  const { found, place } = look;
   let i = 0;
   for (let arg = args[i]; arg?.startsWith('-') === true; arg = args[i]) {
     const valued = GIT_VALUED.has(arg);
@@ -226,7 +239,8 @@ function lookAtGit(args: readonly string[], { found, place }: Look): void {
   const [sub = '', ...rest] = args.slice(i);
   if (isForced(sub, rest)) found.add('force_push');
   if (discardsWork(sub, rest)) found.add('discards_work');
-  if (hasOption(rest, '', GIT_PROGRAMS) || rest.some((arg) => arg.startsWith('ext::')))
+  for (const text of runByGit(sub, rest)) lookAt(text, { ...look, depth: look.depth + 1 });
+  if ((sub !== 'rebase' && hasOption(rest, '', GIT_PROGRAMS)) || rest.some((arg) => arg.startsWith('ext::')))
     found.add('hidden_command');
   if (sub === 'config' && rest.some((arg) => GIT_RUNS.test(arg))) found.add('hidden_command');
 }

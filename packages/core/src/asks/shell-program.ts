@@ -35,6 +35,33 @@ const STARTERS: Record<string, { valued?: string; before?: number }> = {
   busybox: {},
   caffeinate: {},
   'cross-env': {},
+  unshare: {},
+  'systemd-run': {},
+  taskset: { before: 1 },
+  torsocks: {},
+  proxychains: {},
+  proxychains4: {},
+  chronic: {},
+  entr: {},
+  rlwrap: {},
+  firejail: {},
+  'ssh-agent': {},
+  'dbus-run-session': {},
+};
+
+/** Programs that run another by one of their own commands. */
+const RUNNERS: Record<string, readonly string[]> = {
+  npm: ['exec', 'x'],
+  pnpm: ['exec'],
+  yarn: ['exec'],
+  bun: ['x'],
+  uv: ['run'],
+  poetry: ['run'],
+  pipenv: ['run'],
+  pipx: ['run'],
+  bundle: ['exec'],
+  mise: ['exec', 'x'],
+  asdf: ['exec'],
 };
 
 /** Words that may stand before a command and run nothing themselves. */
@@ -56,13 +83,24 @@ export function programOf(words: readonly string[]): Program | undefined {
       rest = rest.slice(1);
       continue;
     }
+    if (first === 'function') {
+      rest = rest.slice(2);
+      continue;
+    }
     const name = nameOf(first);
-    const starter = Object.hasOwn(STARTERS, name) ? STARTERS[name] : undefined;
-    const started = starter === undefined ? [] : afterOptions(rest.slice(1), starter);
+    const started = startedBy(name, rest.slice(1));
     if (started.length === 0) return { name, args: rest.slice(1), sets, by };
     by.push(name);
     rest = started;
   }
+}
+
+/** The words of what a program starts; none where it starts nothing else. */
+function startedBy(name: string, words: string[]): string[] {
+  const starter = Object.hasOwn(STARTERS, name) ? STARTERS[name] : undefined;
+  if (starter !== undefined) return afterOptions(words, starter);
+  const verbs = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
+  return verbs?.includes(words[0] ?? '') === true ? afterOptions(words.slice(1), {}) : [];
 }
 
 /** The name of a program without its folder, as it is called on any system. */
