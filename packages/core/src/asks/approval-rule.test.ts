@@ -33,7 +33,7 @@ test('a star never covers what could make more of a command', () => {
   fc.assert(
     fc.property(
       fc.string(),
-      fc.constantFrom(';', '&', '|', '<', '>', '$', '`', '(', ')', '\n', '\r', '\\', "'", '"'),
+      fc.constantFrom(';', '&', '|', '<', '>', '$', '`', '(', ')', '{', '}', '\n', '\r', '\\', "'", '"'),
       fc.string(),
       (before, sign, after) => {
         expect(covers('run *', `run ${before}${sign}${after}`)).toBe(false);
