@@ -125,6 +125,8 @@ function lookAtProgram(program: Program, command: ShellCommand, look: Look): voi
     ? args.map((arg) => arg.split('=')[0] ?? '')
     : [];
   if ([...sets, ...declared].some((variable) => LOADERS.test(variable))) found.add('hidden_command');
+  // What separates words could be anything, and make two of one.
+  if (command.words.some((word) => /\$\{?IFS\b/.test(word))) found.add('hidden_command');
   if (name.startsWith('$') || ['eval', 'alias', 'trap', 'enable'].includes(name)) found.add('hidden_command');
   if (by.includes('env') && command.words.some((word) => /^-[a-z]*S|^--split-string/.test(word)))
     found.add('hidden_command');
@@ -239,6 +241,7 @@ function lookAtGit(args: readonly string[], look: Look): void {
   const [sub = '', ...rest] = args.slice(i);
   if (isForced(sub, rest)) found.add('force_push');
   if (discardsWork(sub, rest)) found.add('discards_work');
+  if (sub === 'rm' && hasOption(rest, 'r')) found.add('recursive_delete');
   for (const text of runByGit(sub, rest)) lookAt(text, { ...look, depth: look.depth + 1 });
   if ((sub !== 'rebase' && hasOption(rest, '', GIT_PROGRAMS)) || rest.some((arg) => arg.startsWith('ext::')))
     found.add('hidden_command');

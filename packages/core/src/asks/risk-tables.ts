@@ -102,14 +102,19 @@ export function isForced(sub: string, args: readonly string[]): boolean {
   return operands(args).some((arg) => arg.startsWith('+') || /^:./.test(arg));
 }
 
+/** True where the whole folder, or the whole tree, is meant. */
+function namesAll(args: readonly string[]): boolean {
+  return operands(args).some((path) => path === '.' || path === ':/' || path === ':');
+}
+
 /** True for what throws away work that was not kept elsewhere. */
 export function discardsWork(sub: string, args: readonly string[]): boolean {
   const [first = ''] = args;
   if (sub === 'reset') return hasOption(args, '', ['--hard']);
   if (sub === 'clean') return hasOption(args, 'f', ['--force']);
   if (sub === 'checkout' || sub === 'switch')
-    return hasOption(args, 'f', ['--force', '--discard-changes']) || operands(args).includes('.');
-  if (sub === 'restore') return operands(args).includes('.') && !args.includes('--staged');
+    return hasOption(args, 'f', ['--force', '--discard-changes']) || namesAll(args);
+  if (sub === 'restore') return namesAll(args) && !args.includes('--staged');
   if (sub === 'stash') return first === 'drop' || first === 'clear';
   if (sub === 'branch')
     return hasOption(args, 'D') || (hasOption(args, 'd', ['--delete']) && hasOption(args, 'f', ['--force']));
