@@ -1,15 +1,22 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { runCli, runJson } from '../harness/run-cli.ts';
+import { cleanEnv, PARLEY } from '../harness/start-hub.ts';
 import { issueToken, registerSigner } from '../harness/tokens.ts';
 import { describeAsRoot, mountSmallDisk } from './as-root.ts';
 import { startHub, temporaryFolder, tokenFor } from './crash-hub.ts';
 import { clientOf, createThread, ok, post } from './hub-client.ts';
 
+const ATM = fileURLToPath(new URL('../../packages/codex-proxy/bin/atm-agent-mcp.mjs', import.meta.url));
+const WAIT = { timeout: 20_000 };
 const MEGABYTE = 1_048_576;
 const FULL = { code: 1, stderr: 'parley: the disk is full; nothing was written\n' };
 
@@ -92,5 +99,60 @@ describeAsRoot('a disk with one page left', () => {
       expect([write, await runCli(write, { data, env })]).toMatchObject([write, { ...FULL, stdout: '' }]);
       expect([write, readdirSync(disk)]).toEqual([write, ['filler']]);
     }
+    // Less than it was given is taken of the one piece, and the disk says nothing.
+    const wrapper = into(join(disk, 'printed'));
+    expect(await runCli(['read', thread, '--json'], { data, env, wrapper })).toMatchObject({
+      code: 1,
+      stderr: 'parley: the output is not whole: the disk is full\n',
+    });
+  });
+
+  test('a hub whose own words have no room starts and serves', async () => {
+    const data = temporaryFolder();
+    const disk = mountSmallDisk(MEGABYTE);
+    leaveFree(disk, 0);
+    const [shell = '', ...words] = into(join(disk, 'words'));
+    const hub = spawn(
+      shell,
+      [...words, process.execPath, PARLEY, 'serve', '--port', '0', '--json', '--data', data],
+      {
+        env: cleanEnv(data),
+        stdio: 'ignore',
+      },
+    );
+    onTestFinished(() => void hub.kill('SIGKILL'));
+    const file = join(data, 'hub.json');
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8'), WAIT).toContain('url');
+    const { url } = JSON.parse(readFileSync(file, 'utf8')) as { url: string };
+    const alice = clientOf(url, 'alice', await tokenFor(data, 'alice', { role: 'orchestrator' }));
+    const thread = await createThread(alice);
+    // It says that it is ready soon after its door is open.
+    await sleep(1_000);
+    ok(await post(alice, thread, 'still there'));
+  });
+
+  test('a proxy whose log has no room answers its client', async () => {
+    const home = temporaryFolder();
+    const disk = mountSmallDisk(MEGABYTE);
+    leaveFree(disk, 0);
+    const proxy = spawn(
+      'sh',
+      ['-c', `exec "$0" "$@" 2> ${join(disk, 'log')}`, process.execPath, ATM, 'serve'],
+      {
+        env: { ...cleanEnv(join(home, 'data')), ATM_AGENT_MCP_LOG_LEVEL: 'debug' },
+        cwd: home,
+      },
+    );
+    onTestFinished(() => void proxy.kill('SIGKILL'));
+    const answers = createInterface(proxy.stdout)[Symbol.asyncIterator]();
+    for (const id of [1, 2]) {
+      proxy.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`);
+      expect(JSON.parse(String((await answers.next()).value))).toMatchObject({ id, result: {} });
+    }
   });
 });
+
+/** Sends what a command prints into a file, as a person does. */
+function into(file: string): string[] {
+  return ['sh', '-c', `exec "$0" "$@" > ${file}`];
+}

@@ -103,6 +103,9 @@ test('a program that is killed leaves no mode on', async () => {
     ['=', '>'],
     ['[5 q', '[0 q'],
     ['[31m', '[0m'],
+    ['(0', '(B'],
+    ['[5;10r', '[r'],
+    [']8;;http://x.example\\007', ']8;;'],
   ];
   const on = switches.map(([sequence]) => String.raw`\033${sequence}`).join('');
   const script = `printf '${on}'; echo ready; kill -KILL $$`;
@@ -111,8 +114,8 @@ test('a program that is killed leaves no mode on', async () => {
   await person.sees('nobody can reach');
   const after = person.raw().slice(person.raw().indexOf('ready'));
   expect(switches.filter(([, off]) => !after.includes(`${ESC}${off}`))).toEqual([]);
-  // What a terminal with nothing switched on would still be told: plain colours.
-  expect(person.modes().off()).toBe(`${ESC}[0m`);
+  // What a terminal with nothing switched on would still be told: plain letters and colours.
+  expect(person.modes().off()).toBe(`${ESC}(B\u000f${ESC}[0m`);
   expect(person.raw()).toContain(`${ESC}[?2031h`);
 });
 

@@ -9,7 +9,8 @@ import { type Way, WAYS, wordsOf } from './three-ways.ts';
 vi.setConfig({ testTimeout: 120_000 });
 const PATIENCE = { timeout: 40_000, interval: 100 };
 const MODES = String.raw`\033[?1049h\033[?2004h\033[?1004h\033[?25l\033[>1u\033[>4;2m\033=`;
-const PLAIN = '\u001b[0m';
+/** What a terminal with nothing switched on is told: plain letters, plain colours. */
+const PLAIN = '\u001b(B\u000f\u001b[0m';
 
 const PROGRAMS: Record<string, { program: string[]; keys?: string }> = {
   'one with every mode on': {

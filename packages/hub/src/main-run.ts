@@ -1,5 +1,6 @@
 import { createBareProgram } from './cli/bare-program.ts';
-import { fail, handleBrokenPipe } from './cli/output.ts';
+import { fail } from './cli/output.ts';
+import { guardOutput } from './cli/standard-output.ts';
 import { nameProgram, runAtTerminal } from './cli/run/run-at-terminal.ts';
 import { addRunCommand, flagsOf, type RunOptions } from './cli/run/run-options.ts';
 import { quickSettings, type RunSettings } from './config/run-settings.ts';
@@ -50,7 +51,7 @@ if (quick === undefined) {
   const whole = new URL('./parley.js', import.meta.url).href;
   await import(whole);
 } else {
-  handleBrokenPipe();
+  guardOutput();
   try {
     const { settings, words, options } = quick;
     await runAtTerminal(settings, nameProgram(settings, words, options), options, noTokens);

@@ -15,6 +15,15 @@ const KEYS: readonly (readonly [beginning: string, rest: string])[] = [
   ['whsec_', '[A-Za-z0-9+/=]{16,}'],
   ['AIza', '[A-Za-z0-9_-]{20,}'],
   ['ya29\\.', '[A-Za-z0-9_-]{16,}'],
+  ['hvs\\.', '[A-Za-z0-9_-]{16,}'],
+  ['dop_v1_', '[a-f0-9]{16,}'],
+  ['pypi-', '[A-Za-z0-9_-]{16,}'],
+  ['xai-', '[A-Za-z0-9]{16,}'],
+  ['gsk_', '[A-Za-z0-9]{16,}'],
+  ['shp(?:at|ca|pa|ss)_', '[a-fA-F0-9]{16,}'],
+  ['SG\\.', '[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}'],
+  // An address that is a key itself.
+  ['hooks\\.slack\\.com/services/', '[A-Za-z0-9/]{16,}'],
   ['AGE-SECRET-KEY-1', '[A-Z0-9]{16,}'],
   // The id of a key, and the secret itself where it stands beside it.
   [
@@ -59,13 +68,15 @@ export const SECRET_NAME = new RegExp(`(?:${NAMES})$`, 'i');
 export const HEADER_NAME = new RegExp(`^(?:${HEADERS})$`, 'i');
 
 const SPACES = String.raw`(?:[ \t+]|%20){0,8}`;
+/** Names that a command is told a secret for by the next word. */
+const TOLD = String.raw`(?:aws_secret_access_key|aws_session_token|sshpass[ \t]{1,4}-p)`;
 /** A name and what gives it a value, in a shell, JSON, YAML, an address or a header, quoted any number of times. */
 export const ASSIGNED = new RegExp(
-  String.raw`(?:(${NAMES})\\{0,16}(?:["'\x60]|%2[27])?\]?${SPACES}(?:=>|:=|={1,3}|:|%3[AD])|(--(?:[a-z]{1,16}-){0,3}(?:${NAMES}|pass)(?=[ \t])))${SPACES}`,
+  String.raw`(?:(${NAMES})\\{0,16}(?:["'\x60]|%2[27])?\]?${SPACES}(?:=>|:=|={1,3}|:|%3[AD])|(--(?:[a-z]{1,16}-){0,3}(?:${NAMES}|pass)(?=[ \t])|${TOLD}(?=[ \t]{1,8}[^\s=:])))${SPACES}`,
   'gi',
 );
 /** Without one of these nothing is given to a name. */
-export const ASSIGNS = /[=:%]|--/;
+export const ASSIGNS = /[=:%]|--|aws_se|sshpass/i;
 export const OPENING = /(\\{0,16})(["'\x60])/y;
 export const LINE = /[^\r\n"\\]+/y;
 export const VALUE = /(?:[^\s"'\x60&;<>\\,]|,(?![\s\w-]{0,40}[:=]|\s|$)|\\(?![nrtbfu"'\\/]))+/y;

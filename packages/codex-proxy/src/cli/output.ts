@@ -1,4 +1,5 @@
-import { logJson, ParleyError, redact, fieldsOf } from '@parley/protocol';
+import { keepOutputWhole } from '@parley/files';
+import { errorCode, logJson, ParleyError, redact, fieldsOf } from '@parley/protocol';
 
 import { RpcError } from '../errors.ts';
 
@@ -16,14 +17,16 @@ function tell(text: string): void {
   process.stderr.write(`${redact(text)}\n`);
 }
 
-/** Ends quietly when the reader of our output has gone, as `| head` does. */
-export function handleBrokenPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') return;
-      throw error;
-    });
-  }
+/** Goes on when the reader of our output has gone, as `| head` does, and ends with an error when a file cannot take all of it. */
+export function guardOutput(): void {
+  keepOutputWhole();
+  process.stdout.on('error', (error) => {
+    if (errorCode(error) === 'EPIPE') return;
+    tell(`atm-agent-mcp: the output is not whole: ${error.message}`);
+    process.exit(EXIT.failure);
+  });
+  // A log that cannot be written is not worth the sessions.
+  process.stderr.on('error', () => {});
 }
 
 /** Prints an error in the way the caller reads and ends with its exit code. */

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
 
-import { EXIT, fail, handleBrokenPipe, print } from './output.ts';
+import { EXIT, fail, guardOutput, print } from './output.ts';
 import { createProgram } from './program.ts';
 
 /** Runs one command line to its exit code. */
 export async function run(argv: string[]): Promise<void> {
-  handleBrokenPipe();
+  guardOutput();
   const json = argv.includes('--json');
   try {
     await createProgram().parseAsync(argv, { from: 'user' });

@@ -8,7 +8,7 @@ export interface ApprovalRuleRecord extends ApprovalRule {
 }
 
 /** What could make two commands of one, or something else of it, is never covered by a star. */
-const SHARP = /[;&|<>$`()\n\r\\'"]/;
+const SHARP = /[;&|<>$`(){}\n\r\\'"]/;
 
 /**
  * True when a command is what a pattern says: letter by letter, and for each star anything harmless. Each piece is

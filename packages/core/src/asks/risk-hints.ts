@@ -115,7 +115,7 @@ function lookAtRedirects({ redirects }: ShellCommand, { found, place }: Look): v
 
 /** Variables that decide what else is run. */
 const LOADERS =
-  /^(?:PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|NODE_OPTIONS|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_SSH(?:_COMMAND)?|GIT_EXTERNAL_DIFF|(?:GIT_)?(?:PAGER|EDITOR)|VISUAL)$/;
+  /^(?:PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|NODE_OPTIONS|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_SSH(?:_COMMAND)?|GIT_EXTERNAL_DIFF|GIT_CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+)|(?:GIT_)?(?:PAGER|EDITOR)|VISUAL)$/;
 
 function lookAtProgram(program: Program, command: ShellCommand, look: Look): void {
   const { found, place } = look;
@@ -125,6 +125,8 @@ function lookAtProgram(program: Program, command: ShellCommand, look: Look): voi
     ? args.map((arg) => arg.split('=')[0] ?? '')
     : [];
   if ([...sets, ...declared].some((variable) => LOADERS.test(variable))) found.add('hidden_command');
+  // What separates words could be anything, and make two of one.
+  if (command.words.some((word) => /\$\{?IFS\b/.test(word))) found.add('hidden_command');
   if (name.startsWith('$') || ['eval', 'alias', 'trap', 'enable'].includes(name)) found.add('hidden_command');
   if (by.includes('env') && command.words.some((word) => /^-[a-z]*S|^--split-string/.test(word)))
     found.add('hidden_command');
@@ -200,10 +202,37 @@ function writtenBy(name: string, args: readonly string[]): string[] {
 const GIT_RUNS =
   /^(?:alias\.|.*(?:command|pager|editor|external|fsmonitor|hookspath|textconv|helper|program)(?:=|$))/i;
 
-function lookAtGit(args: readonly string[], { found, place }: Look): void {
+/** Options of git itself whose value may be a word of its own. */
+const GIT_VALUED = new Set([
+  '-C',
+  '-c',
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--attr-source',
+  '--super-prefix',
+  '--config-env',
+]);
+/** Options of its commands that name a program to be run at one end or the other. */
+const GIT_PROGRAMS = ['--receive-pack', '--upload-pack', '--exec'];
+
+/** Commands that git is given to run. */
+function runByGit(sub: string, args: readonly string[]): string[] {
+  const [verb = '', ...words] = args;
+  if ((sub === 'bisect' && verb === 'run') || (sub === 'submodule' && verb === 'foreach'))
+    return [words.join(' ')];
+  if (sub !== 'rebase') return [];
+  return args.flatMap((arg, i) => {
+    if (arg.startsWith('--exec=')) return [arg.slice(7)];
+    return arg === '-x' || arg === '--exec' ? [args[i + 1] ?? ''] : [];
+  });
+}
+
+function lookAtGit(args: readonly string[], look: Look): void {
+  const { found, place } = look;
   let i = 0;
   for (let arg = args[i]; arg?.startsWith('-') === true; arg = args[i]) {
-    const valued = arg === '-C' || arg === '-c' || arg === '--git-dir' || arg === '--work-tree';
+    const valued = GIT_VALUED.has(arg);
     if (arg === '-c' && GIT_RUNS.test(args[i + 1] ?? '')) found.add('hidden_command');
     if (arg.startsWith('--config-env') || arg.startsWith('--exec-path=')) found.add('hidden_command');
     if (arg === '-C' && place.isOutside(args[i + 1] ?? '')) found.add('outside_folder');
@@ -212,6 +241,10 @@ function lookAtGit(args: readonly string[], { found, place }: Look): void {
   const [sub = '', ...rest] = args.slice(i);
   if (isForced(sub, rest)) found.add('force_push');
   if (discardsWork(sub, rest)) found.add('discards_work');
+  if (sub === 'rm' && hasOption(rest, 'r')) found.add('recursive_delete');
+  for (const text of runByGit(sub, rest)) lookAt(text, { ...look, depth: look.depth + 1 });
+  if ((sub !== 'rebase' && hasOption(rest, '', GIT_PROGRAMS)) || rest.some((arg) => arg.startsWith('ext::')))
+    found.add('hidden_command');
   if (sub === 'config' && rest.some((arg) => GIT_RUNS.test(arg))) found.add('hidden_command');
 }
 

@@ -1,4 +1,4 @@
-import { hasOption, operands } from './shell-program.ts';
+import { hasOption, isOption, operands } from './shell-program.ts';
 import type { ShellCommand } from './shell-words.ts';
 
 /** Files whose content is for nobody else, and variables that hold such. */
@@ -89,30 +89,38 @@ export function destroys(name: string, args: readonly string[]): boolean {
   return Object.hasOwn(DESTROYING, name) && DESTROYING[name]?.test(args.join(' ')) === true;
 }
 
+/** Options of a push that takes something away at the other end. */
+const TAKING = ['--force', '--force-with-lease', '--mirror', '--delete', '--prune'];
+
 /** True for a push that takes something away at the other end. */
 export function isForced(sub: string, args: readonly string[]): boolean {
   if (sub !== 'push') return false;
-  const taking = /^--(?:force(?!-if)|mirror|delete|prune)/;
   // The value of -o is no bunch of options.
   const options = args.filter((arg, i) => arg.startsWith('-') && args[i - 1] !== '-o');
-  if (options.some((arg) => taking.test(arg) || /^-(?!o)[a-z]*[fd]/.test(arg))) return true;
+  if (options.some((arg) => TAKING.some((name) => isOption(arg, name)) || /^-(?!o)[a-z]*[fd]/.test(arg)))
+    return true;
   return operands(args).some((arg) => arg.startsWith('+') || /^:./.test(arg));
+}
+
+/** True where the whole folder, or the whole tree, is meant. */
+function namesAll(args: readonly string[]): boolean {
+  return operands(args).some((path) => path === '.' || path === ':/' || path === ':');
 }
 
 /** True for what throws away work that was not kept elsewhere. */
 export function discardsWork(sub: string, args: readonly string[]): boolean {
   const [first = ''] = args;
-  if (sub === 'reset') return args.includes('--hard');
+  if (sub === 'reset') return hasOption(args, '', ['--hard']);
   if (sub === 'clean') return hasOption(args, 'f', ['--force']);
   if (sub === 'checkout' || sub === 'switch')
-    return hasOption(args, 'f', ['--force', '--discard-changes']) || operands(args).includes('.');
-  if (sub === 'restore') return operands(args).includes('.') && !args.includes('--staged');
+    return hasOption(args, 'f', ['--force', '--discard-changes']) || namesAll(args);
+  if (sub === 'restore') return namesAll(args) && !args.includes('--staged');
   if (sub === 'stash') return first === 'drop' || first === 'clear';
   if (sub === 'branch')
-    return hasOption(args, 'D') || (args.includes('--delete') && args.includes('--force'));
+    return hasOption(args, 'D') || (hasOption(args, 'd', ['--delete']) && hasOption(args, 'f', ['--force']));
   if (sub === 'worktree') return first === 'remove' && hasOption(args, 'f', ['--force']);
   if (sub === 'reflog') return first === 'expire' || first === 'delete';
   if (sub === 'update-ref') return args.includes('-d');
-  if (sub === 'gc') return args.some((arg) => arg.startsWith('--prune'));
+  if (sub === 'gc') return hasOption(args, '', ['--prune']);
   return sub === 'filter-branch' || sub === 'filter-repo';
 }

@@ -35,6 +35,33 @@ const STARTERS: Record<string, { valued?: string; before?: number }> = {
   busybox: {},
   caffeinate: {},
   'cross-env': {},
+  unshare: {},
+  'systemd-run': {},
+  taskset: { before: 1 },
+  torsocks: {},
+  proxychains: {},
+  proxychains4: {},
+  chronic: {},
+  entr: {},
+  rlwrap: {},
+  firejail: {},
+  'ssh-agent': {},
+  'dbus-run-session': {},
+};
+
+/** Programs that run another by one of their own commands. */
+const RUNNERS: Record<string, readonly string[]> = {
+  npm: ['exec', 'x'],
+  pnpm: ['exec'],
+  yarn: ['exec'],
+  bun: ['x'],
+  uv: ['run'],
+  poetry: ['run'],
+  pipenv: ['run'],
+  pipx: ['run'],
+  bundle: ['exec'],
+  mise: ['exec', 'x'],
+  asdf: ['exec'],
 };
 
 /** Words that may stand before a command and run nothing themselves. */
@@ -56,13 +83,24 @@ export function programOf(words: readonly string[]): Program | undefined {
       rest = rest.slice(1);
       continue;
     }
+    if (first === 'function') {
+      rest = rest.slice(2);
+      continue;
+    }
     const name = nameOf(first);
-    const starter = Object.hasOwn(STARTERS, name) ? STARTERS[name] : undefined;
-    const started = starter === undefined ? [] : afterOptions(rest.slice(1), starter);
+    const started = startedBy(name, rest.slice(1));
     if (started.length === 0) return { name, args: rest.slice(1), sets, by };
     by.push(name);
     rest = started;
   }
+}
+
+/** The words of what a program starts; none where it starts nothing else. */
+function startedBy(name: string, words: string[]): string[] {
+  const starter = Object.hasOwn(STARTERS, name) ? STARTERS[name] : undefined;
+  if (starter !== undefined) return afterOptions(words, starter);
+  const verbs = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
+  return verbs?.includes(words[0] ?? '') === true ? afterOptions(words.slice(1), {}) : [];
 }
 
 /** The name of a program without its folder, as it is called on any system. */
@@ -83,11 +121,11 @@ function afterOptions(
   return words.slice(i + before);
 }
 
-/** True when one of the short options, alone or in a bunch, or one of the long ones is given before `--`. */
+/** True when one of the short options, alone or in a bunch, or one of the long ones, cut short or not, is given before `--`. */
 export function hasOption(args: readonly string[], short: string, long: readonly string[] = []): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end < 0 ? args.length : end).some((arg) => {
-    if (arg.startsWith('--')) return long.some((name) => arg === name || arg.startsWith(`${name}=`));
+    if (arg.startsWith('--')) return long.some((name) => isOption(arg, name));
     return (
       arg.startsWith('-') &&
       arg
@@ -96,6 +134,12 @@ export function hasOption(args: readonly string[], short: string, long: readonly
         .some((letter) => short.includes(letter))
     );
   });
+}
+
+/** True for a long option as it is written, also cut short as programs take it (`--recurs`), and with its value. */
+export function isOption(arg: string, name: string): boolean {
+  const [word = ''] = arg.split('=');
+  return word.length > 2 && name.startsWith(word);
 }
 
 /** The arguments that are no options. */

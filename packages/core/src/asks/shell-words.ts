@@ -38,6 +38,31 @@ const PLAIN_DOCUMENT = /\(cat[ \t]*<<[ \t]*'(\w+)'[ \t]*\n/y;
 /** What may stand between the end of that document and the rest of the text. */
 const CLOSE = /[ \t\n]*\)/y;
 
+const BRACES = /(?<!\$)\{([^{}]*)\}/g;
+const MOST_SPREAD = 64;
+
+/** What a shell makes of braces in a word before all else: `-{f,u}` is two words. Undefined where that is too much to tell. */
+function spread(word: string): string[] | undefined {
+  const open = [word];
+  const done: string[] = [];
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    if (open.length + done.length > MOST_SPREAD) return undefined;
+    let found: RegExpExecArray | undefined;
+    for (const match of next.matchAll(BRACES)) {
+      // A range of letters could be any option; one of numbers is none.
+      if (/^[a-z]\.\.[a-z]/i.test(match[1] ?? '')) return undefined;
+      if (match[1]?.includes(',') === true) found ??= match;
+    }
+    const [all = '', inner = ''] = found ?? [];
+    const at = found?.index ?? 0;
+    if (found === undefined) done.push(next);
+    else
+      for (const part of inner.split(',').toReversed())
+        open.unshift(next.slice(0, at) + part + next.slice(at + all.length));
+  }
+  return done;
+}
+
 /** Reads from left to right, once. */
 class Reader {
   readonly commands: ShellCommand[] = [];
@@ -206,12 +231,18 @@ class Reader {
     if (word === undefined || command === undefined) return;
     const operator = this.#operator;
     this.#operator = undefined;
-    if (operator === undefined) command.words.push(word);
+    if (operator === undefined) this.#endArgument(command, word, quoted);
     else {
       command.redirects.push({ operator, target: word });
       if (operator === '<<' || operator === '<<-')
         this.#documents.push({ end: word, literal: quoted, indented: operator === '<<-' });
     }
+  }
+
+  #endArgument(command: ShellCommand, word: string, quoted: boolean): void {
+    const words = quoted && /\s/.test(word) ? [word] : spread(word);
+    command.words.push(...(words ?? [word]));
+    if (words === undefined) this.hidden = true;
   }
 
   #endCommand(piped: boolean): void {

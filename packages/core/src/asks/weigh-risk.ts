@@ -15,17 +15,38 @@ export function weighed(
   content: AskContent,
   listed?: readonly string[],
 ): AskContent & Pick<Ask, 'risk_hints'> {
-  const { command, cwd } = content;
-  if (command === undefined || isEdit(command)) return content;
+  const { command, cwd, metadata } = content;
+  if (command === undefined || (!isRun(metadata) && isEdit(command))) return content;
   const risk_hints = riskHints(command, cwd, listed);
   return risk_hints.length === 0 ? content : { ...content, risk: 'high', risk_hints };
 }
 
-/** A patch, an edit with its file, a call of a tool with its arguments. */
-const EDIT =
-  /^(?:(?:add|update|delete|edit|create|move) \S[^\n]*\n|diff --git |--- \S|\*\*\* Begin|\w+ \{|[{[]|[^\n]+\n[-+])/i;
+/** True where the driver of an agent says that it is a command, whatever it looks like. */
+function isRun(metadata: AskContent['metadata']): boolean {
+  const { kind, tool } = metadata ?? {};
+  return kind === 'command' || kind === 'execute' || tool === 'Bash';
+}
+
+/** A patch, or an edit with its file. */
+const EDIT = /^(?:(?:add|update|delete|edit|create|move) \S[^\n]*\n|diff --git |--- \S|\*\*\* Begin)/i;
+/** The changes of a file, below its name. */
+const CHANGES = /^([^\n]+)\n[-+]/;
+/** A tool, or none, and its arguments: `[ -d x ] && …` and `{ …; }` are commands. */
+const CALL = /^(?:[\w.-]+ )?([{[][^]*)$/;
 
 /** True for what does not look like a command: it is shown as the agent calls it, and no rule is spared a look at it. */
 function isEdit(text: string): boolean {
-  return EDIT.test(text);
+  const [, name] = CHANGES.exec(text) ?? [];
+  if (name !== undefined) return riskHints(name).length === 0;
+  return EDIT.test(text) || isJson(CALL.exec(text)?.[1]);
+}
+
+function isJson(text: string | undefined): boolean {
+  if (text === undefined) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -14,16 +14,6 @@ import { harmlessJson, harmlessLines } from './harmless.ts';
 /** Exit codes, as gh has them and a few more; `parley help exit-codes` prints them. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, notFound: 3, auth: 4, unreachable: 5, denied: 6 } as const;
 
-/** Ends quietly when the reader of our output has gone, as `| head` does. */
-export function handleBrokenPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(EXIT.ok);
-      throw error;
-    });
-  }
-}
-
 /** Prints data: one JSON document with --json, else the lines made for people. */
 export function print(options: { json?: boolean | undefined }, data: unknown, lines: () => string[]): void {
   printLines(options.json === true ? [harmlessJson(data)] : lines());

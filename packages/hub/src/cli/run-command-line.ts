@@ -1,13 +1,14 @@
 import { CommanderError } from 'commander';
 
 import { createBareProgram } from './bare-program.ts';
-import { EXIT, fail, handleBrokenPipe, printLines } from './output.ts';
+import { EXIT, fail, printLines } from './output.ts';
+import { guardOutput } from './standard-output.ts';
 import { createProgram } from './program.ts';
 import { explainRefusal } from './speaker.ts';
 
 /** Runs one command line to its exit code; without a command it shows what there is and what runs. */
 export async function runCommandLine(argv: string[]): Promise<void> {
-  handleBrokenPipe();
+  guardOutput();
   try {
     const bare = createBareProgram();
     const { operands, unknown } = bare.parseOptions(argv);

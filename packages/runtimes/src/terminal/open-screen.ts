@@ -152,10 +152,11 @@ export function openScreen(options: ScreenOptions): Screen {
 
 /** Keeps the account of modes while the terminal reads the output; it still acts on each sequence itself. */
 function followModes(
-  { parser }: xterm.Terminal,
+  terminal: xterm.Terminal,
   modes: TerminalModes,
   onSwitch: (privateMode: number) => void,
 ): void {
+  const { parser } = terminal;
   const first = ([value = 0]: (number | number[])[]): number => (typeof value === 'number' ? value : 0);
   const numbers = (parameters: (number | number[])[]): number[] =>
     parameters.filter((value) => typeof value === 'number');
@@ -203,6 +204,17 @@ function followModes(
     { intermediates: ' ', final: 'q' },
     pass((parameters) => modes.setCursorStyle(first(parameters))),
   );
+  parser.registerCsiHandler(
+    { final: 'r' },
+    pass(([top, bottom]) => {
+      const [from, to] = [Number(top) || 1, Number(bottom) || terminal.rows];
+      modes.setScrolling(from === 1 && to >= terminal.rows ? undefined : `${from};${to}`);
+    }),
+  );
+  parser.registerOscHandler(8, (text) => {
+    modes.setLink(!text.endsWith(';'));
+    return false;
+  });
   const escapes: [string, () => void][] = [
     ['=', () => modes.setKeypad(true)],
     ['>', () => modes.setKeypad(false)],

@@ -12,6 +12,10 @@ export interface TerminalModes {
   setModifyKeys(value: number): void;
   setKeypad(application: boolean): void;
   setCursorStyle(style: number): void;
+  /** `CSI top ; bottom r`: the lines that scroll; undefined for all of them. */
+  setScrolling(region: string | undefined): void;
+  /** `OSC 8`: what is written from now on leads somewhere, or does not. */
+  setLink(open: boolean): void;
   /** `ESC c`: all is as in a fresh terminal. */
   reset(): void;
   isOn(mode: number): boolean;
@@ -36,6 +40,10 @@ const DEEPEST_STACK = 16;
 
 const ESC = '\u001b';
 
+/** Plain letters and plain colours, as terminfo's sgr0 has them. */
+const PLAIN = `${ESC}(B\u000F${ESC}[0m`;
+const LINK_END = `${ESC}]8;;${ESC}\\`;
+
 /** Keyboard flags of one screen: those that hold, and those below them. */
 interface Keyboard {
   flags: number;
@@ -51,6 +59,9 @@ export function createTerminalModes(): TerminalModes {
   let modifyKeys = 0;
   let keypad = false;
   let cursorStyle = 0;
+  let isLink = false;
+  /** By screen, the main one and the other. */
+  let regions: [main?: string | undefined, other?: string | undefined] = [];
 
   const otherScreen = (): number | undefined => OTHER_SCREENS.find((mode) => changed.has(mode));
   const keyboard = (): Keyboard => (otherScreen() === undefined ? main : other);
@@ -83,6 +94,8 @@ export function createTerminalModes(): TerminalModes {
     setModifyKeys: (value) => (modifyKeys = value),
     setKeypad: (application) => (keypad = application),
     setCursorStyle: (style) => (cursorStyle = style),
+    setScrolling: (region) => (regions[otherScreen() === undefined ? 0 : 1] = region),
+    setLink: (open) => (isLink = open),
     reset() {
       changed.clear();
       ansi.clear();
@@ -91,6 +104,8 @@ export function createTerminalModes(): TerminalModes {
       modifyKeys = 0;
       keypad = false;
       cursorStyle = 0;
+      isLink = false;
+      regions = [];
     },
     isOn: (mode) => changed.has(mode) !== ON_BY_DEFAULT.has(mode),
     get otherScreen() {
@@ -105,15 +120,20 @@ export function createTerminalModes(): TerminalModes {
         ...plainModes().map((mode) => privateSwitch(mode, true)),
         // Each screen has its own keyboard.
         keyboardOff(other),
-        `${ESC}[0m`,
+        isLink ? LINK_END : '',
+        PLAIN,
+        otherScreen() === undefined || regions[1] === undefined ? '' : scrolling(''),
         ...OTHER_SCREENS.filter((mode) => changed.has(mode)).map((mode) => privateSwitch(mode, true)),
         keyboardOff(main),
+        regions[0] === undefined ? '' : scrolling(''),
       ].join(''),
     on: () =>
       [
         keyboardOn(main),
+        regions[0] === undefined ? '' : scrolling(regions[0]),
         ...OTHER_SCREENS.filter((mode) => changed.has(mode)).map((mode) => privateSwitch(mode, false)),
         keyboardOn(other),
+        otherScreen() === undefined || regions[1] === undefined ? '' : scrolling(regions[1]),
         ...plainModes().map((mode) => privateSwitch(mode, false)),
         ...[...ansi].map((mode) => `${ESC}[${mode}h`),
         cursorStyle === 0 ? '' : `${ESC}[${cursorStyle} q`,
@@ -121,6 +141,11 @@ export function createTerminalModes(): TerminalModes {
         modifyKeys === 0 ? '' : `${ESC}[>4;${modifyKeys}m`,
       ].join(''),
   };
+}
+
+/** Sets the lines that scroll, with the cursor where it was: terminals send it to the corner. */
+function scrolling(region: string): string {
+  return `${ESC}7${ESC}[${region}r${ESC}8`;
 }
 
 function keyboardOff({ flags, below }: Keyboard): string {

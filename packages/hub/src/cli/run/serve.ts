@@ -5,6 +5,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { RunningHub } from '../../start.ts';
 import { VERSION } from '../../version.ts';
 import { EXIT, printLines, tell } from '../output.ts';
+import { outliveOutput } from '../standard-output.ts';
 import { personName } from '../connect.ts';
 import { findHub } from '../find-hub.ts';
 import { ownCommand } from '../own-command.ts';
@@ -88,6 +89,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   };
   // Whoever reads the ready line may stop the hub at once.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal));
+  outliveOutput();
   if (json) printLines([JSON.stringify({ ready: true, url: hub.url, pid: process.pid, ...lanTold(hub) })]);
   else await greet(hub, own, command);
 }

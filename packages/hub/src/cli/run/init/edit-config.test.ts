@@ -46,6 +46,11 @@ const opencode = inFile('opencode');
 
 /** Configurations as people have them: name, whose, text. */
 const FILES: [string, Change, string][] = [
+  [
+    'opencode: a line of servers with a comma at its end',
+    opencode,
+    '{"mcp": {"x": {"type": "local", "command": ["a"]},}, "theme": "dark"}\n',
+  ],
   ['Claude: an empty object', hooks, '{}'],
   ['Claude: an empty file', hooks, ''],
   [

@@ -43,7 +43,7 @@ export function withoutValue(text: string, path: JSONPath): string {
   if (isOwnLine && lineEnd.test(text)) return head(start) + text.slice(lineEnd.lastIndex);
   if (isOwnLine && next === undefined) return head(start).replace(/\r?\n$/, '') + text.slice(end);
   if (next !== undefined) return text.slice(0, item.offset) + text.slice(next.offset);
-  return head(before === undefined ? item.offset : start) + text.slice(endOf(item));
+  return head(before === undefined ? item.offset : start) + text.slice(end);
 }
 
 function inserted(text: string, container: Node, key: string | number, value: unknown): string {
