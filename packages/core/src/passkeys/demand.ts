@@ -18,20 +18,20 @@ export function passkeyNeeded(askId: string, [origin]: readonly string[] = []): 
   return new ParleyError(
     'FORBIDDEN',
     `this is high risk, and only a passkey approves it here: open ${where} and sign it; a denial needs no passkey`,
-    { needs: 'passkey', ask_id: askId },
+    { reason: 'passkey_needed' },
   );
 }
 
 /** The refusal of what was signed over a challenge that is no longer open. */
 export function staleChallenge(): ParleyError {
   return new ParleyError('CONFLICT', 'the challenge ran out, or it was used before; try again', {
-    needs: 'passkey',
+    reason: 'challenge_over',
   });
 }
 
 /** The refusal of a signature: what does not fit, and what to do. */
 export function badSignature(why: string): ParleyError {
   return new ParleyError('FORBIDDEN', `the passkey's signature was refused: ${why}; try again from the ask`, {
-    needs: 'passkey',
+    reason: 'signature_refused',
   });
 }

@@ -138,8 +138,8 @@ const challengeAsk = operation('challenge_ask', {
     if (credentials.length === 0)
       throw new ParleyError(
         'CONFLICT',
-        `you have no passkey for ${site}: add one under System, Passkeys, at this very address`,
-        { needs: 'passkey', site },
+        `you have no passkey for ${site}: add one under System, Passkeys`,
+        { reason: 'no_passkey' },
       );
     const head = stamp(deps, caller, '', undefined);
     const { agent_id: person, workspace_id } = caller;
@@ -219,7 +219,7 @@ function siteOf({ passkeys }: PasskeyPorts, origin: string): string {
   throw new ParleyError(
     'VALIDATION_ERROR',
     `origin: a passkey needs a page of the hub that has a name; open ${origins.join(' or ')}`,
-    { field: 'origin', origins },
+    { field: 'origin', supported: origins },
   );
 }
 

@@ -24,7 +24,7 @@ export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
     if (standing === undefined) {
       const ask = asks.value.get(askId)?.ask ?? row.ask;
       // The hub asks for a passkey since this was raised.
-      const isNeeded = error instanceof ApiError && error.details['needs'] === 'passkey';
+      const isNeeded = error instanceof ApiError && error.details['reason'] === 'passkey_needed';
       put(askId, { ask: isNeeded ? { ...ask, needs_passkey: true } : ask, failed: wordsOf(error) });
     } else settle(standing);
   }

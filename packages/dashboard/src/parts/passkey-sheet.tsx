@@ -12,6 +12,7 @@ export function PasskeySheet({ origins, onClose }: { origins: readonly string[];
   const [name, rename] = useState(me.value?.device_name ?? '');
   const [busy, wait] = useState(false);
   const fault = passkeyFault(origins);
+  const { agent_id = '', workspace_id = '' } = me.value ?? {};
   if (fault !== undefined)
     return (
       <Sheet title="Add a passkey" onClose={onClose}>
@@ -22,6 +23,7 @@ export function PasskeySheet({ origins, onClose }: { origins: readonly string[];
   return (
     <Sheet title="Add a passkey" onClose={onClose}>
       <form
+        class="reason"
         onSubmit={(event) => {
           event.preventDefault();
           wait(true);
@@ -31,8 +33,9 @@ export function PasskeySheet({ origins, onClose }: { origins: readonly string[];
         }}
       >
         <p>
-          Where the hub runs, type <code>{typed(`passkey code --person ${me.value?.agent_id ?? ''}`)}</code>{' '}
-          and enter what it prints. Then this device asks for your finger, face or PIN.
+          Where the hub runs, type{' '}
+          <code>{typed(`passkey code --person ${agent_id} --workspace ${workspace_id}`)}</code> and enter what
+          it prints. Then this device asks for your finger, face or PIN.
         </p>
         <label class="field">
           <span>Code</span>

@@ -60,7 +60,7 @@ export function Passkeys({ onAnswer }: { onAnswer: () => void }) {
       }
     >
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
-      <p class="meta">
+      <p class="meta passkey-note">
         {listed.demanded === 'high_risk'
           ? 'What is of high risk is approved with a passkey only. A denial needs none.'
           : 'No approval needs one. The setting asks.passkey = "high_risk" asks for it.'}

@@ -39,7 +39,11 @@ export async function checkPasskeys(place: RecordPlace): Promise<Check> {
     const { signed, wrong } = await examineLog(place);
     if (wrong.length > 0)
       return { name, ok: false, detail: oneLine(`${wrong.length} wrong: ${wrong.slice(0, 3).join('; ')}`) };
-    return { name, ok: true, detail: `${signed} approvals signed, every signature right` };
+    return {
+      name,
+      ok: true,
+      detail: `${signed} ${signed === 1 ? 'approval' : 'approvals'} signed, every signature right`,
+    };
   } catch (error) {
     // A record that cannot be read is told of by its own check.
     return { name, ok: true, detail: `not known: ${error instanceof Error ? error.message : String(error)}` };
