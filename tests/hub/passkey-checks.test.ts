@@ -167,7 +167,7 @@ const WRONG: Record<string, Wrong> = {
   },
   'whose counter stands still': async (world) => {
     const { device, input } = await signed(world);
-    await world.call(world.kim, 'answer_ask', input as InputOf<'answer_ask'>);
+    await world.call(world.kim, 'answer_ask', input);
     const next = await world.raise();
     const passkey = device.get({ challenge: await world.challenge(next), origin: ORIGIN, counter: 1 });
     return { input: { ask_id: next.ask_id, ...world.YES, passkey }, why: /counter value 1 was lower/ };
@@ -276,10 +276,9 @@ test('a passkey is added with a code of the data folder, once, by the person it 
   const ada = as('ada');
   await added(softPasskey(), ada, OTHER);
   const { passkeys } = await call(ada, 'list_passkeys', {});
-  expect(passkeys.map(({ person, site }) => [person, site]).toSorted()).toEqual([
-    ['ada', 'desk.local'],
-    ['kim', 'localhost'],
-  ]);
+  expect(passkeys.map(({ person, site }) => `${person} ${site}`)).toEqual(
+    expect.arrayContaining(['ada desk.local', 'kim localhost']),
+  );
 });
 
 test('challenges that ran out go with the next one, and a person has only so many open', async () => {

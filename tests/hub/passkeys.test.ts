@@ -138,7 +138,6 @@ test('the doctor holds every signature against its ask again, also in a copy tha
 function rewrite(data: string, change: (json: string) => string): void {
   tamper(data, (db) => {
     db.exec('DROP TRIGGER entries_never_change');
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The statement names the columns.
     const rows = db.prepare('SELECT pos, thread, json FROM entries ORDER BY pos').all() as {
       pos: number;
       thread: number;
