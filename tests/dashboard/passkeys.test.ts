@@ -60,7 +60,7 @@ describeWith(['chromium'], 'passkeys in a browser', ({ chromium: executablePath 
     );
     await page.goto(`${origin}/system`);
     const section = page.locator('section', { has: page.getByRole('heading', { name: /^Passkeys/ }) });
-    await press(section.getByRole('button', { name: 'Add' }), screen);
+    await press(section.getByRole('button', { name: 'Add a passkey' }), screen);
     await page.getByLabel('Code').fill(code);
     await page.getByLabel('Name of this passkey').fill('My finger');
     await look(page, `passkey-sheet-${screen}`);
@@ -159,7 +159,7 @@ describeWith(['chromium'], 'passkeys in a browser', ({ chromium: executablePath 
     await page.locator('.ask').getByText(words).waitFor();
     await page.goto(`${desk.hub.url}/system`);
     const section = page.locator('section', { has: page.getByRole('heading', { name: /^Passkeys/ }) });
-    await section.getByRole('button', { name: 'Add' }).tap();
+    await section.getByRole('button', { name: 'Add a passkey' }).tap();
     await page.getByRole('dialog').getByText(words).waitFor();
     await look(page, 'passkey-numbers-phone');
     await page.getByRole('button', { name: `Sign in at ${new URL(local).host}` }).tap();

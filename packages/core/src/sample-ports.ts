@@ -19,7 +19,7 @@ export const ABSENT_PORTS = {
   passkeys: {
     demanded: 'off',
     hub: 'sample',
-    origins: () => [],
+    origins: () => ['http://localhost'],
     checkNew: nothingKept,
     checkSignature: nothingKept,
   },

@@ -4,7 +4,7 @@ import type { AnswerAsk, RaiseAsk, WithdrawAsk } from '../commands.ts';
 import { isUnknown } from '../log.ts';
 import { operation, stamp } from '../operation.ts';
 import { needsPasskey, passkeyNeeded } from '../passkeys/demand.ts';
-import { proveAnswer } from '../passkeys/operations.ts';
+import { findSigned, proveAnswer } from '../passkeys/operations.ts';
 import type { AskPorts, NotifyPorts, PasskeyPorts, RecordPorts } from '../ports.ts';
 import type { RecordsQuery } from '../records.ts';
 import { checkThreadScope, journalId } from '../threads/access.ts';
@@ -82,14 +82,17 @@ const answerAsk = operation('answer_ask', {
     caller,
     { ask_id, idempotency_key, passkey, ...answer },
   ) {
-    const found = await findAsk(deps, caller, ask_id);
+    const [found, signed] = await Promise.all([
+      findAsk(deps, caller, ask_id),
+      passkey && findSigned(deps, caller, passkey),
+    ]);
     const { thread_id } = found;
     const { demanded, origins } = deps.passkeys;
     const isWanted = found.status === 'open' && needsPasskey(found, answer, demanded);
-    if (isWanted && passkey === undefined && caller.role === 'operator')
+    if (isWanted && signed === undefined && caller.role === 'operator')
       throw passkeyNeeded(ask_id, origins());
     const proof =
-      isWanted && passkey !== undefined ? await proveAnswer(deps, caller, found, answer, passkey) : undefined;
+      isWanted && signed !== undefined ? await proveAnswer(deps, caller, found, answer, signed) : undefined;
     const head = stamp(deps, caller, `answer:${ask_id}`, idempotency_key);
     const ask = await write(deps, {
       type: 'answer_ask',

@@ -136,11 +136,9 @@ const challengeAsk = operation('challenge_ask', {
     const ask = await findAsk(deps, caller, ask_id);
     const credentials = (await passkeysOf(deps, caller, site)).map(({ credential_id }) => credential_id);
     if (credentials.length === 0)
-      throw new ParleyError(
-        'CONFLICT',
-        `you have no passkey for ${site}: add one under System, Passkeys`,
-        { reason: 'no_passkey' },
-      );
+      throw new ParleyError('CONFLICT', `you have no passkey for ${site}: add one under System, Passkeys`, {
+        reason: 'no_passkey',
+      });
     const head = stamp(deps, caller, '', undefined);
     const { agent_id: person, workspace_id } = caller;
     const until = head.now + CHALLENGE_MS;
@@ -152,20 +150,25 @@ const challengeAsk = operation('challenge_ask', {
   },
 });
 
-/** Holds what a passkey has signed against the ask and the answer; what comes back goes into the log with the verdict. */
-export async function proveAnswer(
-  deps: RecordPorts & PasskeyPorts,
-  caller: Caller,
-  ask: Ask,
-  answer: AskAnswer,
-  signature: PasskeySignature,
-): Promise<PasskeyProof> {
+/** What a signature refers to, as far as it is there: looked up beside the ask, to wait once for both. */
+export async function findSigned(deps: RecordPorts, caller: Caller, signature: PasskeySignature) {
   const key = challengeIn(signature.client_data);
   const passkey_id = passkeyId(signature.credential_id);
   const [challenge, passkey] = await Promise.all([
     findChallenge(deps, caller, key),
     findPasskey(deps, caller, passkey_id),
   ]);
+  return { signature, key, passkey_id, challenge, passkey };
+}
+
+/** Holds what a passkey has signed against the ask and the answer; what comes back goes into the log with the verdict. */
+export async function proveAnswer(
+  deps: PasskeyPorts,
+  caller: Caller,
+  ask: Ask,
+  answer: AskAnswer,
+  { signature, key, passkey_id, challenge, passkey }: Awaited<ReturnType<typeof findSigned>>,
+): Promise<PasskeyProof> {
   if (challenge?.purpose !== 'answer' || challenge.person !== caller.agent_id) throw staleChallenge();
   if (challenge.ask_id !== ask.ask_id || challengeOf(challenge, ask, answer) !== key)
     throw badSignature('it is for another command or another answer');
@@ -216,9 +219,10 @@ export async function issuePasskeyCode(
 function siteOf({ passkeys }: PasskeyPorts, origin: string): string {
   const origins = passkeys.origins();
   if (origins.includes(origin)) return new URL(origin).hostname;
+  const way = origins.length === 0 ? 'start the hub with parley serve --lan' : `open ${origins.join(' or ')}`;
   throw new ParleyError(
     'VALIDATION_ERROR',
-    `origin: a passkey needs a page of the hub that has a name; open ${origins.join(' or ')}`,
+    `origin: a passkey needs a page of the hub that has a name; ${way}`,
     { field: 'origin', supported: origins },
   );
 }

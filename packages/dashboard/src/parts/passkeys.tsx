@@ -54,7 +54,7 @@ export function Passkeys({ onAnswer }: { onAnswer: () => void }) {
       action={
         maySteer() ? (
           <button type="button" class="button" onClick={() => show('add')}>
-            <Icon name="plus" /> Add
+            <Icon name="plus" /> Add a passkey
           </button>
         ) : null
       }
