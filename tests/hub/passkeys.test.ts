@@ -12,7 +12,6 @@ import { faces } from '../harness/call.ts';
 import { runCli, runJson } from '../harness/run-cli.ts';
 import { softPasskey, type SoftPasskey } from '../harness/soft-passkey.ts';
 import { freshFolder, startHub } from '../harness/start-hub.ts';
-import { onPostgres } from '../harness/store-profile.ts';
 import { recordOf } from '../harness/stored-record.ts';
 import { issueToken } from '../harness/tokens.ts';
 import { type Participant, useHub } from '../harness/use-hub.ts';
@@ -168,46 +167,43 @@ const TAMPERED: [string, (json: string) => string, RegExp][] = [
   ['the moment', (json) => json.replace(/"at":"\d{4}/, '"at":"2999'), /too late/],
 ];
 
-test.skipIf(onPostgres)(
-  'the doctor names an approval of which somebody changed a part, though every hash was made to fit',
-  async () => {
-    const data = freshFolder();
-    const hub = await startHub({ data, settings: { 'asks.passkey': 'high_risk' } });
-    const page = hub.url.replace('127.0.0.1', 'localhost');
-    const token = (await issueToken({ agent: 'kim', role: 'operator' }, { data })).token;
-    const kim = createClient({ url: hub.url, token });
-    const device = softPasskey();
-    const { code } = await runJson<{ code: string }>(
-      ['passkey', 'code', '--person', 'kim', '--workspace', 'w1'],
-      { data },
-    );
-    const begun = await kim.begin_passkey({ origin: page });
-    const credential = device.create({ challenge: begun.challenge, origin: page });
-    await kim.add_passkey({ code, name: 'tablet', credential });
-    const asked = { kind: 'approval', prompt: 'May I?', command: COMMAND, cwd: '/src' } as const;
-    const { ask_id } = (await kim.raise_ask(asked)).ask;
-    const { challenge } = await kim.challenge_ask({ ask_id, origin: page, ...YES });
-    await kim.answer_ask({ ask_id, ...YES, passkey: device.get({ challenge, origin: page }) });
-    await hub.stop();
-    expect(await signaturesIn(data)).toMatchObject({
-      ok: true,
-      detail: expect.stringMatching(/^1 approval /),
-    });
-    const found: Record<string, string> = {};
-    for (const [what, change] of TAMPERED) {
-      const copy = freshFolder();
-      cpSync(data, copy, { recursive: true });
-      rewrite(copy, change);
-      const { ok, detail } = await checkPasskeys(await recordOf(copy));
-      found[what] = ok ? 'nothing' : detail;
-    }
-    for (const [what, , why] of TAMPERED) {
-      expect([what, found[what]]).toEqual([what, expect.stringMatching(why)]);
-      expect(found[what]).toMatch(what === 'the public key' ? /passkey-/ : new RegExp(ask_id));
-    }
-    rewrite(data, (json) => json.replaceAll(COMMAND, 'rm -rf home!'));
-    const { code: exit, stdout } = await runCli(['doctor'], { data });
-    expect(exit).not.toBe(0);
-    expect(stdout).toContain(ask_id);
-  },
-);
+test('the doctor names an approval of which somebody changed a part, though every hash was made to fit', async () => {
+  const data = freshFolder();
+  const hub = await startHub({ data, settings: { 'asks.passkey': 'high_risk' } });
+  const page = hub.url.replace('127.0.0.1', 'localhost');
+  const token = (await issueToken({ agent: 'kim', role: 'operator' }, { data })).token;
+  const kim = createClient({ url: hub.url, token });
+  const device = softPasskey();
+  const { code } = await runJson<{ code: string }>(
+    ['passkey', 'code', '--person', 'kim', '--workspace', 'w1'],
+    { data },
+  );
+  const begun = await kim.begin_passkey({ origin: page });
+  const credential = device.create({ challenge: begun.challenge, origin: page });
+  await kim.add_passkey({ code, name: 'tablet', credential });
+  const asked = { kind: 'approval', prompt: 'May I?', command: COMMAND, cwd: '/src' } as const;
+  const { ask_id } = (await kim.raise_ask(asked)).ask;
+  const { challenge } = await kim.challenge_ask({ ask_id, origin: page, ...YES });
+  await kim.answer_ask({ ask_id, ...YES, passkey: device.get({ challenge, origin: page }) });
+  await hub.stop();
+  expect(await signaturesIn(data)).toMatchObject({
+    ok: true,
+    detail: expect.stringMatching(/^1 approval /),
+  });
+  const found: Record<string, string> = {};
+  for (const [what, change] of TAMPERED) {
+    const copy = freshFolder();
+    cpSync(data, copy, { recursive: true });
+    rewrite(copy, change);
+    const { ok, detail } = await checkPasskeys(await recordOf(copy));
+    found[what] = ok ? 'nothing' : detail;
+  }
+  for (const [what, , why] of TAMPERED) {
+    expect([what, found[what]]).toEqual([what, expect.stringMatching(why)]);
+    expect(found[what]).toMatch(what === 'the public key' ? /passkey-/ : new RegExp(ask_id));
+  }
+  rewrite(data, (json) => json.replaceAll(COMMAND, 'rm -rf home!'));
+  const { code: exit, stdout } = await runCli(['doctor'], { data });
+  expect(exit).not.toBe(0);
+  expect(stdout).toContain(ask_id);
+});
