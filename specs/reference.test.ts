@@ -110,6 +110,7 @@ const GIVEN: Record<string, unknown> = {
   to: 'me',
   output: {},
   mime_type: 'text/plain',
+  origin: 'http://localhost',
   target: { url: 'https://desk.example/', p256dh: 'me', auth: 'me' },
 };
 

@@ -34,7 +34,14 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
   }
 
   test('the buttons of the system page stand where they stay, however late its parts are answered', async () => {
-    const late = { hub: 0, slo: 800, list_devices: 400, list_approval_rules: 600, channels: 200 };
+    const late = {
+      hub: 0,
+      slo: 800,
+      list_devices: 400,
+      list_passkeys: 700,
+      list_approval_rules: 600,
+      channels: 200,
+    };
     for (const [name, ms] of Object.entries(late))
       await page.route(`**/v1/${name}`, (route) => setTimeout(() => void route.continue(), ms));
     await page.goto(`${desk.hub.url}/system`);

@@ -16,6 +16,7 @@ const MOVING = 'move-to-postgresql.md';
 const SEEN: Record<string, RegExp[]> = {
   'accept-my-platforms-tokens.md': [/"agent_id":"robot","workspace_id":"default","role":"worker"/],
   'approve-a-command-for-good.md': [/npm test/],
+  'approve-with-a-passkey.md': [/^\w{4}-\w{4}$/m, /There is none\. Add one with/],
   'back-up-and-restore.md': [/monday: .* checked/, /^ok +chain/m],
   'be-told-on-your-phone.md': [/my phone/, /^added webhook-/m],
   'give-another-device-access.md': [/#k=/, /^ +Code +\w{4}-\w{4}$/m],

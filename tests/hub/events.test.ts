@@ -123,6 +123,7 @@ describe.each(faces)('over $name', (face) => {
           'task',
           'result',
           'agent.approval_rule',
+          'agent.passkey',
           'agent.leave',
         ]) {
           const input = { ...post, kind, metadata: { ...forged, event_type } };

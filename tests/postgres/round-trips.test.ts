@@ -6,6 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { OWN_WORKSPACE } from '../../packages/core/src/hub-caller.ts';
 import { openSampleHub, type SampleHub } from '../../packages/core/src/sample-hub.ts';
+import { codeKey } from '../../packages/core/src/passkeys/passkey-record.ts';
+import { challengeOf } from '../../packages/core/src/passkeys/statement.ts';
 import { creating, head, posting } from '../../packages/core/src/store-contract/scene.ts';
 import { ORDER_MAX } from '../../packages/core/src/knowledge/order-keys.ts';
 import { nth, treeScene } from '../../packages/core/src/store-contract/tree-scene.ts';
@@ -30,6 +32,10 @@ const DAY_MS = 86_400_000;
 const DEEP = 40;
 const WIDE = 30;
 const AGENTS = 30;
+
+/** What a browser says it has signed. */
+const clientData = (challenge: string): string =>
+  Buffer.from(JSON.stringify({ challenge })).toString('base64url');
 
 describeWith(['postgres'], 'round trips to PostgreSQL', () => {
   let server: PostgresServer;
@@ -139,6 +145,44 @@ describeWith(['postgres'], 'round trips to PostgreSQL', () => {
     const { approval_rule_id } = (
       await call(op, 'add_approval_rule', { of_agent: 'bob', command: 'npm test' })
     ).approval_rule;
+    const signing = { person: 'op', workspace_id: 'w', origin: 'http://localhost', site: 'localhost' };
+    const given = { ...signing, hub: 'sample', nonce: 'n', until: 4e12 };
+    const challenge = (key: string, purpose: 'add' | 'code' | 'answer', ask_id?: string) =>
+      hub.deps.store.transact({
+        type: 'issue_challenge',
+        ...head(op),
+        input: {},
+        challenge: { ...given, key, purpose, ...(ask_id === undefined ? {} : { ask_id }) },
+      });
+    const device_key = (credential_id: string) => ({
+      code: 'BCDF-GHJK',
+      name: 'a tablet',
+      credential: { credential_id, client_data: clientData('made'), attestation: 'AA' },
+    });
+    // Whether a signature is right takes no look into the store.
+    hub.deps.passkeys = {
+      demanded: 'high_risk',
+      hub: 'sample',
+      origins: () => ['http://localhost'],
+      checkNew: () => Promise.resolve({ public_key: 'AA', counter: 0 }),
+      checkSignature: () => Promise.resolve({ counter: 0 }),
+    };
+    await challenge('made', 'add');
+    await challenge(codeKey('BCDF-GHJK'), 'code');
+    const { passkey_id } = (await call(op, 'add_passkey', device_key('AA'))).passkey;
+    await challenge('made', 'add');
+    await challenge(codeKey('BCDF-GHJK'), 'code');
+    const risky = { kind: 'approval', prompt: 'x', command: 'rm -rf x', expires_in_ms: DAY_MS } as const;
+    const { ask: dangerous } = await call(alice, 'raise_ask', risky);
+    const yes = { ask_id: dangerous.ask_id, decision: 'approved' } as const;
+    const key = challengeOf(given, dangerous, { decision: 'approved' });
+    await challenge(key, 'answer', dangerous.ask_id);
+    const passkey = {
+      credential_id: 'AA',
+      client_data: clientData(key),
+      authenticator_data: 'AA',
+      signature: 'AA',
+    };
     const hook = { name: 'a hook', kind: 'webhook' as const, target: { url: 'https://hooks.example/x' } };
     const { channel_id } = (await call(op, 'add_channel', hook)).channel;
     const moment = new Date(clock.now).toISOString();
@@ -186,7 +230,13 @@ describeWith(['postgres'], 'round trips to PostgreSQL', () => {
       forget_agent: [{ of_agent: 'agent-3' }],
       wait_for_ask: [{ ask_id: first, timeout_ms: 0 }],
       get_ask: [{ ask_id: first }],
-      answer_ask: [{ ask_id: first, decision: 'approved' }],
+      answer_ask: [
+        { ask_id: first, decision: 'approved' },
+        { ...yes, passkey },
+      ],
+      challenge_ask: [{ ...yes, origin: 'http://localhost' }],
+      add_passkey: [device_key('BB')],
+      remove_passkey: [{ passkey_id }],
       withdraw_ask: [{ ask_id: second }],
       create_document: [document(end), document(wide)],
       promote_thread: [{ thread_id: settled }],
@@ -229,6 +279,8 @@ describeWith(['postgres'], 'round trips to PostgreSQL', () => {
     };
     // These undo what others look at.
     const late: OperationName[] = [
+      'answer_ask',
+      'remove_passkey',
       'move_document',
       'delete_document',
       'restore_document',

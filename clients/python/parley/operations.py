@@ -332,12 +332,13 @@ class Operations:
         """
         return self.call("list_asks", {"status": status, "of_agent": of_agent, "limit": limit, "before": before})
 
-    def answer_ask(self, *, decision: str, ask_id: str, option: Optional[str] = None, scope: Optional[str] = None, text: Optional[str] = None, data: Optional[Dict[str, Any]] = None, reason: Optional[str] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
+    def answer_ask(self, *, decision: str, ask_id: str, option: Optional[str] = None, scope: Optional[str] = None, text: Optional[str] = None, data: Optional[Dict[str, Any]] = None, reason: Optional[str] = None, passkey: Optional[Dict[str, Any]] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
         """A person’s verdict. A second answer gets the standing one.
 
+        passkey: for an ask that needs one
         idempotency_key: your own word for this call; sent again it does nothing twice
         """
-        return self.call("answer_ask", {"decision": decision, "option": option, "scope": scope, "text": text, "data": data, "reason": reason, "ask_id": ask_id, "idempotency_key": idempotency_key}, keyed=True)
+        return self.call("answer_ask", {"decision": decision, "option": option, "scope": scope, "text": text, "data": data, "reason": reason, "ask_id": ask_id, "passkey": passkey, "idempotency_key": idempotency_key}, keyed=True)
 
     def withdraw_ask(self, *, ask_id: str, reason: Optional[str] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
         """You no longer need the answer.
@@ -575,6 +576,43 @@ class Operations:
         idempotency_key: your own word for this call; sent again it does nothing twice
         """
         return self.call("revoke_approval_rule", {"approval_rule_id": approval_rule_id, "idempotency_key": idempotency_key}, keyed=True)
+
+    def list_passkeys(self, *, limit: Optional[int] = None, after: Optional[str] = None) -> Dict[str, Any]:
+        """The passkeys of this workspace, whether answers need one, and where; operators only.
+
+        after: next_after of the page before this one
+        """
+        return self.call("list_passkeys", {"limit": limit, "after": after})
+
+    def begin_passkey(self, *, origin: str) -> Dict[str, Any]:
+        """What a browser needs to make a passkey of yours; add_passkey ends it. Operators only.
+
+        origin: the origin of the hub’s own page, such as http://localhost:7777
+        """
+        return self.call("begin_passkey", {"origin": origin})
+
+    def add_passkey(self, *, code: str, name: str, credential: Dict[str, Any], idempotency_key: Optional[str] = None) -> Dict[str, Any]:
+        """Keep a passkey of yours, with a code of parley passkey code. Operators only.
+
+        code: what parley passkey code printed: good once
+        credential: what navigator.credentials.create gave
+        idempotency_key: your own word for this call; sent again it does nothing twice
+        """
+        return self.call("add_passkey", {"code": code, "name": name, "credential": credential, "idempotency_key": idempotency_key}, keyed=True)
+
+    def remove_passkey(self, *, passkey_id: str, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
+        """It signs nothing from now on; what it has signed stays good. Operators only.
+
+        idempotency_key: your own word for this call; sent again it does nothing twice
+        """
+        return self.call("remove_passkey", {"passkey_id": passkey_id, "idempotency_key": idempotency_key}, keyed=True)
+
+    def challenge_ask(self, *, decision: str, ask_id: str, origin: str, option: Optional[str] = None, scope: Optional[str] = None, text: Optional[str] = None, data: Optional[Dict[str, Any]] = None, reason: Optional[str] = None) -> Dict[str, Any]:
+        """The challenge for one answer to one ask: good once, for two minutes, and for that answer alone. Operators only.
+
+        origin: the origin of the hub’s own page, such as http://localhost:7777
+        """
+        return self.call("challenge_ask", {"decision": decision, "option": option, "scope": scope, "text": text, "data": data, "reason": reason, "ask_id": ask_id, "origin": origin})
 
     def list_channels(self, *, limit: Optional[int] = None, after: Optional[str] = None) -> Dict[str, Any]:
         """How you are told when an agent needs you; operators only.

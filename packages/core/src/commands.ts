@@ -39,6 +39,8 @@ import type {
   RecordReader,
   RecordsAsked,
 } from './records.ts';
+import type { PasskeyChallenge, PasskeyProof, PasskeyRecord } from './passkeys/passkey-record.ts';
+import type { Passkeys } from './passkeys/ports.ts';
 import type { ChannelRecord, Notice } from './notify/notice.ts';
 import type { AcceptedDelivery, Ignored, Nothing, Placed } from './results.ts';
 import type { Located } from './threads/access.ts';
@@ -229,8 +231,14 @@ export type RaiseAsk = InThread<'raise_ask', AskContent & { expires_in_ms: numbe
   ask_id: string;
   /** The commands that whoever runs the hub calls high risk. */
   listed?: readonly string[];
+  demanded?: Passkeys['demanded'];
 };
-export type AnswerAsk = InThread<'answer_ask', AskAnswer, { ask: Ask }> & { ask_id: string };
+export type AnswerAsk = InThread<'answer_ask', AskAnswer, { ask: Ask }> & {
+  ask_id: string;
+  demanded?: Passkeys['demanded'];
+  /** What a passkey signed, held against its signature already. */
+  proof?: PasskeyProof;
+};
 /** The agent has the verdict in hand. */
 export type TakeAsk = InThread<'take_ask', Record<string, never>, { ask: Ask }> & { ask_id: string };
 /** The agent needs no answer any more. */
@@ -258,6 +266,22 @@ export type ApplyApprovalRule = InThread<
 > & {
   ask_id: string;
 };
+
+/** A challenge that a passkey is to sign. */
+export type IssueChallenge = Base<'issue_challenge', Record<string, never>, { until: number }> & {
+  challenge: PasskeyChallenge;
+};
+/** Whoever owns the data folder lets a person add a passkey; `thread_id` of all about passkeys is the person's journal. */
+export type IssuePasskeyCode = InThread<'issue_passkey_code', Record<string, never>, { until: number }> & {
+  challenge: PasskeyChallenge;
+};
+/** The input names the challenge that was signed and the code that lets it in. */
+export type AddPasskey = InThread<
+  'add_passkey',
+  { challenge: string; code: string },
+  { passkey: PasskeyRecord }
+> & { passkey: PasskeyRecord };
+export type RemovePasskey = InThread<'remove_passkey', { passkey_id: string }, { passkey: PasskeyRecord }>;
 
 export type NoteOffers = Base<'note_offers', { offers: Offer[] }, { ok: true }>;
 
@@ -509,6 +533,10 @@ export type Command =
   | AddApprovalRule
   | RevokeApprovalRule
   | ApplyApprovalRule
+  | IssueChallenge
+  | IssuePasskeyCode
+  | AddPasskey
+  | RemovePasskey
   | NoteOffers
   | NoteWake
   | NoteFollower

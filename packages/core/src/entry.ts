@@ -22,6 +22,7 @@ export const ENTRY_TYPES = [
   'agent.wake',
   'agent.quiet',
   'agent.approval_rule',
+  'agent.passkey',
   // What older hubs called it.
   'agent.leave',
   'ask.raised',

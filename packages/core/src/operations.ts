@@ -19,6 +19,7 @@ import { documentReads } from './knowledge/read-operations.ts';
 import { messageOperations } from './messages/operations.ts';
 import { channelOperations } from './notify/operations.ts';
 import { participationOperations } from './participation/operations.ts';
+import { passkeyOperations } from './passkeys/operations.ts';
 import { queueOperations } from './queue/operations.ts';
 import { sessionOperations } from './sessions/operations.ts';
 import { threadOperations } from './threads/operations.ts';
@@ -45,6 +46,7 @@ export const OPERATIONS: { [N in OperationName]: Operation<N, Ports> } = {
   ...queueOperations,
   ...deviceOperations,
   ...approvalRuleOperations,
+  ...passkeyOperations,
   ...channelOperations,
   get_slo: getSlo,
 };

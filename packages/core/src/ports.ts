@@ -20,6 +20,7 @@ import type { MuteKeeper } from './participation/mute-keeper.ts';
 import type { PresenceBoard } from './participation/presence.ts';
 import type { ProfileRegistry } from './participation/profile-registry.ts';
 import type { DeliveryQueue } from './queue/delivery-queue.ts';
+import type { Passkeys } from './passkeys/ports.ts';
 import type { Quotas } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
@@ -69,6 +70,11 @@ export interface AskPorts {
   asks: AskKeeper;
   /** Commands that are high risk here, whatever the hub sees in them: a program, and words that follow it. */
   highRisk: readonly string[];
+}
+
+/** What people sign with. */
+export interface PasskeyPorts {
+  passkeys: Passkeys;
 }
 
 /** How agents are woken. */
@@ -140,6 +146,7 @@ export interface Ports
     ConversationPorts,
     AgentPorts,
     AskPorts,
+    PasskeyPorts,
     WakePorts,
     KnowledgePorts,
     ArtifactPorts,

@@ -5,6 +5,7 @@ import type { Grant } from './devices/grant.ts';
 import type { StoredSession } from './sessions/kept-session.ts';
 import type { LeaseRecord } from './leases/lease-record.ts';
 import type { WakeTally } from './wake/budget.ts';
+import type { PasskeyChallenge, PasskeyRecord } from './passkeys/passkey-record.ts';
 import type { ApprovalRuleRecord } from './asks/approval-rule.ts';
 import type { Wake } from './wake/wake.ts';
 import type { ArtifactRecord } from './artifacts/artifact-record.ts';
@@ -110,6 +111,8 @@ export interface RecordKinds {
   device: DeviceRecord;
   person: PersonRecord;
   approval_rule: ApprovalRuleRecord;
+  passkey: PasskeyRecord;
+  passkey_challenge: PasskeyChallenge;
   channel: ChannelRecord;
   notice: Notice;
 }

@@ -18,6 +18,7 @@ import { leaseRules } from './leases/rules.ts';
 import { treeRules } from './knowledge/rules.ts';
 import { messageRules } from './messages/rules.ts';
 import { notifyRules } from './notify/rules.ts';
+import { passkeyRules } from './passkeys/rules.ts';
 import { participationRules } from './participation/rules.ts';
 import { sideRules } from './participation/side-rules.ts';
 import { queueRules } from './queue/rules.ts';
@@ -37,6 +38,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...failureRules,
   ...askRules,
   ...approvalRuleCommands,
+  ...passkeyRules,
   ...offerRules,
   ...wakeRules,
   ...treeRules,

@@ -16,6 +16,13 @@ export const ABSENT_PORTS = {
   noopAllowed: false,
   agentsCreateUnder: ['root'],
   highRisk: [],
+  passkeys: {
+    demanded: 'off',
+    hub: 'sample',
+    origins: () => ['http://localhost'],
+    checkNew: nothingKept,
+    checkSignature: nothingKept,
+  },
   artifacts: {
     types: ['text/plain'],
     keep: nothingKept,

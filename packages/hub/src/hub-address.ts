@@ -1,11 +1,14 @@
 import type { Config } from './config/schema.ts';
+import { passkeyOrigins } from './passkey-origins.ts';
 
 /** Where people and other programs find the hub. */
 export interface HubAddress {
   get: () => string;
   /** Where devices of people find it: on the local network, if it is there. */
   ofDesk: () => string;
-  onLan: (url: string) => void;
+  /** The addresses of its own pages that have a name: those at which passkeys work. */
+  named: () => string[];
+  onLan: (url: string, named: string) => void;
   /** The server listens here. */
   found: (url: string) => void;
 }
@@ -15,10 +18,15 @@ export function createHubAddress({ http }: Pick<Config, 'http'>): HubAddress {
   const named = http.allowed_origins.find((origin) => origin.startsWith('https://'));
   let listening = '';
   let local: string | undefined;
+  let localNamed: string | undefined;
   return {
     get: () => named ?? listening,
     ofDesk: () => named ?? local ?? listening,
-    onLan: (url) => (local = url),
+    named: () => passkeyOrigins(http, listening, localNamed),
+    onLan(url, withName) {
+      local = url;
+      localNamed = withName;
+    },
     found: (url) => (listening = url),
   };
 }

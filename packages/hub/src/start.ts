@@ -23,6 +23,7 @@ import {
 
 import { createAbout } from './about-hub.ts';
 import { createAnswerer } from './answerer.ts';
+import { createPasskeys } from './auth/passkeys.ts';
 import { openArtifacts } from './artifacts/open-artifacts.ts';
 import type { Config } from './config/schema.ts';
 import { createDispatcher } from './create-dispatcher.ts';
@@ -190,6 +191,7 @@ export async function start(
     presenceTtlMs: config.presence.ttl_ms,
     asks: upkeepOfOthers?.asks ?? asks,
     highRisk: config.asks.high_risk,
+    passkeys: createPasskeys({ demanded: config.asks.passkey, hub: record.kid, origins: address.named }),
     waker: wakes.waker,
     waitingSessions: wakes.waitingSessions,
     library: finding.library,
@@ -247,7 +249,7 @@ export async function start(
           throw error;
         })
     : undefined;
-  if (lan !== undefined) address.onLan(lan.url);
+  if (lan !== undefined) address.onLan(lan.url, lan.named);
   publishHub(
     config.data,
     { url: server.url, pid: process.pid, version: VERSION, key: localKey, embedded },

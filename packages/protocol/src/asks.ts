@@ -69,6 +69,7 @@ export const AskVerdict = z.object({
   data: z.record(z.string(), z.unknown()).optional(),
   reason: z.string().optional(),
   by: Name,
+  passkey: z.string().optional().describe('the passkey that signed it'),
   device: z.string().describe('the session it was answered from'),
   at: Moment,
 });
@@ -83,6 +84,7 @@ export const Ask = AskContent.extend({
     .array(z.enum(RISK_HINTS))
     .optional()
     .describe('why the hub itself calls the command high risk'),
+  needs_passkey: z.literal(true).optional().describe('only a passkey approves it; a denial needs none'),
   ask_id: AskId,
   workspace_id: Name,
   agent_id: Name,

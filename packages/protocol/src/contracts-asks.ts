@@ -5,6 +5,7 @@ import { Ask, AskAnswer, AskContent, AskId, AskStatus } from './asks.ts';
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, ThreadId } from './entities.ts';
 import { LIMITS } from './limits.ts';
+import { PasskeySignature } from './passkeys.ts';
 import { Name, storableText } from './text.ts';
 
 const Patience = z.number().int().min(0).max(LIMITS.wait_max_ms).default(LIMITS.wait_default_ms);
@@ -100,7 +101,11 @@ const answerAsk = contract({
   version: '1.0.0',
   title: 'Answer an ask',
   description: 'A person’s verdict. A second answer gets the standing one.',
-  input: AskAnswer.extend({ ask_id: AskId, idempotency_key: IdempotencyKey.optional() }),
+  input: AskAnswer.extend({
+    ask_id: AskId,
+    passkey: PasskeySignature.optional().describe('for an ask that needs one'),
+    idempotency_key: IdempotencyKey.optional(),
+  }),
   output: z.object({ ask: Ask }),
   annotations: WRITES,
   essential: false,

@@ -9,6 +9,7 @@ import { channelContracts } from './contracts-channels.ts';
 import { documentContracts } from './contracts-documents.ts';
 import { messageContracts } from './contracts-messages.ts';
 import { participationContracts } from './contracts-participation.ts';
+import { passkeyContracts } from './contracts-passkeys.ts';
 import { queueContracts } from './contracts-queue.ts';
 import { registryContracts } from './contracts-registry.ts';
 import { searchContracts } from './contracts-search.ts';
@@ -28,7 +29,7 @@ export const CONTRACT_GROUPS = {
   documents: { ...documentContracts, ...searchContracts },
   artifacts: artifactContracts,
   services: { ...registryContracts, ...queueContracts, ...sloContracts },
-  desk: { ...deskContracts, ...approvalRuleContracts, ...channelContracts },
+  desk: { ...deskContracts, ...approvalRuleContracts, ...passkeyContracts, ...channelContracts },
 } as const satisfies Record<string, Record<string, Contract>>;
 
 /** Everything the hub can do, by name; the tools, the routes, the documents and the client come from this table. */

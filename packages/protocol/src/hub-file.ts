@@ -12,6 +12,9 @@ export const LOCAL_TOKEN_PATH = '/local/token';
 /** Where the hub tells programs of its own user in which workspaces somebody waits for a person. */
 export const LOCAL_ASKS_PATH = '/local/asks';
 
+/** Where the hub gives whoever owns its data folder a code by which a person adds a passkey. */
+export const LOCAL_PASSKEY_PATH = '/local/passkey-code';
+
 /** Who can read it may have worker tokens of the hub under `LOCAL_TOKEN_PATH`, for as long as this hub runs. */
 export interface HubFile {
   url: string;

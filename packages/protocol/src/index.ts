@@ -44,6 +44,7 @@ export * from './live-errors.ts';
 export * from './managed.ts';
 export * from './name.ts';
 export * from './notice-words.ts';
+export * from './passkeys.ts';
 export * from './pending-calls.ts';
 export * from './program-kinds.ts';
 export * from './secrets.ts';

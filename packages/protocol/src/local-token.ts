@@ -11,6 +11,9 @@ export const LocalTokenRequest = z.strictObject({
 
 export const LocalToken = z.object({ token: z.string().min(1), expires_at: z.iso.datetime() });
 
+/** For whom a code is that adds a passkey. */
+export const LocalPasskeyRequest = z.strictObject({ person: Name, workspace_id: Name });
+
 /** In which workspaces of the hub somebody waits for a person, and how many. */
 export const LocalAsks = z.object({
   workspaces: z.array(z.object({ workspace_id: z.string(), open: z.number().int() })),

@@ -39,6 +39,7 @@ export function grants(approval_rule: ApprovalRule, ask: Ask, now: number): bool
     (approval_rule.cwd === undefined || approval_rule.cwd === cwd) &&
     (approval_rule.expires_at === undefined || Date.parse(approval_rule.expires_at) > now) &&
     covers(approval_rule.command, command) &&
+    ask.needs_passkey !== true &&
     !isHighRisk(ask)
   );
 }

@@ -3,7 +3,9 @@ import { type Ask, type AskContent, type Caller, LIMITS, ParleyError, ulid } fro
 import type { AnswerAsk, RaiseAsk, WithdrawAsk } from '../commands.ts';
 import { isUnknown } from '../log.ts';
 import { operation, stamp } from '../operation.ts';
-import type { AskPorts, NotifyPorts, RecordPorts } from '../ports.ts';
+import { needsPasskey, passkeyNeeded } from '../passkeys/demand.ts';
+import { findSigned, proveAnswer } from '../passkeys/operations.ts';
+import type { AskPorts, NotifyPorts, PasskeyPorts, RecordPorts } from '../ports.ts';
 import type { RecordsQuery } from '../records.ts';
 import { checkThreadScope, journalId } from '../threads/access.ts';
 import { findAsk, seesAll } from './find-ask.ts';
@@ -13,7 +15,7 @@ import { waitForVerdict } from './wait.ts';
 
 const raiseAsk = operation('raise_ask', {
   authority: 'act',
-  async run(deps: RecordPorts & AskPorts, caller, input) {
+  async run(deps: RecordPorts & AskPorts & PasskeyPorts, caller, input) {
     // The schema of each kind of ask is among those of its input.
     return { ask: await raise(deps, caller, input as Raising) };
   },
@@ -21,7 +23,12 @@ const raiseAsk = operation('raise_ask', {
 
 const askHuman = operation('ask_human', {
   authority: 'act',
-  async run(deps: RecordPorts & AskPorts & NotifyPorts, caller, { timeout_ms, ...input }, context) {
+  async run(
+    deps: RecordPorts & AskPorts & PasskeyPorts & NotifyPorts,
+    caller,
+    { timeout_ms, ...input },
+    context,
+  ) {
     // As above.
     const ask = await raise(deps, caller, input as Raising);
     return waitForVerdict(deps, caller, ask, timeout_ms, context);
@@ -70,10 +77,32 @@ const listAsks = operation('list_asks', {
 
 const answerAsk = operation('answer_ask', {
   authority: 'act',
-  async run(deps: RecordPorts & AskPorts, caller, { ask_id, idempotency_key, ...answer }) {
-    const { thread_id } = await findAsk(deps, caller, ask_id);
+  async run(
+    deps: RecordPorts & AskPorts & PasskeyPorts,
+    caller,
+    { ask_id, idempotency_key, passkey, ...answer },
+  ) {
+    const [found, signed] = await Promise.all([
+      findAsk(deps, caller, ask_id),
+      passkey && findSigned(deps, caller, passkey),
+    ]);
+    const { thread_id } = found;
+    const { demanded, origins } = deps.passkeys;
+    const isWanted = found.status === 'open' && needsPasskey(found, answer, demanded);
+    if (isWanted && signed === undefined && caller.role === 'operator')
+      throw passkeyNeeded(ask_id, origins());
+    const proof =
+      isWanted && signed !== undefined ? await proveAnswer(deps, caller, found, answer, signed) : undefined;
     const head = stamp(deps, caller, `answer:${ask_id}`, idempotency_key);
-    const ask = await write(deps, { type: 'answer_ask', ...head, thread_id, ask_id, input: answer });
+    const ask = await write(deps, {
+      type: 'answer_ask',
+      ...head,
+      thread_id,
+      ask_id,
+      demanded,
+      input: answer,
+      ...(proof === undefined ? {} : { proof }),
+    });
     if (!isVerdictOf(ask, caller.agent_id, answer)) throw settled(ask);
     return { ask: await shown(deps, ask) };
   },
@@ -96,7 +125,11 @@ type Raising = AskContent & {
   expires_in_ms: number;
 };
 
-async function raise(deps: RecordPorts & AskPorts, caller: Caller, raising: Raising): Promise<Ask> {
+async function raise(
+  deps: RecordPorts & AskPorts & PasskeyPorts,
+  caller: Caller,
+  raising: Raising,
+): Promise<Ask> {
   const { thread_id = journalId(caller.workspace_id, caller.agent_id), idempotency_key, ...input } = raising;
   checkThreadScope(thread_id, caller);
   if (deps.asks.openOf(caller.workspace_id, caller.agent_id) >= LIMITS.open_asks)
@@ -115,6 +148,7 @@ async function raise(deps: RecordPorts & AskPorts, caller: Caller, raising: Rais
     thread_id,
     ask_id,
     listed: deps.highRisk,
+    demanded: deps.passkeys.demanded,
     input,
   });
   const settledAsk = await applyApprovalRules(deps, caller, ask);

@@ -28,6 +28,10 @@ import type { Entry } from '../entry.ts';
 import { hubCaller } from '../hub-caller.ts';
 import { checkMaySpeak } from '../participation/speaking.ts';
 import { admit, journalId } from '../threads/access.ts';
+import type { PasskeyProof } from '../passkeys/passkey-record.ts';
+import { needsPasskey, passkeyNeeded } from '../passkeys/demand.ts';
+import { needsProof, useProof } from '../passkeys/rules.ts';
+import { saidIn } from '../passkeys/statement.ts';
 import { putAsk } from './evolve-ask.ts';
 import { weighed } from './weigh-risk.ts';
 
@@ -46,7 +50,9 @@ const raiseAsk: Rule<RaiseAsk> = {
   decide({ located, record }, command) {
     const { caller, ask_id, now } = command;
     const { expires_in_ms, ...asked } = command.input;
-    const input = weighed(asked, command.listed);
+    const seen = weighed(asked, command.listed);
+    const isHeld = command.demanded === 'high_risk' && seen.risk === 'high';
+    const input = isHeld ? { ...seen, needs_passkey: true as const } : seen;
     const expires_at = new Date(now + expires_in_ms).toISOString();
     const content = {
       type: 'ask.raised',
@@ -82,29 +88,44 @@ const raiseAsk: Rule<RaiseAsk> = {
 
 /** Answers with the ask as it stands: the caller's verdict, or that of the clock, which is then on record too. */
 const answerAsk: Rule<AnswerAsk> = {
-  needs: needsAsk,
+  needs: (command) => ({
+    ...needsAsk(command),
+    ...(command.proof === undefined ? {} : needsProof(command.proof)),
+  }),
   decide(loaded, command) {
     const ask = requireAsk(loaded, command);
-    const { caller, input, now } = command;
+    const { caller, input, now, proof } = command;
     if (caller.role !== 'operator')
       throw new ParleyError('INSUFFICIENT_AUTHORITY', 'only a person (role operator) may answer an ask');
     if (isVerdictOf(ask, caller.agent_id, input)) return { changes: [], result: { ask } };
     if (ask.status !== 'open') throw settled(ask);
     if (isOver(ask, now)) return expire(loaded, command, ask);
     checkFit(ask, input);
+    if (proof === undefined && needsPasskey(ask, input, command.demanded)) throw passkeyNeeded(ask.ask_id);
+    const used = proof && useProof(loaded, command, proof, ask.ask_id);
     const verdict: AskVerdict = {
       ...input,
       by: caller.agent_id,
       device: caller.session_id,
       at: new Date(now).toISOString(),
+      ...(proof === undefined ? {} : { passkey: proof.passkey_id }),
     };
-    return answered(loaded, command, ask, verdict);
+    const decision = answered(loaded, command, ask, verdict, proof && { proof });
+    if (used === undefined) return decision;
+    return { ...decision, records: [...(decision.records ?? []), ...used.records], drops: used.drops };
   },
 };
 
 /** An ask with its verdict, which the agent has yet to take. */
-export function answered(loaded: Loaded, command: AskCommand, ask: Ask, verdict: AskVerdict): Settling {
-  return write(loaded, command, { ...ask, status: 'answering', verdict }, 'ask.answered', describe(verdict));
+export function answered(
+  loaded: Loaded,
+  command: AskCommand,
+  ask: Ask,
+  verdict: AskVerdict,
+  facts: { proof?: PasskeyProof } = {},
+): Settling {
+  const next: Ask = { ...ask, status: 'answering', verdict };
+  return write(loaded, command, next, 'ask.answered', describe(verdict), facts);
 }
 
 const takeAsk: Rule<TakeAsk> = {
@@ -201,8 +222,7 @@ export function isOver(ask: Pick<Ask, 'expires_at'>, now: number): boolean {
 /** True when the standing verdict is this very answer of this person. */
 export function isVerdictOf({ verdict }: Ask, person: string, answer: AskAnswer): boolean {
   if (verdict?.by !== person) return false;
-  const { by: _by, device: _device, at: _at, ...said } = verdict;
-  return canonicalJson(said) === canonicalJson(answer);
+  return canonicalJson(saidIn(verdict)) === canonicalJson(answer);
 }
 
 /** The refusal of an answer that comes second: it brings the ask with the verdict that stands. */
@@ -233,7 +253,14 @@ function requireAsk({ record }: Loaded, { caller, thread_id }: AskCommand): Ask 
   return ask;
 }
 
-function write(loaded: Loaded, command: AskCommand, ask: Ask, type: Entry['type'], body: string): Settling {
+function write(
+  loaded: Loaded,
+  command: AskCommand,
+  ask: Ask,
+  type: Entry['type'],
+  body: string,
+  facts: { proof?: PasskeyProof } = {},
+): Settling {
   const { change } = journalEntry(loaded.located, ask.agent_id, command, {
     type,
     kind: 'event',
@@ -245,6 +272,7 @@ function write(loaded: Loaded, command: AskCommand, ask: Ask, type: Entry['type'
       status: ask.status,
       ...(ask.verdict === undefined ? {} : { verdict: ask.verdict }),
       ...(ask.resolved_at === undefined ? {} : { resolved_at: ask.resolved_at }),
+      ...facts,
     },
   });
   return { changes: [change], records: [putAsk(ask)], result: { ask } };

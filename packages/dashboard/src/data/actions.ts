@@ -11,14 +11,22 @@ export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
   if (row === undefined || row.sending === true || row.ask.status !== 'open') return;
   put(askId, { ask: row.ask, sending: true });
   try {
-    settle((await call('answer_ask', { ask_id: askId, ...verdict, idempotency_key: newKey() })).ask);
+    const isSigned = row.ask.needs_passkey === true && verdict.decision !== 'denied';
+    const signed = isSigned
+      ? { passkey: await (await import('./passkey.ts')).signAnswer(askId, verdict) }
+      : {};
+    const input = { ask_id: askId, ...verdict, ...signed, idempotency_key: newKey() };
+    settle((await call('answer_ask', input)).ask);
   } catch (error) {
     const standing =
       // With a conflict goes the ask as it stands.
       error instanceof ApiError ? (error.details['ask'] as AskRow['ask'] | undefined) : undefined;
-    if (standing === undefined)
-      put(askId, { ask: asks.value.get(askId)?.ask ?? row.ask, failed: wordsOf(error) });
-    else settle(standing);
+    if (standing === undefined) {
+      const ask = asks.value.get(askId)?.ask ?? row.ask;
+      // The hub asks for a passkey since this was raised.
+      const isNeeded = error instanceof ApiError && error.details['reason'] === 'passkey_needed';
+      put(askId, { ask: isNeeded ? { ...ask, needs_passkey: true } : ask, failed: wordsOf(error) });
+    } else settle(standing);
   }
 }
 

@@ -11,7 +11,15 @@ export function AskPage({ id }: { id: string }) {
   const [kept, keep] = useState<AskRow | undefined>();
   const [failed, fail] = useState<string | undefined>();
   useEffect(() => {
-    read<AskRow>(`/v1/asks/${encodeURIComponent(id)}`).then(keep, (error: unknown) => fail(wordsOf(error)));
+    read<AskRow>(`/v1/asks/${encodeURIComponent(id)}`).then(
+      (found) => {
+        keep(found);
+        // It can be answered before the list of all of them is there.
+        if (found.ask.status === 'open' && !asks.value.has(id))
+          asks.value = new Map(asks.value).set(id, { ask: found.ask });
+      },
+      (error: unknown) => fail(wordsOf(error)),
+    );
   }, [id, live?.ask.status]);
   const row = live ?? kept;
   return (

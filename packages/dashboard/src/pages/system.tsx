@@ -11,6 +11,7 @@ import { Pulse, sample, ServiceLevels } from '../parts/figures.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ApprovalRules } from '../parts/approval-rules.tsx';
 import { Page, Section } from '../parts/page.tsx';
+import { Passkeys } from '../parts/passkeys.tsx';
 import { PairSheet } from '../parts/pair-sheet.tsx';
 import { Row } from '../parts/row.tsx';
 import { Sheet } from '../parts/sheet.tsx';
@@ -22,7 +23,7 @@ type Hub = OutputOf<'describe_hub'>;
 type Device = OutputOf<'list_devices'>['devices'][number];
 
 /** The parts that are read each for itself. */
-const PARTS = ['hub', 'levels', 'devices', 'rules', 'channels'] as const;
+const PARTS = ['hub', 'levels', 'devices', 'passkeys', 'rules', 'channels'] as const;
 /** So long those that have their answer wait for the others. */
 const TOGETHER_MS = 3_000;
 
@@ -194,6 +195,7 @@ export function SystemPage() {
             ))}
           </div>
         </Section>
+        <Passkeys onAnswer={noting('passkeys')} />
         <ApprovalRules onAnswer={noting('rules')} />
         <Channels onAnswer={noting('channels')} />
         <Section title="Keys" count={hub?.keys.length}>

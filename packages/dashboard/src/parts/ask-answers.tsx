@@ -31,7 +31,7 @@ export function AskAnswers({ row, onMore, onAnswerInThread }: AnswersProps) {
     <div class="ask-actions" aria-busy={sending}>
       {approval ? (
         <>
-          {ask.risk === 'high' ? (
+          {ask.risk === 'high' && ask.needs_passkey !== true ? (
             <HoldButton look="button-primary" disabled={sending} onHeld={say(yes(ask))}>
               <Icon name="check" /> {sending ? 'Sending' : 'Hold to approve'}
             </HoldButton>
@@ -43,7 +43,7 @@ export function AskAnswers({ row, onMore, onAnswerInThread }: AnswersProps) {
               data-key="y"
               onClick={say(yes(ask))}
             >
-              <Icon name="check" /> {sending ? 'Sending' : 'Approve once'}
+              <Icon name={ask.needs_passkey === true ? 'key' : 'check'} /> {sending ? 'Sending' : wordOf(ask)}
             </button>
           )}
           <button type="button" class="button-danger" disabled={sending} data-key="d" onClick={say(no(ask))}>
@@ -85,6 +85,11 @@ export function AskAnswers({ row, onMore, onAnswerInThread }: AnswersProps) {
       </button>
     </div>
   );
+}
+
+/** What the button says that approves. */
+function wordOf({ needs_passkey }: Ask): string {
+  return needs_passkey === true ? 'Approve with passkey' : 'Approve once';
 }
 
 /** A yes, in the agent's own words where it has some. */

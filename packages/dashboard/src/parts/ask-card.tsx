@@ -73,7 +73,7 @@ export function AskCard({
       )}
       {row.failed === undefined ? null : (
         <p class="ask-failed" role="alert">
-          <Icon name="warn" size={16} /> {row.failed} Nothing was decided.
+          <Icon name="warn" size={16} /> <span>{sentence(row.failed)} Nothing was decided.</span>
         </p>
       )}
       {ask.agent_gone_since === undefined || ask.status === 'resolved' ? null : (
@@ -98,6 +98,12 @@ export function AskCard({
       ) : null}
     </article>
   );
+}
+
+/** Words of the hub as a sentence beside others. */
+function sentence(words: string): string {
+  const text = words.slice(0, 1).toUpperCase() + words.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 // Only its metadata is looked at.

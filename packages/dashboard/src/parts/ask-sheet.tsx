@@ -128,7 +128,12 @@ interface Choosing {
   onAnswer: (verdict: AskAnswer) => void;
 }
 
-/** A way to say yes; what is of high risk is held, not tapped. */
+/** What is of high risk is held, unless the person's device asks for a finger or a PIN all the same. */
+function isToHold({ risk, needs_passkey }: Ask): boolean {
+  return risk === 'high' && needs_passkey !== true;
+}
+
+/** A way to say yes; what is of high risk is held or signed, not tapped. */
 function Allowing({
   ask,
   verdict,
@@ -136,13 +141,15 @@ function Allowing({
   onAnswer,
   children,
 }: Choosing & { verdict: AskAnswer; words: string; children: ComponentChildren }) {
+  const isHeld = isToHold(ask);
+  const by = ask.needs_passkey === true ? ' with passkey' : '';
   const text = (
     <>
-      <strong>{ask.risk === 'high' ? `Hold to approve ${words}` : `Approve ${words}`}</strong>
+      <strong>{isHeld ? `Hold to approve ${words}` : `Approve ${words}${by}`}</strong>
       <span>{children}</span>
     </>
   );
-  if (ask.risk === 'high')
+  if (isHeld)
     return (
       <HoldButton look="choice" onHeld={() => onAnswer(verdict)}>
         {text}
@@ -157,7 +164,7 @@ function Allowing({
 
 function OwnOption({ ask, option, onAnswer }: Choosing & { option: NonNullable<Ask['options']>[number] }) {
   const verdict = chosen(option);
-  if (ask.risk === 'high' && verdict.decision === 'approved')
+  if (isToHold(ask) && verdict.decision === 'approved')
     return (
       <HoldButton look="choice" onHeld={() => onAnswer(verdict)}>
         <strong>Hold: {option.label}</strong>

@@ -26,6 +26,19 @@ interface DeliveryTold {
   error?: { message: string };
 }
 
+interface PasskeyTold {
+  what: 'code' | 'added' | 'removed';
+  name?: string;
+  person?: string;
+}
+
+/** What became of a passkey. */
+const PASSKEY_STEPS: Record<PasskeyTold['what'], (name: string, person: string) => string> = {
+  code: (_name, person) => `gave out a code with which ${person} may add a passkey`,
+  added: (name) => `added the passkey ${name}`,
+  removed: (name, person) => `removed the passkey ${name} of ${person}`,
+};
+
 interface DocumentTold {
   document: { document_id: string; revision: number; metadata: { title: string } };
 }
@@ -106,6 +119,8 @@ const WORDS: Record<string, Words> = {
   },
   'agent.approval_rule': aboutRule,
   'agent.leave': aboutRule,
+  'agent.passkey': (who, { what, name = '', person = who }: PasskeyTold) =>
+    plain('key', `${who} ${PASSKEY_STEPS[what](name, person)}`),
   'delivery.dead': (_who, { action, error }: DeliveryTold) => ({
     icon: 'warn',
     text: `${action} was given up${error === undefined ? '' : `: ${error.message}`}`,

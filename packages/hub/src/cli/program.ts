@@ -42,6 +42,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
     slo: async () => (await import('./operate/slo.ts')).addSloCommand,
     service: async () => (await import('./operate/service/commands.ts')).addServiceCommands,
     device: async () => (await import('./operate/device.ts')).addDeviceCommands,
+    passkey: async () => (await import('./operate/passkey.ts')).addPasskeyCommands,
     queue: async () => (await import('./operate/queue.ts')).addQueueCommands,
     token: async () => (await import('./operate/token.ts')).addTokenCommands,
     key: async () => (await import('./operate/key.ts')).addKeyCommands,

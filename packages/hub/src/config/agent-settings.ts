@@ -1,4 +1,4 @@
-import { Name } from '@parley/protocol';
+import { Name, PASSKEY_DEMANDS } from '@parley/protocol';
 import * as z from 'zod';
 
 import { TERMINAL } from './run-defaults.ts';
@@ -45,6 +45,12 @@ export const AGENTS = {
     ),
   }),
   asks: group({
+    passkey: z
+      .enum(PASSKEY_DEMANDS)
+      .default('off')
+      .describe(
+        'high_risk: what is of high risk is approved with a passkey only, in the dashboard; a denial needs none',
+      ),
     high_risk: z
       .array(z.string().regex(/^\S+( \S+)*$/, 'must be words with one space between them'))
       .max(200)

@@ -3,8 +3,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import {
   issueWords,
   LOCAL_ASKS_PATH,
+  LOCAL_PASSKEY_PATH,
   LOCAL_TOKEN_PATH,
   type LocalAsks,
+  LocalPasskeyRequest,
   type LocalToken,
   LocalTokenRequest,
   ParleyError,
@@ -26,13 +28,21 @@ export interface LocalOptions {
   issue: (request: TokenRequest) => Promise<IssuedToken>;
   /** The workspaces in which asks are open, of all of them: whoever has the key has the whole folder. */
   openAsks: () => Promise<LocalAsks['workspaces']>;
+  /** A code by which a person adds a passkey. */
+  passkeyCode: (person: string, workspaceId: string) => Promise<{ code: string; expires_at: string }>;
   refuse: (error: unknown, address: string) => unknown;
   limits: BodyLimits;
 }
 
 const TTL_MS = 12 * 3_600_000;
 
-/** Gives programs of the hub's own user a worker's token for each of their agents, no more than that, and says where somebody waits. */
+const METHODS: ReadonlyMap<string, string> = new Map([
+  [LOCAL_TOKEN_PATH, 'POST'],
+  [LOCAL_PASSKEY_PATH, 'POST'],
+  [LOCAL_ASKS_PATH, 'GET'],
+]);
+
+/** Gives programs of the hub's own user a worker's token for each of their agents, no more than that, says where somebody waits, and lets people add passkeys. */
 export function createLocalFace(options: LocalOptions): Face {
   const { key, workspace, issue, openAsks, refuse, limits } = options;
   const expected = digest(key);
@@ -43,10 +53,10 @@ export function createLocalFace(options: LocalOptions): Face {
   };
 
   return {
-    claims: (path) => path === LOCAL_TOKEN_PATH || path === LOCAL_ASKS_PATH,
+    claims: (path) => METHODS.has(path),
     async handle(exchange) {
       const { request, path } = exchange;
-      const method = path === LOCAL_TOKEN_PATH ? 'POST' : 'GET';
+      const method = METHODS.get(path) ?? 'GET';
       if (request.method !== method)
         throw new HttpRefusal(405, 'NOT_FOUND', `use ${method} here`, { allow: method });
       if (!knows(exchange)) throw refuse(new TokenRefused('not the key of this run'), peerOf(request));
@@ -54,7 +64,13 @@ export function createLocalFace(options: LocalOptions): Face {
         const answer: LocalAsks = { workspaces: await openAsks() };
         return sendJson(exchange, 200, JSON.stringify(answer));
       }
-      const { agent_id, session_id, workspace_id = workspace } = parse(await readJsonBody(exchange, limits));
+      const body = await readJsonBody(exchange, limits);
+      if (path === LOCAL_PASSKEY_PATH) {
+        const { person, workspace_id } = parse(LocalPasskeyRequest, body);
+        const given = await options.passkeyCode(person, workspace_id);
+        return sendJson(exchange, 200, JSON.stringify(given));
+      }
+      const { agent_id, session_id, workspace_id = workspace } = parse(LocalTokenRequest, body);
       const ttl_ms = Math.min(TTL_MS, options.maxLifetimeMs);
       const { token, expires_at } = await issue({
         agent_id,
@@ -69,8 +85,8 @@ export function createLocalFace(options: LocalOptions): Face {
   };
 }
 
-function parse(body: unknown): z.infer<typeof LocalTokenRequest> {
-  const parsed = LocalTokenRequest.safeParse(body);
+function parse<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
+  const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new ParleyError('VALIDATION_ERROR', `${issue?.path.join('.') || 'body'}: ${issueWords(issue, body)}`);

@@ -14,6 +14,7 @@ import { checkClock } from './examine-clock.ts';
 import { checkDisk, checkFiles } from './examine-folder.ts';
 import { checkHub } from './examine-hub.ts';
 import { checkKeys } from './examine-keys.ts';
+import { checkPasskeys } from './examine-passkeys.ts';
 import { checkSearch } from './examine-search.ts';
 import { findPrograms, type FoundProgram, programChecks } from './examine-programs.ts';
 import { findReach, type FoundReach, reachChecks } from './examine-reach.ts';
@@ -66,6 +67,7 @@ export async function examine(
     ...keys,
     ...recordChecks(record, engine.name),
     await checkArtifacts(config, place),
+    await checkPasskeys(place),
     await checkClock(place),
     hub,
     ...(nodes === undefined ? [] : [nodes]),

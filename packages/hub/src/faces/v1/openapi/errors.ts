@@ -28,7 +28,7 @@ const DETAILS: Record<ErrorCode, Json> = {
     limit_ms: number('how long a token may live, where it lives too long'),
     sign_in_at: text('where a person signs in'),
   },
-  FORBIDDEN: { reason: text('such as muted, paused'), field: FIELD },
+  FORBIDDEN: { reason: text('such as muted, paused, passkey_needed'), field: FIELD },
   OUT_OF_SCOPE_WORKSPACE: { field: FIELD },
   NOT_FOUND: {
     field: FIELD,
@@ -39,7 +39,7 @@ const DETAILS: Record<ErrorCode, Json> = {
     delivery_id: text('the delivery that is not there'),
   },
   CONFLICT: {
-    reason: text('such as several_sessions, still_there, newer_error'),
+    reason: text('such as several_sessions, still_there, newer_error, no_passkey'),
     field: FIELD,
     expected_revision: number('of a document: what you said it was'),
     actual: number('of a document: what it is'),

@@ -43,6 +43,8 @@ const MAY_CONFLICT: readonly OperationName[] = [
   'revert_document',
   'import_documents',
   'add_approval_rule',
+  'add_passkey',
+  'challenge_ask',
   'add_channel',
   'update_channel',
   'test_channel',

@@ -1,0 +1,118 @@
+import { type OutputOf, type Passkey, readAll } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { attempt, maySteer } from '../data/actions.ts';
+import { call, newKey, wordsOf } from '../data/api.ts';
+import { me } from '../data/state.ts';
+import { ago } from '../time.ts';
+import { plural } from '../words.ts';
+import { Icon } from './icon.tsx';
+import { Section } from './page.tsx';
+import { PasskeySheet } from './passkey-sheet.tsx';
+import { Row } from './row.tsx';
+import { Sheet } from './sheet.tsx';
+
+type Listed = Pick<OutputOf<'list_passkeys'>, 'demanded' | 'origins'>;
+
+/** The keys with which people sign what is of high risk. */
+export function Passkeys({ onAnswer }: { onAnswer: () => void }) {
+  const [passkeys, set] = useState<readonly Passkey[]>([]);
+  const [listed, note] = useState<Listed>({ demanded: 'off', origins: [] });
+  const [failed, fail] = useState<string | undefined>();
+  const [open, show] = useState<'add' | Passkey | undefined>();
+  const load = (): void => {
+    void readAll(
+      async (place) => {
+        const page = await call('list_passkeys', place);
+        note(page);
+        return page;
+      },
+      (page) => page.passkeys,
+    )
+      .then(
+        (found) => {
+          set(found);
+          fail(undefined);
+        },
+        (error: unknown) => fail(wordsOf(error)),
+      )
+      .then(onAnswer);
+  };
+  useEffect(() => {
+    load();
+    const timer = setInterval(load, 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  const close = (): void => {
+    show(undefined);
+    load();
+  };
+  return (
+    <Section
+      title="Passkeys"
+      count={passkeys.length}
+      action={
+        maySteer() ? (
+          <button type="button" class="button" onClick={() => show('add')}>
+            <Icon name="plus" /> Add a passkey
+          </button>
+        ) : null
+      }
+    >
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      <p class="meta passkey-note">
+        {listed.demanded === 'high_risk'
+          ? 'What is of high risk is approved with a passkey only. A denial needs none.'
+          : 'No approval needs one. The setting asks.passkey = "high_risk" asks for it.'}
+      </p>
+      {passkeys.length === 0 ? null : (
+        <div class="list">
+          {passkeys.map((passkey) => (
+            <Row
+              key={passkey.passkey_id}
+              icon="key"
+              title={
+                <>
+                  {passkey.name}{' '}
+                  {passkey.site === location.hostname ? null : <span class="tag">at {passkey.site}</span>}
+                </>
+              }
+              lines={
+                <span class="row-line">
+                  {passkey.person === me.value?.agent_id ? 'yours' : passkey.person} ·{' '}
+                  {passkey.last_used_at === undefined
+                    ? 'not used yet'
+                    : `${plural(passkey.uses, 'approval')}, last ${ago(passkey.last_used_at)} ago`}
+                </span>
+              }
+            >
+              {maySteer() ? (
+                <button type="button" class="button-danger" onClick={() => show(passkey)}>
+                  Remove
+                </button>
+              ) : null}
+            </Row>
+          ))}
+        </div>
+      )}
+      {open === 'add' ? <PasskeySheet origins={listed.origins} onClose={close} /> : null}
+      {typeof open === 'object' ? (
+        <Sheet title={`Remove ${open.name}?`} onClose={close}>
+          <p>It approves nothing from now on. What it has signed stays good.</p>
+          <button
+            type="button"
+            class="button-danger button-wide"
+            onClick={() =>
+              void attempt(
+                () => call('remove_passkey', { passkey_id: open.passkey_id, idempotency_key: newKey() }),
+                `${open.name} is removed.`,
+              ).then(close)
+            }
+          >
+            Remove
+          </button>
+        </Sheet>
+      ) : null}
+    </Section>
+  );
+}
