@@ -150,7 +150,7 @@ const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
   },
   system: async (page, url) => {
     await page.goto(`${url}/system`);
-    await page.getByText('Takes writes').waitFor();
+    await page.getByText('Accepts writes').waitFor();
     await page.getByRole('meter').waitFor();
   },
   'a new channel': async (page, url) => {

@@ -117,7 +117,7 @@ export function SystemPage() {
                 ''
               ) : (
                 <span class={`chip ${hub.writable ? 'chip-working' : 'chip-error'}`}>
-                  {hub.writable ? 'Takes writes' : 'Takes no writes'}
+                  {hub.writable ? 'Accepts writes' : 'Cannot write'}
                 </span>
               )}
             </Fact>

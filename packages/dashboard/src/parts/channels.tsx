@@ -177,5 +177,5 @@ function remove({ channel_id, name }: Channel, isHere: boolean): Promise<boolean
   return attempt(async () => {
     await call('remove_channel', { channel_id, idempotency_key: newKey() });
     if (isHere) await unsubscribe();
-  }, `${name} is told nothing more.`);
+  }, `${name} is not notified any more.`);
 }

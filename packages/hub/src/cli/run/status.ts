@@ -73,7 +73,7 @@ export function addStatusCommand(program: Command): void {
         table([
           ['hub', `${paint('green', 'up')} at ${url}, version ${version}`],
           ...(speaker === undefined ? [] : [['you', youAre(speaker)]]),
-          ['store', store.writable ? 'takes writes' : paint('red', whyNoWrites(hub))],
+          ['store', store.writable ? 'accepts writes' : paint('red', whyNoWrites(hub))],
           ...(hub?.nodes === undefined ? [] : [['nodes', describeNodes(hub.nodes, paint)]]),
           ...(hub === undefined ? [] : [['search', describeLag(hub.search)]]),
           ...(hub === undefined || hub.clock.ahead_ms === 0
@@ -118,7 +118,7 @@ function youAre({ agent_id, role, workspace_id, by }: Speaker): string {
 }
 
 function whyNoWrites(hub: Hub | undefined): string {
-  return `takes no writes${hub?.trouble === undefined ? '' : ` (${hub.trouble})`}: run parley doctor`;
+  return `cannot write${hub?.trouble === undefined ? '' : ` (${hub.trouble})`}: run parley doctor`;
 }
 
 function describeLag({ behind, lag_ms }: Hub['search']): string {

@@ -42,7 +42,7 @@ function addList(notify: Command): void {
       const channels = await channelsOf(client);
       print({ json }, { channels }, () => fittedTable(channels.map(rowOf), CHANNEL_COLUMNS));
       if (!json && channels.length === 0)
-        tell(`You are told nothing. Add a channel: ${typed('notify add ntfy')}`);
+        tell(`Nobody notifies you yet. Add a channel: ${typed('notify add ntfy')}`);
     });
 }
 

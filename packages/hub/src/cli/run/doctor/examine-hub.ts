@@ -18,7 +18,7 @@ export async function checkHub({ data }: Config): Promise<{ hub: Check; nodes?: 
     const { degraded } = fieldsOf(await response.json());
     const hub = response.ok
       ? { name, ok: true, detail: `answers at ${where}` }
-      : { name, ok: false, detail: `takes no writes (${where}); its log on stderr says why` };
+      : { name, ok: false, detail: `cannot write (${where}); its log on stderr says why` };
     return Array.isArray(degraded) && degraded.includes('bus') ? { hub, nodes: UNHEARD } : { hub };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
