@@ -49,7 +49,7 @@ describeWith(['postgres'], 'a database that is wrong, away or behind', () => {
     await server.admit('host all locked 127.0.0.1/32 scram-sha-256');
     const newer = await database('newer');
     await (await startHub({ flags: ['--store', newer] })).stop();
-    await say(newer, 'UPDATE parley_schema SET version = 99');
+    await say(newer, 'UPDATE parley_schema SET version = 99, oldest = 99');
     const readOnly = await database('readonly');
     await server.query('ALTER DATABASE readonly SET default_transaction_read_only = on');
     const cases: [url: string, code: number, text: string][] = [
