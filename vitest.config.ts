@@ -16,7 +16,7 @@ const patienceMs = onPostgres ? 120_000 : 60_000;
 const together = {
   // Files keep to themselves, so that a worker need not load everything anew for each.
   isolate: false,
-  maxWorkers: Number(process.env["W"] ?? 3),
+  maxWorkers: 3,
   // A busy machine may be ten times slower than a free one.
   testTimeout: patienceMs,
   hookTimeout: patienceMs,

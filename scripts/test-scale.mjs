@@ -7,7 +7,9 @@ import { installTestTools } from '../tests/tools/install.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FILES = [
-  ...['hub', 'events', 'ws', 'knowledge', 'mcp', 'client', 'notify', 'metrics'].map((name) => `tests/${name}/`),
+  ...['hub', 'events', 'ws', 'knowledge', 'mcp', 'client', 'notify', 'metrics'].map(
+    (name) => `tests/${name}/`,
+  ),
   'tests/dashboard/flows.test.ts',
 ];
 
@@ -30,7 +32,12 @@ async function runAll() {
     }
   const asked = process.argv.slice(2);
   const projects = ['--project', 'system', '--project', 'crowd'];
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...projects, ...(asked.length > 0 ? asked : FILES)];
+  const vitest = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    ...projects,
+    ...(asked.length > 0 ? asked : FILES),
+  ];
   return run(['scripts/build.mjs']) && run(vitest, { ...process.env, PARLEY_TEST_STORE: 'postgres' });
 }
 

@@ -46,6 +46,7 @@ export function sharePresence(
 
   return {
     ...board,
+    settled: () => mirror.settled(),
     set(presence, ttlMs) {
       const { since, before } = board.set(presence, ttlMs);
       // All nodes say the same of when it began.

@@ -43,6 +43,8 @@ export interface PresenceBoard {
   everybody(workspaceId: string): Presence[];
   /** Everybody who says to be present somewhere in a workspace. */
   agents(workspaceId: string): string[];
+  /** What was said here is known wherever else the hub is asked. */
+  settled(): Promise<void>;
   /** Hears of every change, the fading ones too; the answer ends it. */
   watch(listener: (presence: Presence) => void): () => void;
   close(): void;
@@ -205,6 +207,7 @@ export function createPresenceBoard(clock: Clock): PresenceBoard {
       agentsOf(workspaceId).filter((agent) =>
         [...(threadsByAgent.get(workspaceId)?.get(agent) ?? [])].some((threadId) => heldBy(threadId, agent)),
       ),
+    settled: () => Promise.resolve(),
     watch(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
