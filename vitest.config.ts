@@ -52,6 +52,7 @@ export default defineConfig({
         test: {
           name: 'crowd',
           include: CROWDS,
+          exclude: single,
           setupFiles: ['tests/harness/every-file.ts'],
           maxWorkers: 1,
           testTimeout: 120_000,

@@ -57,6 +57,10 @@ function counts() {
   if (!existsSync(path)) return count;
   const { endedAt, tests } = JSON.parse(readFileSync(path, 'utf8'));
   if (Date.parse(endedAt) < startedAt) return count;
-  for (const { state, file, name } of tests) if (!(`${file} > ${name}` in embedded)) count[state] += 1;
+  const isLeftOut = ({ file, name }) =>
+    Object.keys(embedded).some(
+      (one) => one.startsWith(`${file} > `) && name.endsWith(one.slice(file.length + 3)),
+    );
+  for (const test of tests) if (!isLeftOut(test)) count[test.state] += 1;
   return count;
 }

@@ -25,7 +25,7 @@ export async function buildLater(schema: LaterSchema): Promise<string> {
   const dist = join(folder, 'dist');
   await build({
     ...bundles.hub,
-    plugins: [withSchema(schema), ...bundles.hub.plugins],
+    plugins: [withSchema(schema), ...(bundles.hub.plugins ?? [])],
     sourcemap: false,
     outdir: dist,
   });
