@@ -75,13 +75,13 @@ function emptyHome(): string {
 
 /** Starts a hub as a stranger does and waits for its ready line. */
 export async function startHub(data = freshPath(), flags: readonly string[] = []): Promise<TestHub> {
-  const { url, pid, kill, stop } = await startShared({ data, flags, env: bareEnvironment() });
+  const hub = await startShared({ data, flags, env: bareEnvironment() });
   return {
-    url,
-    pid,
+    url: hub.url,
+    pid: hub.pid,
     data,
     async stop(signal = 'SIGTERM') {
-      await (signal === 'SIGKILL' ? kill() : stop());
+      await (signal === 'SIGKILL' ? hub.kill() : hub.stop());
     },
   };
 }

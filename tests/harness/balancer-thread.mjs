@@ -5,7 +5,11 @@ import { parentPort } from 'node:worker_threads';
 const serversById = new Map();
 
 parentPort.on('message', ({ id, port, addresses }) => {
-  if (addresses === undefined) return void serversById.get(id)?.close();
+  if (addresses === undefined) {
+    serversById.get(id)?.close();
+    serversById.delete(id);
+    return;
+  }
   let turn = 0;
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     // Until a node is found, whoever goes away is let go.
@@ -18,7 +22,10 @@ parentPort.on('message', ({ id, port, addresses }) => {
 });
 
 function carry(client, port, addresses, turn, left) {
-  if (left === 0 || client.destroyed) return void client.destroy();
+  if (left === 0 || client.destroyed) {
+    client.destroy();
+    return;
+  }
   const host = addresses[turn % addresses.length];
   const localAddress = client.remoteAddress;
   const node = connect({ host, port, localAddress, allowHalfOpen: true, noDelay: true });

@@ -40,8 +40,8 @@ export async function buildLater(schema: LaterSchema): Promise<string> {
 function withSchema({ steps, oldest }: LaterSchema): Plugin {
   return {
     name: 'a later schema',
-    setup({ onLoad }) {
-      onLoad({ filter: /store-postgres\/src\/schema\.ts$/ }, ({ path }) => {
+    setup(bundle) {
+      bundle.onLoad({ filter: /store-postgres\/src\/schema\.ts$/ }, ({ path }) => {
         const text = readFileSync(path, 'utf8');
         const contents = text
           .replace(/^\];$/m, `${steps.map((step) => JSON.stringify(step)).join(',\n')},\n];`)

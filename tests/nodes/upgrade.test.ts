@@ -71,10 +71,10 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
     const later = await buildLater({ steps: [ADDS], oldest: NOW });
     const [a, b] = [await start(), await start()];
     const following = await openStream(a.url, token, thread_id);
-    let isOver = false;
+    const enough = new AbortController();
     const errors: unknown[] = [];
     const writing = (async () => {
-      for (let i = 0; !isOver; i++) {
+      for (let i = 0; !enough.signal.aborted; i++) {
         const error = await post(i % 2 === 0 ? a : b, `while ${i}`);
         if (error !== undefined) errors.push(error);
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -82,7 +82,7 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
     })();
     const first = await start(later);
     expect(await schema()).toEqual({ version: NOW + 1, oldest: NOW });
-    isOver = true;
+    enough.abort();
     await writing;
     expect(errors).toEqual([]);
     // Each sees what the other writes, at once and on the stream that was open before.
@@ -112,9 +112,9 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
     const ready = async () => (await send(`${hub.url}/readyz`)).status;
     expect(await ready()).toBe(200);
     const codes = new Set<string>();
-    let isOver = false;
+    const enough = new AbortController();
     const asking = (async () => {
-      while (!isOver) {
+      while (!enough.signal.aborted) {
         const { error } = await v1Driver.call(hub.url, token, 'get_thread', { thread_id });
         codes.add(error?.code ?? 'answered');
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -123,7 +123,7 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
     // It does not become ready: this test's own schema breaks the newer program as well. What counts is who was told before.
     await start(breaking).catch(() => undefined);
     await expect.poll(ready, { timeout: 10_000 }).toBe(503);
-    isOver = true;
+    enough.abort();
     await asking;
     expect([...codes].toSorted()).toEqual(['UNAVAILABLE', 'answered']);
     const { error } = await v1Driver.call(hub.url, token, 'get_thread', { thread_id });

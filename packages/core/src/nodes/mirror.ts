@@ -189,6 +189,7 @@ export function createMirror(deps: MirrorDeps): Mirror {
   });
   bus.subscribe(HEARD, (body, from) => {
     const peer = heard(from);
+    // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
     peer.knows = Math.max(peer.knows, body as number);
     for (const look of settling) look();
   });
