@@ -1,6 +1,15 @@
+import { CONTRACTS } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
-import { openPresence, type PresenceCalls } from './presence.ts';
+import { openPresence, PRESENCE_CALLS, type PresenceCalls } from './presence.ts';
+
+test('the calls of a presence are what their contracts say: each has a key, none waits', () => {
+  for (const name of PRESENCE_CALLS) {
+    const { shape } = CONTRACTS[name].input;
+    expect(shape).toHaveProperty('idempotency_key');
+    expect(shape).not.toHaveProperty('timeout_ms');
+  }
+});
 
 test('the last word of a session is that it is gone, however long a heartbeat before it takes', async () => {
   const arrived: unknown[] = [];
