@@ -6,25 +6,27 @@ import { readSingle } from './tests/single-node.ts';
 
 const CROWDS = ['tests/ws/{load,restart}.test.ts'];
 
+/** On the profile of several nodes every hub of the tests is three nodes over PostgreSQL and NATS; what cannot be is named with its reason. */
+const onPostgres = process.env['PARLEY_TEST_STORE'] === 'postgres';
+const single = onPostgres ? Object.keys(readSingle().embedded).filter((name) => !name.includes(' > ')) : [];
+// Three processes start where else one does.
+const patienceMs = onPostgres ? 120_000 : 60_000;
+
 /** What all tests share but the crowds: one queue for three workers: more of them starve the real programs that some tests time. */
 const together = {
   // Files keep to themselves, so that a worker need not load everything anew for each.
   isolate: false,
   maxWorkers: 3,
   // A busy machine may be ten times slower than a free one.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: patienceMs,
+  hookTimeout: patienceMs,
   expect: { poll: { timeout: 20_000 } },
   sequence: { groupOrder: 0 },
 };
 
-/** On the PostgreSQL profile every hub of the tests keeps its record there; what cannot is named with its reason. */
-const onPostgres = process.env['PARLEY_TEST_STORE'] === 'postgres';
-const single = onPostgres ? Object.keys(readSingle()).filter((name) => !name.includes(' > ')) : [];
-
 export default defineConfig({
   test: {
-    globalSetup: ['tests/harness/bundle-threads.ts', 'tests/harness/postgres-profile.ts'],
+    globalSetup: ['tests/harness/bundle-threads.ts', 'tests/harness/scale-profile.ts'],
     reporters: ['default', createProofReporter({ full: process.env['FULL_TEST_RUN'] === 'yes' })],
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -50,6 +52,7 @@ export default defineConfig({
         test: {
           name: 'crowd',
           include: CROWDS,
+          exclude: single,
           setupFiles: ['tests/harness/every-file.ts'],
           maxWorkers: 1,
           testTimeout: 120_000,

@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import { atFileEnd } from '../harness/at-file-end.ts';
-import { prepareStore } from '../harness/store-profile.ts';
+import { startHub as startShared } from '../harness/start-hub.ts';
 import { issueToken as issueFrom } from '../harness/tokens.ts';
-import { recordTraffic } from '../harness/traffic.ts';
 
 /** The built program, as a stranger runs it. */
 export const PARLEY = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import.meta.url));
@@ -58,7 +56,7 @@ export interface TestHub {
   url: string;
   pid: number;
   data: string;
-  stop(signal?: NodeJS.Signals): Promise<void>;
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
 /** A path that is not there yet, in a folder that goes away after the tests of the file. */
@@ -75,34 +73,17 @@ function emptyHome(): string {
   return home;
 }
 
-/** Starts a hub and waits for its ready line. */
-export async function startHub(data = freshPath(), args: readonly string[] = []): Promise<TestHub> {
-  await prepareStore(data);
-  const traffic = recordTraffic();
-  const serve = [PARLEY, 'serve', '--data', data, '--port', '0', '--json', ...args];
-  const child = spawn(process.execPath, [...traffic.args, ...serve], {
-    env: bareEnvironment(traffic.env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-10_000)));
-  const closed = once(child, 'close');
-  const line = await Promise.race([
-    once(createInterface(child.stdout), 'line').then(([text]) => String(text)),
-    closed.then(([code]) => Promise.reject(new Error(`the hub ended with ${String(code)}: ${stderr}`))),
-  ]);
-  const { url, pid } = JSON.parse(line) as { url: string; pid: number };
-  const hub: TestHub = {
-    url,
-    pid,
+/** Starts a hub as a stranger does and waits for its ready line. */
+export async function startHub(data = freshPath(), flags: readonly string[] = []): Promise<TestHub> {
+  const hub = await startShared({ data, flags, env: bareEnvironment() });
+  return {
+    url: hub.url,
+    pid: hub.pid,
     data,
     async stop(signal = 'SIGTERM') {
-      child.kill(signal);
-      await closed;
+      await (signal === 'SIGKILL' ? hub.kill() : hub.stop());
     },
   };
-  atFileEnd(() => hub.stop('SIGKILL'));
-  return hub;
 }
 
 /** A token from the data folder. */

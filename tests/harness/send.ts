@@ -1,5 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
+import { onPostgres } from './store-profile.ts';
+
 export interface SendOptions {
   method?: string;
   headers?: Record<string, string | string[]>;
@@ -16,7 +18,8 @@ export interface Reply {
   text: string;
 }
 
-const shared = new Agent({ keepAlive: true, maxSockets: 256 });
+// Before several nodes each call is a connection of its own, and goes to the next of them.
+const shared = new Agent({ keepAlive: !onPostgres, maxSockets: 256 });
 
 /** One HTTP exchange, exactly as told: no header is added but what HTTP itself needs. */
 export function send(url: string, options: SendOptions = {}): Promise<Reply> {

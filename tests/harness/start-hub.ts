@@ -1,161 +1,26 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 
-import { atFileEnd } from './at-file-end.ts';
-import { prepareStore } from './store-profile.ts';
-import { recordTraffic } from './traffic.ts';
+import { freshFolder, type HubOptions, type HubProcess, startNode } from './hub-process.ts';
+import { startNodes } from './start-nodes.ts';
+import { onPostgres } from './store-profile.ts';
+import { isSingle } from '../single-node.ts';
 
-/** The real binary, as people start it. */
-export const PARLEY = fileURLToPath(new URL('../../packages/hub/bin/parley.mjs', import.meta.url));
+export {
+  cleanEnv,
+  freshFolder,
+  type HubOptions,
+  type HubProcess,
+  HubRefused,
+  PARLEY,
+} from './hub-process.ts';
 
-export interface HubOptions {
-  /** The data folder; a fresh one when left out. */
-  data?: string;
-  /** Configuration by its dotted names. */
-  settings?: Record<string, string | number | boolean>;
-  flags?: readonly string[];
-  env?: Record<string, string>;
-  /** A command that runs the hub: faketime, strace, setpriv … */
-  wrapper?: readonly string[];
-  readyMs?: number;
-}
+/** What says where a hub listens or keeps its record: such a hub is the one that the test has in mind. */
+const OWN_WAY = ['--store', '--host', '--lan'];
 
-/** A running hub of its own process, and what it said. */
-export interface HubProcess {
-  url: string;
-  /** Of the hub itself, also under a wrapper. */
-  pid: number;
-  data: string;
-  /** Where it is on the local network, under `--lan`. */
-  lan?: { url: string; named: string; setup: string; fingerprint: string };
-  stderr(): string;
-  ended(): boolean;
-  /** Asks it to stop and waits; the exit code. */
-  stop(): Promise<number | null>;
-  /** Ends it without warning and waits. */
-  kill(): Promise<void>;
-}
-
-/** An empty data folder that does not exist yet, inside a fresh folder. */
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-hub-'));
-  atFileEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'data');
-}
-
-/** The environment of a hub: nothing of the tester's own configuration leaks in. */
-export function cleanEnv(data: string, extra: Record<string, string> = {}): Record<string, string> {
-  const { PATH = '' } = process.env;
-  return { PATH, HOME: join(data, '..'), NODE_NO_WARNINGS: '1', ...extra };
-}
-
-/** Starts `parley serve` on a free port and waits for its ready line; throws what it said when it does not come up. */
-export async function startHub(options: HubOptions = {}): Promise<HubProcess> {
-  const {
-    data = freshFolder(),
-    settings = {},
-    flags = [],
-    env = {},
-    wrapper = [],
-    readyMs = 20_000,
-  } = options;
-  await prepareStore(data);
-  // Whatever a test asks for, each answer is held against its contract.
-  const set = Object.entries({ check_answers: true, ...settings }).flatMap(([key, value]) => [
-    '--set',
-    `${key}=${String(value)}`,
-  ]);
-  const serve = [PARLEY, 'serve', '--json', '--port', '0', '--data', data, ...flags, ...set];
-  const traffic = recordTraffic();
-  const [command = '', ...args] = [...wrapper, process.execPath, ...traffic.args, ...serve];
-  const child = spawn(command, args, {
-    env: cleanEnv(data, { ...traffic.env, ...env }),
-    cwd: join(data, '..'),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const exit = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  const ready = await readyLine(child, exit, readyMs, () => stderr);
-  // A test that fails halfway leaves nothing behind.
-  let running = true;
-  void exit.then(() => (running = false));
-  atFileEnd(() => {
-    if (running) signal(ready.pid, 'SIGKILL');
-  });
-  return {
-    url: ready.url,
-    pid: ready.pid,
-    data,
-    ...(ready.lan === undefined ? {} : { lan: ready.lan }),
-    stderr: () => stderr,
-    ended: () => child.exitCode !== null || child.signalCode !== null,
-    async stop() {
-      signal(ready.pid, 'SIGTERM');
-      return exit;
-    },
-    async kill() {
-      signal(ready.pid, 'SIGKILL');
-      await exit;
-    },
-  };
-}
-
-type Ready = Pick<HubProcess, 'url' | 'pid' | 'lan'>;
-
-function readyLine(
-  child: ChildProcess,
-  exit: Promise<number | null>,
-  timeoutMs: number,
-  stderr: () => string,
-): Promise<Ready> {
-  return new Promise((resolve, reject) => {
-    let stdout = '';
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      reject(new Error(`the hub was not ready in ${timeoutMs} ms: ${stdout}${stderr()}`));
-    }, timeoutMs);
-    child.once('error', reject);
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-      if (!stdout.includes('\n')) return;
-      // Whoever knows the port may call before the hub says that it is ready, and that is told first.
-      const lines = stdout.split('\n').slice(0, -1);
-      const line = lines
-        .map((one) => JSON.parse(one) as Ready & { ready?: boolean })
-        .find(({ ready }) => ready === true);
-      if (line === undefined) return;
-      clearTimeout(timer);
-      resolve(line);
-    });
-    void exit.then((code) => {
-      clearTimeout(timer);
-      reject(new HubRefused(code, stdout, stderr()));
-    });
-  });
-}
-
-/** The hub ended instead of becoming ready. */
-export class HubRefused extends Error {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-
-  constructor(code: number | null, stdout: string, stderr: string) {
-    super(`the hub ended with ${code}: ${stdout}${stderr}`);
-    this.code = code;
-    this.stdout = stdout;
-    this.stderr = stderr;
-  }
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+/** Starts a hub on a free port: one process, or on the profile of several nodes three behind one address. */
+export function startHub(options: HubOptions = {}): Promise<HubProcess> {
+  const { data = freshFolder(), flags = [], wrapper = [] } = options;
+  const isPlain = wrapper.length === 0 && !flags.some((flag) => OWN_WAY.includes(flag));
+  const several = onPostgres && isPlain && !isSingle(expect.getState().testPath ?? '');
+  return several ? startNodes({ ...options, data }) : startNode({ ...options, data });
 }

@@ -15,6 +15,9 @@ export interface PostgresServer {
   query<T = Record<string, unknown>>(text: string): Promise<T[]>;
   /** Who else may come in, and how: a line of `pg_hba.conf`, before all others. */
   admit(line: string): Promise<void>;
+  /** Starts it anew as a replica, which takes no writes until `promote`; for one with `wal_level: 'replica'`. */
+  demote(): Promise<void>;
+  promote(): Promise<void>;
   /** Ends it at once, as a power cut does; `start` brings it back. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -122,6 +125,14 @@ export async function startPostgres(more: Record<string, string> = {}): Promise<
       const file = path.join(data, 'pg_hba.conf');
       writeFileSync(file, `${line}\n${readFileSync(file, 'utf8')}`);
       await query('SELECT pg_reload_conf()', OWNER);
+    },
+    async demote() {
+      await end('SIGINT');
+      writeFileSync(path.join(data, 'standby.signal'), '');
+      await start();
+    },
+    async promote() {
+      await query('SELECT pg_promote()', OWNER);
     },
     start,
     kill: () => end('SIGKILL'),

@@ -50,13 +50,13 @@ const SPARE_DESCRIPTORS = 26;
 export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): Scene {
   let hub: HubProcess | undefined;
   let signer: Signer | undefined;
-  let descriptors = 0;
+  let descriptors: number[] = [];
   const ledger = emptyLedger();
   const data = options.data ?? freshFolder();
 
   beforeAll(async () => {
     [hub, signer] = await Promise.all([startHub({ ...options, data }), registerSigner('test-key', { data })]);
-    descriptors = openDescriptors(hub.pid);
+    descriptors = hub.pids.map(openDescriptors);
   });
   afterEach(async () => {
     if (hub !== undefined) await checkRunning(hub);
@@ -64,11 +64,11 @@ export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): 
   afterAll(async () => {
     if (hub === undefined) return;
     closeConnections();
-    const { pid } = hub;
-    await vi.waitFor(
-      () => expect(openDescriptors(pid) - descriptors).toBeLessThan(SPARE_DESCRIPTORS),
-      20_000,
-    );
+    const { pids } = hub;
+    await vi.waitFor(() => {
+      const more = pids.map((pid, i) => openDescriptors(pid) - (descriptors[i] ?? 0));
+      expect(Math.max(...more)).toBeLessThan(SPARE_DESCRIPTORS);
+    }, 20_000);
     expect(await hub.stop()).toBe(0);
     await checkEnded(hub, ledger, options);
   });
@@ -97,7 +97,7 @@ export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): 
 }
 
 /** What the hub writes in its own time, also for what was said before, and the line that counts it all. */
-const OWN_TIME = /^\{"type":"(?:parley\.export|clock|follower|offer)"/;
+const OWN_TIME = /^\{"type":"(?:parley\.export|clock|follower|offer|lease)"/;
 
 /** All else that a record holds, word for word, and how much there is of what is not handed out. */
 async function stored(data: string): Promise<{ counts: RecordReport['counts']; lines: string[] }> {

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { MIGRATIONS } from '../../packages/store-postgres/src/schema.ts';
 import { v1Driver } from '../harness/call.ts';
@@ -49,7 +49,7 @@ describeWith(['postgres'], 'a database that is wrong, away or behind', () => {
     await server.admit('host all locked 127.0.0.1/32 scram-sha-256');
     const newer = await database('newer');
     await (await startHub({ flags: ['--store', newer] })).stop();
-    await say(newer, 'UPDATE parley_schema SET version = 99');
+    await say(newer, 'UPDATE parley_schema SET version = 99, oldest = 99');
     const readOnly = await database('readonly');
     await server.query('ALTER DATABASE readonly SET default_transaction_read_only = on');
     const cases: [url: string, code: number, text: string][] = [
@@ -115,6 +115,28 @@ describeWith(['postgres'], 'a database that is wrong, away or behind', () => {
     expect(succeeded(await post('before')).seq).toBe(1);
     await hub.stop();
   }, 120_000);
+
+  test('[R8] [C-LOCAL-01] [C-DUR-13] a replica is refused in one line; a database that becomes one is away until it is promoted, without a restart', async () => {
+    const own = await startPostgres({ wal_level: 'replica' });
+    onTestFinished(() => own.close());
+    const hub = await startHub({ flags: ['--store', own.url] });
+    const { token } = await issueToken({ agent: 'alice' }, { data: hub.data });
+    const create = (title: string) => v1Driver.call(hub.url, token, 'create_thread', { title });
+    succeeded(await create('before'));
+    await own.demote();
+    await expect.poll(() => ready(hub.url), { timeout: 10_000 }).toBe(503);
+    expect((await create('while it is a replica')).error).toMatchObject({ code: 'UNAVAILABLE' });
+    const { code, stderr } = await runCli(['serve', '--port', '0', '--store', own.url], {
+      data: freshFolder(),
+    });
+    expect([code, stderr.trim().split('\n')]).toEqual([2, [expect.stringContaining('takes no writes')]]);
+    await own.promote();
+    await expect.poll(() => ready(hub.url), { timeout: 10_000 }).toBe(200);
+    succeeded(await create('after'));
+    const { result } = await v1Driver.call(hub.url, token, 'list_threads', {});
+    expect(result?.threads.map(({ title }) => title).toSorted()).toEqual(['after', 'before']);
+    expect(await hub.stop()).toBe(0);
+  }, 180_000);
 
   test('[C-DUR-16] what PostgreSQL ends for its own or another’s sake is tried again or UNAVAILABLE, never INTERNAL', async () => {
     const url = await database('injected');

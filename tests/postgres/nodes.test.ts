@@ -175,7 +175,7 @@ describeWith(['postgres'], 'several nodes over one PostgreSQL', () => {
   test('a database of a newer Parley, one that takes no writes, and none at all are refused in a sentence', async () => {
     await (await openNodes(1, 'newer'))[0].close();
     const sql = await say('public');
-    await sql('UPDATE newer.parley_schema SET version = 99');
+    await sql('UPDATE newer.parley_schema SET version = 99, oldest = 99');
     const open = (url: string) => openPostgres({ url, schema: 'newer', onFault: () => {} });
     await expect(open(server.url)).rejects.toThrow('the database is of a newer Parley (schema 99');
     await sql('ALTER ROLE parley SET default_transaction_read_only = on');

@@ -70,14 +70,28 @@ export async function openPresence(client: PresenceCalls, options: PresenceOptio
   const { agent_id: agentId } = await client.register_agent(shared);
   let stands: { status: AgentStatusWord; metadata?: Record<string, unknown> } = { status: 'online' };
 
-  const beat = async (): Promise<void> => {
+  const sendBeat = async (): Promise<void> => {
     const status = stands.status === 'offline' ? 'offline' : stands.status === 'online' ? 'idle' : 'active';
     await client.heartbeat_session({ ...options.session, runtime, status });
+  };
+  let lastBeat: Promise<void> = Promise.resolve();
+  let underWay = 0;
+  /** One after the other: each may go to another node, and the older word must not arrive last. */
+  const beat = (): Promise<void> => {
+    underWay++;
+    lastBeat = lastBeat
+      .catch(() => {})
+      .then(sendBeat)
+      .finally(() => underWay--);
+    return lastBeat;
   };
   await client.update_agent_status(stands);
   await beat();
   // One that is lost is followed by the next.
-  const timer = setInterval(() => void beat().catch(() => {}), options.heartbeatMs ?? HEARTBEAT_MS);
+  const again = (): void => {
+    if (underWay === 0) beat().catch(() => {});
+  };
+  const timer = setInterval(again, options.heartbeatMs ?? HEARTBEAT_MS);
 
   let socket: AgentSocket | undefined;
   if (commands !== undefined) {

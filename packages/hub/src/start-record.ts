@@ -18,6 +18,7 @@ import {
   type KeptFiles,
   type Leases,
   type MessagePorts,
+  type Offer,
   openTimeKeeper,
   type Patience,
   type RecordPorts,
@@ -115,12 +116,15 @@ export async function openRecord(
         unread.touched(reached);
         poll.heard(reached);
       },
-      onRead: unread.forget,
+      onRead(who, given) {
+        if (given !== undefined) offers.heard(who.workspace_id, given);
+        unread.forget(who);
+      },
     });
   const feed = shared?.feed ?? ownFeed;
-  const hasRead = (who: Caller): void => {
+  const hasRead = (who: Caller, given: Offer): void => {
     unread.forget(who);
-    shared?.hasRead(who);
+    shared?.hasRead(who, given);
   };
   const offers = createOffers(store, clock, chance, onFault, hasRead);
   const log = createLog(store, feed, (command, committed) => {

@@ -108,7 +108,7 @@ export async function start(
   const auth = openAuth(config, record, logger, onFault, oidc);
 
   const board = createPresenceBoard(clock);
-  const presence = nodes === undefined ? board : sharePresence(board, nodes);
+  const presence = nodes === undefined ? board : sharePresence(board, nodes, clock);
   const prose = createProse(config.summary, logger);
   const arrivals = createArrivals({ monotonic: clock.monotonic, silentMs: patience.offlineAfterMs });
   const live = createLive({

@@ -5,6 +5,7 @@ import { FairQueue } from '@parley/store-rows';
 
 import { type Acknowledged, BehindError } from './acknowledged.ts';
 import { isBrief, isServers, refusal, textOf, unknown } from './faults.ts';
+import { refuseNewer, schemaState, type SchemaState } from './served.ts';
 import { type Connection, sql } from './sql.ts';
 import { WorkingSet } from './working-set.ts';
 
@@ -136,7 +137,13 @@ export class Batches {
   async #transaction(commands: readonly Command[], attempt: { isCommitting: boolean }): Promise<Outcome[]> {
     const { ask, command: say } = (this.#connection ??= await this.#options.connect());
     const set = new WorkingSet(ask);
-    await Promise.all([ask(sql`BEGIN`), set.load(commands)]);
+    const [, [schema]] = await Promise.all([
+      ask(sql`BEGIN`),
+      ask<SchemaState>(schemaState),
+      set.load(commands),
+    ]);
+    // A node that was stopped for a while may not have seen that another is newer.
+    if (schema !== undefined) refuseNewer(schema);
     for (const [workspaceId, pos] of set.counts) this.#options.acknowledged.compare(workspaceId, pos);
     // Only now is it known when: the lock may have been another's for seconds.
     const at = this.#options.now();

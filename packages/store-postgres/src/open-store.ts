@@ -47,8 +47,16 @@ export async function openPostgres({
 }: PostgresOptions): Promise<{ store: Store; kept: KeptFiles; now: () => number }> {
   await migrate(url, schema);
   const pool = openPool(url, schema, READERS);
-  const { ask, close } = pool;
-  const within = (scope: Scope): Ask => pool.within(settingOf(scope, 'further notice'));
+  const { close } = pool;
+  /** For all but the look that tells. */
+  const served =
+    (ask: Ask): Ask =>
+    async (statement) => {
+      watch.refuseNewer();
+      return ask(statement);
+    };
+  const ask = served(pool.ask);
+  const within = (scope: Scope): Ask => served(pool.within(settingOf(scope, 'further notice')));
   const everywhere = within(EVERY_WORKSPACE);
   const acknowledged = new Acknowledged(note);
   const connect = () => openConnection(url, schema);
@@ -64,7 +72,7 @@ export async function openPostgres({
     batchMs,
     now: () => clock.now(),
   });
-  const watch = startWatch(ask, clock, () => batches.doubtFault());
+  const watch = startWatch(pool.ask, clock, () => batches.doubtFault());
   const reader = new Reader(within);
   const transact = <C extends Command>(command: C): Promise<Committed<ResultOf<C['type']>>> =>
     // The rule of a command answers as its contract says.
@@ -114,7 +122,7 @@ export async function openPostgres({
     await refuseHalf(ask);
     if (await seesThroughWalls(ask)) onNotice(THROUGH_WALLS);
     // They close with the store, whose connections they use.
-    const kept = await openKeptFiles({ ...pool, close: async () => {} });
+    const kept = await openKeptFiles({ ...pool, ask, say: served(pool.say), close: async () => {} });
     await watch.look();
     return { store, kept, now: () => clock.now() };
   } catch (error) {

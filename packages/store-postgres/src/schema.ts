@@ -22,7 +22,8 @@ CREATE POLICY workspaces ON ${table} USING (${old}(SELECT current_setting('parle
 
 /**
  * Every migration in order; the schema version is how many have run. Forward only. Texts are ordered by their bytes, as
- * everywhere in Parley, and JSON stays the text that was hashed.
+ * everywhere in Parley, and JSON stays the text that was hashed. Nodes of the release before go on over it: a step that
+ * they cannot live with raises `OLDEST_SERVED` to itself.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -163,3 +164,6 @@ END $$;
 ${WALLED.map((table) => wallAround(table)).join('\n\n')}
 `,
 ];
+
+/** The oldest schema whose nodes may go on over this one. */
+export const OLDEST_SERVED = 3;

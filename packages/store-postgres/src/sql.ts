@@ -44,14 +44,14 @@ const STATEMENT_MS = 10_000;
 const LOCK_MS = 5_000;
 const IDLE_MS = 5_000;
 const CONNECT_MS = 5_000;
-/** The same for whoever reads or moves a whole record. */
+/** The same for whoever reads, moves or changes a whole record. */
 const PATIENT_MS = 600_000;
 /** A connection that was cut without a word never answers. */
 const QUERY_MS = 12_000;
 
 /** What a connection may be asked to do otherwise. */
 export interface ConnectionOptions {
-  /** It is one for a long reading, whose reader may take its time between two pages. */
+  /** It is one for what may take long: a whole record that is read, a schema that is changed. */
   patient?: boolean;
   /** Hears that it is closed, by whoever it was. */
   onEnd?: () => void;

@@ -41,6 +41,18 @@ test('an offer is known at once and after a restart, one row per thread, agent a
   expect(await byWay(again)).toEqual(known);
 });
 
+test('what another node handed out counts before it has written it, joined with what is known here, and for that workspace alone', async () => {
+  const { offers } = open();
+  offers.note(caller, 't', 3, 'read', 1);
+  const at = new Date(NOW).toISOString();
+  const run = { thread_id: 't', agent_id: 'bob', how: 'read', at };
+  offers.heard('w', { ...run, first: 4, seq: 6 });
+  expect(await offers.reached('w', 't', 'bob')).toBe(6);
+  expect(await offers.of('w', 't')).toEqual([{ ...run, first: 1, seq: 6 }]);
+  expect(await offers.reached('elsewhere', 't', 'bob')).toBe(0);
+  expect(await offers.reached('w', 't', 'bo')).toBe(0);
+});
+
 test('a notice that a thread has grown is not the reading of it', async () => {
   const { offers } = open();
   offers.note(caller, 't', 7, 'mcp', 1);

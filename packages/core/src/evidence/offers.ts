@@ -12,6 +12,8 @@ import { extend, joined, offerKey } from './offer-run.ts';
 export interface Offers {
   /** The entries from `first` to `seq` have just been handed out; `first` may be left out for one alone. */
   note(caller: Caller, threadId: string, seq: number, how: string, first?: number): void;
+  /** Another node has handed this out, and writes it in its own time. */
+  heard(workspaceId: string, offer: Offer): void;
   /** All that is known of a thread, or of one agent in it, the newest included. */
   of(workspaceId: string, threadId: string, agentId?: string): Promise<Offer[]>;
   /** How far an agent has been given a thread's entries themselves; a mere notice of them does not count. */
@@ -35,16 +37,22 @@ const BATCH = 64;
 /** Writing them takes at most this part of the time: a crowd of followers is noted less often. */
 const SPARING = 20;
 
+/** What other nodes hand out is remembered so long: by then they have written it. */
+const ELSEWHERE_MS = 60_000;
+const MOST_ELSEWHERE = 20_000;
+
 /** Offers of one process, written in the background: they are evidence, not the record itself. */
 export function createOffers(
   store: Store,
   clock: Clock,
   chance: Chance,
   onFault: (error: unknown) => void,
-  /** Hears of everyone who was given something. */
-  onNote: (caller: Caller) => void = () => {},
+  /** Hears of everyone who was given something, and of what. */
+  onNote: (caller: Caller, offer: Offer) => void = () => {},
 ): Offers {
   const pendingByWorkspace = new Map<string, Map<string, Pending>>();
+  /** By workspace and key, the eldest first. */
+  const elsewhere = new Map<string, { offer: Offer; until: number }>();
   let timer: NodeJS.Timeout | undefined;
   let tookMs = 0;
   let flushing: Promise<void> = Promise.resolve();
@@ -92,6 +100,9 @@ export function createOffers(
     const kept = await everyWithPrefix(store, query, offerKey);
     const byKey = new Map(kept.map((offer) => [offerKey(offer), offer]));
     for (const [key, value] of pending) byKey.set(key, joined(byKey.get(key), toOffer(value)));
+    for (const [name, { offer }] of elsewhere)
+      if (name.startsWith(`${workspaceId} ${prefix}`))
+        byKey.set(offerKey(offer), joined(byKey.get(offerKey(offer)), offer));
     return [...byKey.values()];
   }
 
@@ -105,8 +116,19 @@ export function createOffers(
       const next: Pending = { thread_id, agent_id, how, first, seq, at: clock.now() };
       if (known !== undefined && !extend(next, known)) return;
       pending.set(key, next);
-      onNote(caller);
+      onNote(caller, toOffer(next));
       schedule();
+    },
+    heard(workspaceId, offer) {
+      const now = clock.monotonic();
+      const name = `${workspaceId} ${offerKey(offer)}`;
+      const known = elsewhere.get(name)?.offer;
+      elsewhere.delete(name);
+      elsewhere.set(name, { offer: joined(known, offer), until: now + ELSEWHERE_MS });
+      for (const [eldest, { until }] of elsewhere) {
+        if (until > now && elsewhere.size <= MOST_ELSEWHERE) break;
+        elsewhere.delete(eldest);
+      }
     },
     of: offersOf,
     async reached(workspaceId, threadId, agentId) {

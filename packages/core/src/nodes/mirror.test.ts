@@ -44,6 +44,27 @@ test('what a node tells the others know, also those that come later', async () =
   await expect.poll(() => c.of('a')).toEqual(['one', 'two', 'word of a']);
 });
 
+test('who waits until it is settled knows that all others have heard it; one that is gone is not waited for', async () => {
+  const buses = createSampleBuses();
+  const [a, b, c] = [nodeOf(buses, 'a'), nodeOf(buses, 'b'), nodeOf(buses, 'c')];
+  await expect.poll(() => [b.of('a'), c.of('a')]).toEqual([['word of a'], ['word of a']]);
+  a.say('one');
+  expect(b.of('a')).toEqual(['word of a']);
+  await a.mirror.settled();
+  expect([b.of('a'), c.of('a')]).toEqual([
+    ['one', 'word of a'],
+    ['one', 'word of a'],
+  ]);
+  buses.cut('c', true);
+  a.say('two');
+  const began = performance.now();
+  await a.mirror.settled();
+  expect(b.of('a')).toContain('two');
+  expect(performance.now() - began).toBeGreaterThan(50);
+  await expect.poll(() => a.mirror.nodes()).toEqual(['b']);
+  await a.mirror.settled();
+});
+
 test('a message that is lost is made up for, the last one too', async () => {
   const buses = createSampleBuses();
   const [a, b] = [nodeOf(buses, 'a'), nodeOf(buses, 'b')];

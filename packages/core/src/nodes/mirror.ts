@@ -19,6 +19,8 @@ export interface Mirror {
   add(name: string, part: MirrorPart): void;
   /** Tells the other nodes; `update` is what `snapshot` would give of it. */
   tell(name: string, update: unknown): void;
+  /** The others know what was told so far, or did not say so within a moment. */
+  settled(): Promise<void>;
   /** Hears of nodes that are gone. */
   onGone(listener: (node: string) => void): void;
   close(): void;
@@ -37,6 +39,8 @@ const BEAT_MS = 1_000;
 const SILENT_MS = 5_000;
 /** What was lost is asked for again so often. */
 const ASK_MS = 300;
+/** So long whoever must not be overtaken by its own words waits for the others to have heard them. */
+const SETTLE_MS = 250;
 /** So many updates go in one message. */
 const MOST = 500;
 
@@ -44,6 +48,7 @@ const UPDATES = 'mirror.updates';
 const STATE = 'mirror.state';
 const HELLO = 'mirror.hello';
 const BYE = 'mirror.bye';
+const HEARD = 'mirror.heard';
 
 interface MirroredUpdate {
   part: string;
@@ -53,6 +58,8 @@ interface Updates {
   /** The number of the last update after these. */
   last: number;
   updates: MirroredUpdate[];
+  /** Somebody waits for the word that they were heard. */
+  ask?: true;
 }
 interface State extends Updates {
   first: boolean;
@@ -62,6 +69,8 @@ interface State extends Updates {
 interface Peer {
   /** Up to which update everything is known; undefined until its whole state was heard. */
   last: number | undefined;
+  /** Up to which update of this node it says to know everything. */
+  knows: number;
   heardAt: number;
   askedAt: number;
 }
@@ -78,6 +87,7 @@ export function createMirror(deps: MirrorDeps): Mirror {
   let waiting: MirroredUpdate[] = [];
   let last = 0;
   let isPlanned = false;
+  const settling = new Set<() => void>();
 
   function tell(part: string, update: unknown): void {
     waiting.push({ part, update });
@@ -95,6 +105,24 @@ export function createMirror(deps: MirrorDeps): Mirror {
     }
   }
 
+  function settled(): Promise<void> {
+    flush();
+    const wanted = last;
+    const isKnown = (): boolean => [...peers.values()].every(({ knows }) => knows >= wanted);
+    if (isKnown() || !bus.health().connected) return Promise.resolve();
+    bus.publish(UPDATES, { last, updates: [], ask: true } satisfies Updates);
+    return new Promise((resolve) => {
+      const look = (): void => void (isKnown() && end());
+      const timer = setTimeout(end, SETTLE_MS);
+      settling.add(look);
+      function end(): void {
+        clearTimeout(timer);
+        settling.delete(look);
+        resolve();
+      }
+    });
+  }
+
   function beat(): void {
     flush();
     bus.publish(UPDATES, { last, updates: [] } satisfies Updates);
@@ -106,6 +134,7 @@ export function createMirror(deps: MirrorDeps): Mirror {
     peers.delete(node);
     for (const part of parts.values()) guard(() => part.forget(node));
     for (const listener of onGone) guard(() => listener(node));
+    for (const look of settling) look();
   }
 
   function guard(run: () => void): void {
@@ -117,7 +146,7 @@ export function createMirror(deps: MirrorDeps): Mirror {
   }
 
   function heard(node: string): Peer {
-    const peer = peers.get(node) ?? { last: undefined, heardAt: 0, askedAt: -Infinity };
+    const peer = peers.get(node) ?? { last: undefined, knows: 0, heardAt: 0, askedAt: -Infinity };
     peers.set(node, peer);
     peer.heardAt = clock.monotonic();
     return peer;
@@ -147,7 +176,7 @@ export function createMirror(deps: MirrorDeps): Mirror {
 
   bus.subscribe(UPDATES, (body, from) => {
     // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
-    const { last: reached, updates } = body as Updates;
+    const { last: reached, updates, ask: isAsked } = body as Updates;
     const peer = heard(from);
     if (peer.last === undefined || peer.last !== reached - updates.length) {
       // What was told before is in the state that was heard already.
@@ -156,6 +185,13 @@ export function createMirror(deps: MirrorDeps): Mirror {
     }
     peer.last = reached;
     apply(from, updates);
+    if (isAsked === true) bus.send(from, HEARD, reached);
+  });
+  bus.subscribe(HEARD, (body, from) => {
+    const peer = heard(from);
+    // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
+    peer.knows = Math.max(peer.knows, body as number);
+    for (const look of settling) look();
   });
   bus.subscribe(STATE, (body, from) => {
     // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
@@ -191,6 +227,7 @@ export function createMirror(deps: MirrorDeps): Mirror {
       }
     },
     tell,
+    settled,
     onGone: (listener) => void onGone.push(listener),
     close() {
       clearInterval(timer);

@@ -1,7 +1,9 @@
 import type { Caller } from '@parley/protocol';
 
+import { offerKey } from '../evidence/offer-run.ts';
 import type { Feed } from '../feed.ts';
 import { announce } from '../log.ts';
+import type { Offer } from '../records.ts';
 import type { Reached } from '../store.ts';
 import type { Bus } from './bus.ts';
 
@@ -13,8 +15,8 @@ export interface SharedFeed {
   feed: Feed;
   /** This process has written something: the others hear how far it has come. */
   wrote(reached: readonly Reached[]): void;
-  /** What an agent has not read is another thing now. */
-  hasRead(who: Who): void;
+  /** What an agent has not read is another thing now: it says so itself, or was given something. */
+  hasRead(who: Who, given?: Offer): void;
 }
 
 export interface SharedFeedDeps {
@@ -22,7 +24,7 @@ export interface SharedFeedDeps {
   feed: Feed;
   /** Another has written something, or an agent has read. */
   onWritten: (reached: readonly Reached[]) => void;
-  onRead: (who: Who) => void;
+  onRead: (who: Who, given: Offer | undefined) => void;
 }
 
 const NEWS = 'feed';
@@ -31,14 +33,18 @@ const NEWS = 'feed';
 interface News {
   written: Reached[];
   rung: string[];
-  read: Who[];
+  read: Read[];
+}
+
+interface Read extends Who {
+  given?: Offer;
 }
 
 /** Puts a feed on the bus. */
 export function shareFeed({ bus, feed, onWritten, onRead }: SharedFeedDeps): SharedFeed {
   let written: Reached[] = [];
   const rung = new Set<string>();
-  const read = new Map<string, Who>();
+  const read = new Map<string, Read>();
   let isPlanned = false;
 
   function flush(): void {
@@ -60,7 +66,7 @@ export function shareFeed({ bus, feed, onWritten, onRead }: SharedFeedDeps): Sha
     // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
     const news = body as News;
     onWritten(news.written);
-    for (const who of news.read) onRead(who);
+    for (const { given, ...who } of news.read) onRead(who, given);
     for (const reached of news.written) announce(feed, reached);
     for (const topic of news.rung) feed.ring(topic);
   });
@@ -78,8 +84,10 @@ export function shareFeed({ bus, feed, onWritten, onRead }: SharedFeedDeps): Sha
       written.push(...reached);
       plan();
     },
-    hasRead({ workspace_id, agent_id }) {
-      read.set(`${workspace_id} ${agent_id}`, { workspace_id, agent_id });
+    hasRead({ workspace_id, agent_id }, given) {
+      const way = given === undefined ? '' : offerKey(given);
+      // What is noted last of one way holds all of it.
+      read.set(`${workspace_id} ${agent_id} ${way}`, { workspace_id, agent_id, ...(given && { given }) });
       plan();
     },
   };

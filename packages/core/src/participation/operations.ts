@@ -38,7 +38,10 @@ const controlThread = operation('control_thread', {
     if (mute !== undefined) deps.mutes.look();
     const { workspace_id } = caller;
     const agent_id = leave === true ? caller.agent_id : remove?.participant_id;
-    if (agent_id !== undefined) deps.presence.set({ thread_id, workspace_id, agent_id, state: 'offline' }, 0);
+    if (agent_id !== undefined) {
+      deps.presence.set({ thread_id, workspace_id, agent_id, state: 'offline' }, 0);
+      await deps.presence.settled();
+    }
     return result;
   },
 });
@@ -98,6 +101,8 @@ const setPresence = operation('set_presence', {
     }
     const presence = { thread_id, workspace_id, agent_id, state, ...aside };
     deps.presence.set(profile === undefined ? presence : { ...presence, profile }, ttl_ms);
+    // Whoever hears of this answer may ask another node.
+    await deps.presence.settled();
     return { ok: true, expires_at: new Date(deps.clock.now() + ttl_ms).toISOString(), ...kept };
   },
 });

@@ -26,9 +26,13 @@ interface Connected {
 
 /** Who is where, in memory only; times are the hub's own and no client's. */
 export interface PresenceBoard {
-  set(presence: Omit<Presence, 'since'>, ttlMs: number): { since: number; before: PresenceState };
+  /** Somebody says how it is present; `since` is given where another node was told of it first. */
+  set(
+    presence: Omit<Presence, 'since'> & { since?: number },
+    ttlMs: number,
+  ): { since: number; before: PresenceState };
   /** Somebody keeps a connection open until the answer is called: who says nothing of it is listening. */
-  connect(name: Connected): () => void;
+  connect(name: Connected, since?: number): () => void;
   /** Since when somebody has a connection open, of any kind. */
   connectedSince(workspaceId: string, agentId: string): number | undefined;
   /** Those present in a thread now, by agent: what they say of themselves, else that they listen. */
@@ -39,6 +43,8 @@ export interface PresenceBoard {
   everybody(workspaceId: string): Presence[];
   /** Everybody who says to be present somewhere in a workspace. */
   agents(workspaceId: string): string[];
+  /** What was said here is known wherever else the hub is asked. */
+  settled(): Promise<void>;
   /** Hears of every change, the fading ones too; the answer ends it. */
   watch(listener: (presence: Presence) => void): () => void;
   close(): void;
@@ -136,6 +142,8 @@ export function createPresenceBoard(clock: Clock): PresenceBoard {
     const agents = openByThread.get(thread_id) ?? new Map<string, { presence: Presence; count: number }>();
     openByThread.set(thread_id, agents);
     const own = agents.get(agent_id) ?? { presence, count: 0 };
+    // Another node may tell later of one that was open before.
+    if (presence.since < own.presence.since) own.presence = presence;
     agents.set(agent_id, own);
     enter(presence);
     if (own.count++ === 0 && !live(thread_id).has(agent_id)) tell(presence);
@@ -149,12 +157,12 @@ export function createPresenceBoard(clock: Clock): PresenceBoard {
   }
 
   return {
-    connect({ workspace_id, agent_id, thread_id }) {
-      const since = clock.now();
+    connect({ workspace_id, agent_id, thread_id }, since = clock.now()) {
       if (thread_id !== undefined)
         return openStream({ thread_id, agent_id, workspace_id, state: 'listening', since });
       const key = `${workspace_id} ${agent_id}`;
       const own = openByAgent.get(key) ?? { since, count: 0 };
+      own.since = Math.min(own.since, since);
       openByAgent.set(key, own);
       own.count++;
       return () => {
@@ -165,7 +173,8 @@ export function createPresenceBoard(clock: Clock): PresenceBoard {
     set(presence, ttlMs) {
       const known = live(presence.thread_id).get(presence.agent_id);
       const before = known?.state ?? 'offline';
-      const since = known !== undefined && before === presence.state ? known.since : clock.now();
+      const isSame = known !== undefined && before === presence.state;
+      const since = presence.since ?? (isSame ? known.since : clock.now());
       const profile = presence.profile ?? known?.profile;
       const next: Held = {
         ...presence,
@@ -198,6 +207,7 @@ export function createPresenceBoard(clock: Clock): PresenceBoard {
       agentsOf(workspaceId).filter((agent) =>
         [...(threadsByAgent.get(workspaceId)?.get(agent) ?? [])].some((threadId) => heldBy(threadId, agent)),
       ),
+    settled: () => Promise.resolve(),
     watch(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 
-import type { CallContext, Clock, Hub, Live, Quota } from '@parley/core';
+import type { CallContext, Clock, Hub, Live, NodeCalls, Quota } from '@parley/core';
 import type { Claims } from '@parley/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 
@@ -39,7 +39,7 @@ export interface LiveFaceOptions {
   hub: Pick<Hub, 'call'>;
   deprecations: Deprecations;
   /** The name of this node and the ways to the others, where there are any. */
-  nodes?: (TicketNodes & { tunnel: Tunnel }) | undefined;
+  nodes?: (TicketNodes & { tunnel: Tunnel; calls: Pick<NodeCalls, 'askAll'> }) | undefined;
   live: Live;
   /** The context of a call made for a message. */
   context: (signal: AbortSignal) => CallContext;
@@ -85,6 +85,7 @@ export function createLiveFace(options: LiveFaceOptions): Face {
   const pulse = createPulse({ pingMs: settings.ping_ms, recheckMs, recheck, now, monotonic });
   const outgoing = createOutgoing(clock, randomUUID);
   const router = createRouter({
+    calls: nodes?.calls,
     live,
     outgoing,
     own: createOwnCommands({ ...options, outgoing, limits: toldLimits(settings).result }),

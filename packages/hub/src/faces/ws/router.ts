@@ -1,4 +1,4 @@
-import { type Live, type Outcome, requireCommander } from '@parley/core';
+import { type Live, type NodeCalls, type Outcome, requireCommander } from '@parley/core';
 import {
   type Caller,
   HUB_NAME,
@@ -28,16 +28,36 @@ export interface Router {
 /** What is told and not asked: sent again under its id it is not told again. */
 const TELLING: ReadonlySet<LiveType> = new Set(['event', 'status_update', 'error']);
 
+/** Says something to a session that has come back at another node. */
+const SAY = 'ws.say';
+interface Said {
+  session: Pick<Caller, 'workspace_id' | 'agent_id' | 'session_id'>;
+  message: LiveMessage;
+}
+
 export function createRouter({
   live,
   outgoing,
   own,
+  calls,
 }: {
   live: Live;
   outgoing: Outgoing;
   own: OwnCommands;
+  /** The other nodes, where there are any. */
+  calls?: Pick<NodeCalls, 'askAll' | 'answer'> | undefined;
 }): Router {
   const repeats = createRepeats();
+
+  /** True where the session is connected to this node, and is told. */
+  function sayHere({ session, message }: Said): boolean {
+    const now = live.session(session);
+    if (!isWireLink(now)) return false;
+    now.say(message);
+    return true;
+  }
+  // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
+  calls?.answer(SAY, (body) => sayHere(body as Said));
 
   function isAnswer(caller: Caller, message: LiveMessage): boolean {
     const id = answered(message);
@@ -140,8 +160,9 @@ export function createRouter({
     );
     if (message === undefined) return;
     if (speaker.listening) return speaker.reply(message);
-    const now = live.session(speaker.caller);
-    if (isWireLink(now)) now.say(message);
+    const { workspace_id, session_id } = speaker.caller;
+    const said: Said = { session: { workspace_id, agent_id, session_id }, message };
+    if (!sayHere(said)) await calls?.askAll(SAY, said);
   }
 
   return {
