@@ -2,10 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { startHub } from '../harness/start-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, press, SIZES } from './desk.ts';
+import {
+  allowForBrowsers,
+  type Desk,
+  openDesk,
+  PATIENCE_MS,
+  PERSON,
+  press,
+  type Screen,
+  SIZES,
+} from './desk.ts';
 import { sitAtTerminal } from './terminal-desk.ts';
 
 allowForBrowsers();
@@ -35,6 +45,13 @@ describeWith(['chromium'], 'the screen of a session', () => {
   const button = (page: Page, label: string | RegExp): Locator => page.getByRole('button', { name: label });
   const shows = (page: Page, what: RegExp): Promise<void> =>
     vi.waitFor(async () => expect(await page.locator('pre.screen').innerText()).toMatch(what), SOON);
+
+  /** The person at the machine must have been quiet for a moment. */
+  const takeOver = (page: Page, size: Screen): Promise<void> =>
+    vi.waitFor(async () => {
+      await press(button(page, 'Take over'), size);
+      await page.getByText('You type here,').waitFor({ timeout: 3_000 });
+    }, SOON);
 
   async function journal(agent: string): Promise<string[]> {
     const boss = desk.agent('boss', 'operator');
@@ -81,7 +98,10 @@ describeWith(['chromium'], 'the screen of a session', () => {
         page
           .locator('pre.screen .t-row span', { hasText: text })
           .last()
-          .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
+          .evaluate(
+            (element, name) => element.ownerDocument.defaultView?.getComputedStyle(element).getPropertyValue(name) ?? '',
+            property,
+          );
       expect(await colour('red', 'color')).toBe('rgb(242, 119, 122)');
       expect(await colour('true', 'background-color')).toBe('rgb(10, 200, 30)');
       // A wide character takes the room of two.
@@ -92,10 +112,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
           .evaluate((element) => element.getBoundingClientRect().width);
       expect((await width('漢')) / (await width('true'))).toBeCloseTo(0.5, 1);
 
-      await vi.waitFor(async () => {
-        await press(button(page, 'Take over'), size);
-        await page.getByText('You type here').waitFor({ timeout: 3_000 });
-      }, SOON);
+      await takeOver(page, size);
       await page.keyboard.type('echo from-the-page');
       await press(button(page, 'Enter'), size);
       await person.sees(/^from-the-page/m);
@@ -131,5 +148,109 @@ describeWith(['chromium'], 'the screen of a session', () => {
         expect(kept.join('\n')).not.toContain('from-the-page');
       }, SOON);
     });
+  });
+
+  test('an editor on the other screen is driven from the page, to its last line', async () => {
+    const person = await sitAtTerminal(desk, 'editing', SHELL, { env: PROMPT });
+    await person.sees('n=1 >');
+    const page = await desk.signedIn('tablet');
+    await page.goto(`${desk.hub.url}/agents/editing`);
+    await press(button(page, 'Watch live'), 'tablet');
+    await shows(page, /^n=1 >/);
+    await takeOver(page, 'tablet');
+    await page.keyboard.type('vim -u NONE -N note.txt');
+    await page.keyboard.press('Enter');
+    await shows(page, /^~\s*$/m);
+    expect(await page.locator('pre.screen').innerText()).not.toContain('n=1');
+    await page.keyboard.type('ione');
+    await press(button(page, 'Enter'), 'tablet');
+    await page.keyboard.type('two');
+    await press(button(page, 'Left'), 'tablet');
+    await press(button(page, 'Up'), 'tablet');
+    await page.keyboard.type('X');
+    await press(button(page, 'Escape'), 'tablet');
+    await shows(page, /^onXe\s+two/m);
+    const folder = process.env['LOOK'];
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/terminal-vim-tablet.png` });
+    await page.keyboard.type(':wq');
+    await page.keyboard.press('Enter');
+    await shows(page, /^n=2 >/m);
+    expect(readFileSync(join(person.folder, 'note.txt'), 'utf8')).toBe('onXe\ntwo\n');
+    person.resize(60, 12);
+    await vi.waitFor(async () => expect(await page.locator('.t-row').count()).toBe(12), SOON);
+  });
+
+  test('it ends with its time, with the page, and at once with the device; nothing is typed after', async () => {
+    const person = await sitAtTerminal(desk, 'ending', SHELL, { env: PROMPT });
+    await person.sees('n=1 >');
+    const boss = desk.agent('boss', 'operator');
+    const page = await desk.signedIn('desktop');
+    await page.goto(`${desk.hub.url}/agents/ending`);
+    await button(page, 'Watch live').click();
+    await takeOver(page, 'desktop');
+    // Another device of the same person sees who types, and cannot take it too.
+    const second = await desk.signedIn('phone');
+    await second.goto(`${desk.hub.url}/agents/ending`);
+    await press(button(second, 'Watch live'), 'phone');
+    await second.getByText(/You type here from elsewhere until/).waitFor();
+    expect(await button(second, 'Take over').isDisabled()).toBe(true);
+
+    const { devices } = await boss.list_devices({ limit: 100 });
+    const own = (await page.evaluate("fetch('/session').then((answer) => answer.json())")) as { device_id: string };
+    expect(devices.map(({ device_id }) => device_id)).toContain(own.device_id);
+    await page.keyboard.type('echo be');
+    await person.sees('echo be');
+    await boss.revoke_device({ device_id: own.device_id });
+    await page.keyboard.type('fore');
+    await vi.waitFor(async () => {
+      const kept = (await journal('ending')).join('\n');
+      expect(kept).toMatch(/had taken over the terminal for \d+ s: the connection was lost, or the device was/);
+    }, SOON);
+    expect((await person.screen()).join('\n')).not.toContain('before');
+    person.type('\u0003');
+    await vi.waitFor(async () => expect(await button(second, 'Take over').isDisabled()).toBe(false), SOON);
+    await takeOver(second, 'phone');
+    await second.close();
+    await vi.waitFor(async () => {
+      const ends = (await journal('ending')).filter((entry) => entry.includes('had taken over'));
+      expect(ends).toHaveLength(2);
+    }, SOON);
+  });
+
+  test('a session whose hub goes and comes back is seen again without a hand', async () => {
+    const own = await openDesk();
+    onTestFinished(() => own.close());
+    const person = await sitAtTerminal(own, 'lasting', SHELL, { env: PROMPT });
+    await person.sees('n=1 >');
+    const page = await own.signedIn('desktop');
+    await page.goto(`${own.hub.url}/agents/lasting`);
+    await button(page, 'Watch live').click();
+    await takeOver(page, 'desktop');
+    await own.hub.kill();
+    const again = await startHub({ data: own.hub.data, flags: ['--port', new URL(own.hub.url).port] });
+    onTestFinished(() => again.stop().then(() => {}));
+    await page.getByText(/The connection was lost|Not connected/).waitFor();
+    person.type('echo still-here\r');
+    await shows(page, /^still-here/m);
+    await page.keyboard.type('never');
+    expect((await person.screen()).join('\n')).not.toContain('never');
+  });
+
+  test('a device that may only look is not offered a terminal, and gets none', async () => {
+    const person = await sitAtTerminal(desk, 'walled', SHELL, { env: PROMPT });
+    await person.sees('n=1 >');
+    const { key } = await desk.agent(PERSON, 'operator').pair_device({ read_only: true });
+    const page = await (await desk.context('tablet')).newPage();
+    await page.goto(`${desk.hub.url}/#k=${key}`);
+    await page.locator('.line-sign.line-live').waitFor();
+    await page.goto(`${desk.hub.url}/agents/walled`);
+    await page.getByRole('heading', { name: 'Facts' }).waitFor();
+    expect(await button(page, 'Watch live').count()).toBe(0);
+    const outcome = await page.evaluate(`new Promise((resolve) => {
+      const socket = new WebSocket(location.origin.replace('http', 'ws') + '/v1/agents/walled/terminal');
+      socket.onopen = () => resolve('open');
+      socket.onerror = () => resolve('refused');
+    })`);
+    expect(outcome).toBe('refused');
   });
 });

@@ -15,7 +15,7 @@ export async function sitAtTerminal(
   { env = {}, quiet = '500ms' }: { env?: Record<string, string>; quiet?: string } = {},
 ): Promise<Person & { folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'shown-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const token = join(folder, 'token');
   const worker = { agent, workspace: 'w1', role: 'worker', session: `${agent}-1` };
   writeFileSync(token, desk.signer.token(worker), { mode: 0o600 });

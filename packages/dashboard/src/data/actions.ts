@@ -1,9 +1,9 @@
 import type { AskAnswer, Control, ThreadStatus } from '@parley/protocol';
 
 import { say } from '../parts/toast.tsx';
-import { ApiError, call, newKey, wordsOf } from './api.ts';
+import { ApiError, call, hubNow, newKey, wordsOf } from './api.ts';
 import { loadThread, settle } from './replica.ts';
-import { type AskRow, asks, conversations, me } from './state.ts';
+import { type AskRow, asks, conversations, me, type ThreadRow, threads } from './state.ts';
 
 /** Gives a verdict. Nothing is taken for settled before the hub says so; who comes second is shown what stands. */
 export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
@@ -33,6 +33,8 @@ export function allow({ agent_id, cwd }: AskRow['ask'], command: string): Promis
         idempotency_key: newKey(),
       }),
     'From now on it is approved without asking.',
+    ({ approval_rule: { approval_rule_id } }) =>
+      call('revoke_approval_rule', { approval_rule_id, idempotency_key: newKey() }),
   );
 }
 
@@ -41,27 +43,57 @@ function put(askId: string, row: AskRow): void {
   if (asks.value.has(askId)) asks.value = new Map(asks.value).set(askId, row);
 }
 
-/** Steers a thread and says what came of it. */
+/** Steers a thread, says what came of it, and offers to take it back where that can be done. */
 export async function control(threadId: string, verb: Control, done: string): Promise<boolean> {
-  return attempt(async () => {
-    await call('control_thread', { thread_id: threadId, control: verb, idempotency_key: newKey() });
+  const steer = async (wanted: Control): Promise<void> => {
+    await call('control_thread', { thread_id: threadId, control: wanted, idempotency_key: newKey() });
     await loadThread(threadId);
-  }, done);
+  };
+  const back = inverseOf(verb, threads.value?.get(threadId));
+  return attempt(() => steer(verb), done, back && (() => steer(back)));
+}
+
+/** The control that puts a thread back as it stood; undefined where there is none. */
+function inverseOf(verb: Control, thread: ThreadRow | undefined): Control | undefined {
+  if ('pause' in verb) return { pause: { on: !verb.pause.on } };
+  if ('done' in verb) return { done: !verb.done };
+  if ('mute' in verb) return { unmute: { targets: verb.mute.targets } };
+  if ('invite' in verb) return { remove: { participant_id: verb.invite.participant_id } };
+  if (!('unmute' in verb)) return undefined;
+  const { targets } = verb.unmute;
+  const until = thread?.muted_until?.[targets[0] ?? ''];
+  const seconds = until === undefined ? undefined : Math.ceil((Date.parse(until) - hubNow()) / 1_000);
+  return {
+    mute: { targets, mode: 'hard', ...(seconds === undefined ? {} : { for_seconds: Math.max(1, seconds) }) },
+  };
 }
 
 /** Moves a thread to another status. */
 export function setStatus(threadId: string, status: ThreadStatus, reason: string): Promise<boolean> {
-  return attempt(async () => {
-    await call('update_thread_status', { thread_id: threadId, status, reason, idempotency_key: newKey() });
+  const before = threads.value?.get(threadId)?.status;
+  const move = async (to: ThreadStatus, why: string): Promise<void> => {
+    await call('update_thread_status', { thread_id: threadId, status: to, reason: why, idempotency_key: newKey() });
     await loadThread(threadId);
-  }, `Thread ${status}.`);
+  };
+  // From any status a thread goes back to active, and from there to any: other ways it has not.
+  const isWayBack = before !== undefined && before !== status && (before === 'active' || status === 'active');
+  return attempt(
+    () => move(status, reason),
+    `Thread ${status}.`,
+    isWayBack ? () => move(before, 'taken back') : undefined,
+  );
 }
 
-/** Does something and tells the person that it is done, or why not. */
-export async function attempt(run: () => Promise<unknown>, done?: string): Promise<boolean> {
+/** Does something and tells the person that it is done, with the way back where there is one, or why not. */
+export async function attempt<R>(
+  run: () => Promise<R>,
+  done?: string,
+  undo?: (result: R) => Promise<unknown>,
+): Promise<boolean> {
   try {
-    await run();
-    if (done !== undefined) say(done);
+    const result = await run();
+    const back = undo && (() => void attempt(() => undo(result), 'Undone.'));
+    if (done !== undefined) say(done, 'good', back);
     return true;
   } catch (error) {
     say(wordsOf(error), 'bad');

@@ -38,6 +38,28 @@ function aboutDocument(who: string, did: string, { document }: DocumentTold): To
   };
 }
 
+interface CommandTold {
+  command: string;
+  parameters?: { audit?: { reason?: unknown } };
+}
+
+/** What somebody did who sent one of the commands that sessions know. */
+const COMMANDS: Readonly<Record<string, readonly [IconName, string]>> = {
+  prompt: ['play', 'prompted it'],
+  cancel: ['pause', 'interrupted it'],
+  stop: ['cross', 'stopped it'],
+  session_state: ['info', 'asked how its session stands'],
+  session_deliver: ['bell', 'gave it a turn'],
+  terminal_watch: ['eye', 'looked at its screen, live'],
+  terminal_screen: ['eye', 'looked at its screen'],
+  terminal_state: ['info', 'asked how its terminal stands'],
+  terminal_lock: ['keyboard', 'took over its terminal'],
+  terminal_unlock: ['keyboard', 'gave its terminal back'],
+  terminal_type: ['keyboard', 'typed into its terminal'],
+  terminal_deliver: ['bell', 'had a text typed at its prompt'],
+  terminal_cancel: ['cross', 'took back a text that waited for its prompt'],
+};
+
 /** What each entry that nobody spoke says in a line, by its verb. */
 const WORDS: Record<string, Words> = {
   'thread.created': (who, { journal_of }: { journal_of?: string }) =>
@@ -86,8 +108,11 @@ const WORDS: Record<string, Words> = {
   'document.restored': (who, reported: DocumentTold) => aboutDocument(who, 'restored', reported),
   'document.reverted': (who, reported: DocumentTold) => aboutDocument(who, 'brought back an older', reported),
   'agent.registered': (who) => plain('agents', `${who} registered`),
-  'agent.command': (who, { command }: { command: string }) =>
-    plain('bolt', `${who} sent the command ${command}`),
+  'agent.command': (who, { command, parameters }: CommandTold) => {
+    const [icon, did] = COMMANDS[command] ?? ['bolt', `sent the command ${command}`];
+    const why = parameters?.audit?.reason;
+    return plain(icon, `${who} ${did}${typeof why === 'string' ? `: ${why}` : ''}`);
+  },
   'agent.response': (who, { success }: { success: boolean }) => ({
     icon: success ? 'check' : 'cross',
     text: `${who} ${success ? 'did it' : 'could not do it'}`,

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { me } from '../data/state.ts';
 import { HoldButton } from '../parts/hold-button.tsx';
@@ -11,6 +11,7 @@ import { KeyBar } from './key-bar.tsx';
 import { pasteBytes } from './key-bytes.ts';
 import { Keyboard } from './keyboard.tsx';
 import { openTerminal, type Terminal } from './open-terminal.ts';
+import { useFilledView } from './use-filled-view.ts';
 
 /** A line below which more time is offered. */
 const SHORT_MS = 60_000;
@@ -46,17 +47,20 @@ function Shown({ terminal, name, onClose }: { terminal: Terminal; name: string; 
   const [ctrl, holdCtrl] = useState(false);
   const [lines, ask] = useState<string | undefined>();
   const input = useRef<HTMLTextAreaElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const until = terminal.mine.value;
   const held = until !== undefined;
   const { modes, title = '' } = terminal.head.value ?? {};
   const appCursor = modes?.app_cursor === true;
 
-  useEffect(() => {
+  // Before it is seen: the first key is the program's too.
+  useLayoutEffect(() => {
     if (!held) return holdCtrl(false);
     // A small screen has no room beside it for anything else.
     if (matchMedia('(max-width: 900px)').matches) widen(true);
     input.current?.focus({ preventScroll: true });
   }, [held]);
+  useFilledView(box, wide);
 
   const paste = (text: string): void => {
     if (text === '') return;
@@ -75,7 +79,7 @@ function Shown({ terminal, name, onClose }: { terminal: Terminal; name: string; 
   };
 
   return (
-    <div class={`terminal${wide ? ' terminal-wide' : ''}${held ? ' terminal-held' : ''}`}>
+    <div ref={box} class={`terminal${wide ? ' terminal-wide' : ''}${held ? ' terminal-held' : ''}`}>
       <header class="t-bar">
         <span class="t-title">{title === '' ? name : title}</span>
         <button type="button" class="t-key" aria-label="Smaller" onClick={() => step(zoom - 1)}>
@@ -85,7 +89,7 @@ function Shown({ terminal, name, onClose }: { terminal: Terminal; name: string; 
           A+
         </button>
         <button type="button" class="t-key" aria-pressed={wide} onClick={() => widen(!wide)}>
-          {wide ? 'Smaller' : 'Full screen'}
+          Full screen
         </button>
         <button
           type="button"
@@ -161,7 +165,8 @@ function Footer({ terminal, name }: { terminal: Terminal; name: string }) {
     return (
       <div class="t-foot t-foot-held" role="status">
         <span>
-          <b>You type here, {text} left.</b> Any key at the machine ends it; Shift+Esc gives it back.
+          <b>You type here, {text} left.</b> Any key at the machine ends it
+          <span class="t-keyed">; Shift+Esc gives it back</span>.
         </span>
         {ms < SHORT_MS ? (
           <button type="button" class="t-key" onClick={() => terminal.take()}>

@@ -34,7 +34,6 @@ class Row extends Component<{ line: Line }> {
             </span>
           );
         })}
-        {'\n'}
       </div>
     );
   }

@@ -35,9 +35,9 @@ export function KeyBar({
     if (bytes !== undefined) onKeys(bytes);
   };
   return (
-    <div class="t-keys scroll" role="toolbar" aria-label="Keys" onPointerDown={stay}>
-      <button type="button" class="t-key" onClick={onKeyboard} aria-label="Show the keyboard">
-        <Icon name="pencil" />
+    <div class="t-keys" role="toolbar" aria-label="Keys" onPointerDown={stay}>
+      <button type="button" class="t-key t-touch" onClick={onKeyboard} aria-label="Show the keyboard">
+        <Icon name="keyboard" />
       </button>
       <button type="button" class="t-key" aria-pressed={ctrl} onClick={() => onCtrl(!ctrl)}>
         Ctrl
