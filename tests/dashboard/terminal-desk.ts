@@ -21,7 +21,8 @@ export async function sitAtTerminal(
   writeFileSync(token, desk.signer.token(worker), { mode: 0o600 });
   const words = ['--agent', agent, '--url', desk.hub.url, '--token-file', token, '--data', folder];
   const person = await sitDown(supervised(program, [...words, '--quiet', quiet, '--recheck', '100ms']), {
-    env: { HOME: folder, ...env },
+    // A shell that is hung up on would write its history while the folder goes.
+    env: { HOME: folder, HISTFILE: '/dev/null', ...env },
     cwd: folder,
   });
   return { ...person, folder };

@@ -1,20 +1,11 @@
-import { type CallContext, type Hub, type Live, requireCommander } from '@parley/core';
-import { type Claims, Name, ParleyError } from '@parley/protocol';
+import { requireCommander } from '@parley/core';
+import { Name, ParleyError } from '@parley/protocol';
 import { WebSocketServer } from 'ws';
 
-import type { StreamOptions } from '../../event-stream.ts';
-import { type Exchange, HttpRefusal } from '../../exchange.ts';
+import { HttpRefusal } from '../../exchange.ts';
 import type { Face } from '../../server.ts';
+import type { TerminalFaceOptions } from './options.ts';
 import { openViewer, type Viewer } from './viewer.ts';
-
-export interface TerminalFaceOptions {
-  hub: Pick<Hub, 'call'>;
-  live: Pick<Live, 'command'>;
-  authenticate: (request: Exchange['request']) => Claims | Promise<Claims>;
-  context: (signal: AbortSignal) => CallContext;
-  newId: () => string;
-  streams: StreamOptions;
-}
 
 const PATH = /^\/v1\/agents\/([^/]+)\/terminal$/;
 /** Nothing that a viewer says is longer. */
@@ -48,7 +39,7 @@ export function createTerminalFace(options: TerminalFaceOptions): Face {
       const leave = streams.hold(claims);
       socket.once('close', leave);
       server.handleUpgrade(request, socket, rest, (ws) => {
-        const viewer = openViewer(ws, claims, target, options);
+        const viewer = openViewer(ws, { request, claims, target }, options);
         viewers.add(viewer);
         ws.on('close', () => viewers.delete(viewer));
       });

@@ -20,8 +20,8 @@ export interface HoldDeps {
   claims: Claims;
   line: TerminalLine;
   say: (word: ScreenWord) => void;
-  /** Throws when the viewer is no longer welcome. */
-  recheck: (claims: Claims) => void;
+  /** Looks anew who the viewer is; throws for one who was signed out, however short a time ago. */
+  identify: () => Promise<unknown>;
 }
 
 /** A lock whose holder was not heard of for so long ends by itself, wherever this hub is by then. */
@@ -31,7 +31,7 @@ const MOST_WAITING = 65_536;
 const KEYS_CHARS = 4_096;
 
 /** Takes, keeps and gives back the lock of one connection. */
-export function createHold({ claims, line, say, recheck }: HoldDeps): Hold {
+export function createHold({ claims, line, say, identify }: HoldDeps): Hold {
   let lockId: string | undefined;
   let waiting = '';
   let isTyping = false;
@@ -59,13 +59,8 @@ export function createHold({ claims, line, say, recheck }: HoldDeps): Hold {
       const end = /[\uD800-\uDBFF]$/.test(waiting.slice(0, KEYS_CHARS)) ? KEYS_CHARS - 1 : KEYS_CHARS;
       const keys = waiting.slice(0, end);
       waiting = waiting.slice(end);
-      try {
-        // Whoever was signed out a moment ago types nothing more.
-        recheck(claims);
-      } catch {
-        release(true);
-        break;
-      }
+      // Whoever was signed out a moment ago types nothing more.
+      await identify();
       const typed = await line.aside('terminal_type', { lock_id: lockId, keys });
       if (typed.is === 'answered') continue;
       waiting = '';
@@ -87,6 +82,7 @@ export function createHold({ claims, line, say, recheck }: HoldDeps): Hold {
           message: 'only an operator may take over a terminal',
         });
       isTaking = true;
+      await identify();
       const taken = await line.ask('terminal_lock', {
         ttl_ms: forMs,
         lease_ms: LEASE_MS,
@@ -108,7 +104,11 @@ export function createHold({ claims, line, say, recheck }: HoldDeps): Hold {
       if (waiting.length + keys.length > MOST_WAITING)
         return say({ type: 'refused', code: 'UNAVAILABLE', message: 'the session does not take so much at once' });
       waiting += keys;
-      if (!isTyping) void send().catch(() => release(true));
+      if (isTyping) return;
+      void send().catch(() => {
+        isTyping = false;
+        release(true);
+      });
     },
     giveBack: () => release(false),
     lost() {

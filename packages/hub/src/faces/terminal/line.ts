@@ -7,7 +7,7 @@ import {
   type TerminalOutput,
 } from '@parley/protocol';
 
-import type { TerminalFaceOptions } from './face.ts';
+import type { TerminalFaceOptions } from './options.ts';
 
 /** What became of a question to a terminal. */
 export type Asked<A = never> =

@@ -3,9 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeJson, type Claims, ParleyError, type ScreenWord, ViewerWord } from '@parley/protocol';
 import type { WebSocket } from 'ws';
 
-import type { TerminalFaceOptions } from './face.ts';
-import { type Asked, createTerminalLine } from './line.ts';
+import type { Exchange } from '../../exchange.ts';
 import { createHold } from './hold.ts';
+import { type Asked, createTerminalLine } from './line.ts';
+import type { TerminalFaceOptions } from './options.ts';
+
+/** Who came by which request, and what they look at. */
+export interface Admitted {
+  request: Exchange['request'];
+  claims: Claims;
+  target: { of_agent: string; of_session?: string };
+}
 
 /** One who looks at a terminal. */
 export interface Viewer {
@@ -26,8 +34,7 @@ const JSON_LIMITS = { bytes: 32_768, depth: 4, items: 20 };
 /** Shows a terminal on a connection for as long as that lasts, and passes on the keys of whoever has taken it over. */
 export function openViewer(
   ws: WebSocket,
-  claims: Claims,
-  target: { of_agent: string; of_session?: string },
+  { request, claims, target }: Admitted,
   options: TerminalFaceOptions,
 ): Viewer {
   const { recheck, recheckMs } = options.streams;
@@ -41,7 +48,12 @@ export function openViewer(
       if (ws.readyState !== ws.OPEN) return resolve();
       ws.send(JSON.stringify(word), () => resolve());
     });
-  const hold = createHold({ claims, line, say: (word) => void say(word), recheck });
+  const hold = createHold({
+    claims,
+    line,
+    say: (word) => void say(word),
+    identify: async () => options.authenticate(request),
+  });
 
   /** Looks again and again; ends when there is nothing more to be seen. */
   async function show(): Promise<void> {
@@ -79,9 +91,13 @@ export function openViewer(
     } catch {
       return void say({ type: 'refused', code: 'VALIDATION_ERROR', message: 'this is nothing to be said here' });
     }
-    if (word.type === 'take') void hold.take(word.for_ms, word.force);
+    if (word.type === 'take') hold.take(word.for_ms, word.force).catch(signOut);
     else if (word.type === 'keys') hold.type(word.keys);
     else hold.giveBack();
+  }
+
+  function signOut(): void {
+    ws.close(SIGNED_OUT, 'this device was signed out');
   }
 
   let isThere = true;
@@ -94,7 +110,7 @@ export function openViewer(
     try {
       recheck(claims);
     } catch {
-      ws.close(SIGNED_OUT, 'this device was signed out');
+      signOut();
     }
   }, recheckMs);
   ws.on('pong', () => (isThere = true));
