@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test, vi } from 'vitest';
 
+import { parley } from '../cli/parley.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { HASTY, type Managed, manage } from './managed.ts';
 import { openViewer, type Viewer } from './viewer.ts';
@@ -182,6 +183,9 @@ test('who has taken over is seen by parley agent show', async () => {
     const { metadata } = await shell.boss.ok('get_agent', { of_agent: shell.agent });
     expect(metadata).toMatchObject({ taken_over_by: 'boss' });
   }, SOON);
+  const env = { PARLEY_URL: scene.hub.url, PARLEY_TOKEN: shell.boss.token };
+  const shown = await parley(['agent', 'show', shell.agent], { env });
+  expect(shown.stdout).toMatch(/^taken over +by boss until /m);
   viewer.say({ type: 'give_back' });
   await vi.waitFor(async () => {
     const { metadata } = await shell.boss.ok('get_agent', { of_agent: shell.agent });

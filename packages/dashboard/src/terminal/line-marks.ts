@@ -12,6 +12,9 @@ const HARMLESS = /[^\t\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]/gu;
 /** What every font for terminals draws as wide as a letter; anything else gets a cell of its own. */
 const UNSURE = /([^\u0020-\u024f\u2500-\u259f]\p{M}*)/u;
 
+/** Colours that the style sheet knows. */
+const NAMED = /^(?:\d|1[0-5]|ground|ink)$/;
+
 const FLAGS: Readonly<Record<string, string>> = {
   o: 't-bold',
   d: 't-dim',
@@ -35,7 +38,7 @@ export function piecesOf(text: string, runs: string): Piece[] {
   };
   for (const run of runs === '' ? [] : runs.split(' ')) {
     const [length = '', ...marks] = run.split(';');
-    const end = at + (Number.parseInt(length, 10) || 0);
+    const end = at + Math.max(0, Number.parseInt(length, 10) || 0);
     add(text.slice(at, end), marks);
     at = end;
   }
@@ -58,9 +61,9 @@ function lookOf(marks: readonly string[]): Pick<Piece, 'class' | 'color' | 'back
   const color = mixed(front);
   const background = mixed(ground);
   if (color !== undefined) look.color = color;
-  else if (front !== '') classes.push(`t-f-${front}`);
+  else if (NAMED.test(front)) classes.push(`t-f-${front}`);
   if (background !== undefined) look.background = background;
-  else if (ground !== '') classes.push(`t-b-${ground}`);
+  else if (NAMED.test(ground)) classes.push(`t-b-${ground}`);
   return { ...look, class: classes.join(' ') };
 }
 
