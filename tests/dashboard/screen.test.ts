@@ -92,14 +92,17 @@ describeWith(['chromium'], 'the screen of a session', () => {
       await page.goto(`${desk.hub.url}/agents/${name}`);
       await press(button(page, 'Watch live'), size);
       await shows(page, /^n=1 >/);
-      person.type(String.raw`printf '\033[31mred\033[0m \033[48;2;10;200;30mtrue\033[0m \346\274\242|\n'` + '\r');
+      person.type(
+        String.raw`printf '\033[31mred\033[0m \033[48;2;10;200;30mtrue\033[0m \346\274\242|\n'` + '\r',
+      );
       await shows(page, /^red true 漢\|/m);
       const colour = (text: string, property: string): Promise<string> =>
         page
           .locator('pre.screen .t-row span', { hasText: text })
           .last()
           .evaluate(
-            (element, name) => element.ownerDocument.defaultView?.getComputedStyle(element).getPropertyValue(name) ?? '',
+            (element, wanted) =>
+              element.ownerDocument.defaultView?.getComputedStyle(element).getPropertyValue(wanted) ?? '',
             property,
           );
       expect(await colour('red', 'color')).toBe('rgb(242, 119, 122)');
@@ -136,7 +139,9 @@ describeWith(['chromium'], 'the screen of a session', () => {
       if (folder !== undefined) await page.screenshot({ path: `${folder}/terminal-held-${size}.png` });
 
       person.type('echo mine\r');
-      await page.getByText('The person at the machine pressed a key: the terminal is theirs again.').waitFor();
+      await page
+        .getByText('The person at the machine pressed a key: the terminal is theirs again.')
+        .waitFor();
       await page.keyboard.type('echo too-late');
       await page.keyboard.press('Enter');
       await person.sees(/^mine/m);
@@ -197,7 +202,9 @@ describeWith(['chromium'], 'the screen of a session', () => {
     expect(await button(second, 'Take over').isDisabled()).toBe(true);
 
     const { devices } = await boss.list_devices({ limit: 100 });
-    const own = (await page.evaluate("fetch('/session').then((answer) => answer.json())")) as { device_id: string };
+    const own = (await page.evaluate("fetch('/session').then((answer) => answer.json())")) as {
+      device_id: string;
+    };
     expect(devices.map(({ device_id }) => device_id)).toContain(own.device_id);
     await page.keyboard.type('echo be');
     await person.sees('echo be');
@@ -205,7 +212,9 @@ describeWith(['chromium'], 'the screen of a session', () => {
     await page.keyboard.type('fore');
     await vi.waitFor(async () => {
       const kept = (await journal('ending')).join('\n');
-      expect(kept).toMatch(/had taken over the terminal for \d+ s: the connection was lost, or the device was/);
+      expect(kept).toMatch(
+        /had taken over the terminal for \d+ s: the connection was lost, or the device was/,
+      );
     }, SOON);
     expect((await person.screen()).join('\n')).not.toContain('before');
     person.type('\u0003');

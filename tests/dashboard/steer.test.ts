@@ -74,7 +74,9 @@ describeWith(['chromium'], 'steering an agent from its page', () => {
       const { thread_id } = await desk
         .agent(PERSON, 'operator')
         .create_thread({ title: `undo on a ${size}`, participants: [name] });
+      await worker.register_agent({ name });
       await worker.post_message({ thread_id, schema_version: 1, body: 'here' });
+      const boss = desk.agent('boss', 'operator');
       const page = await desk.signedIn(size);
       const undo = page.getByRole('button', { name: 'Undo', exact: true });
       const stands = async () => {
@@ -102,13 +104,13 @@ describeWith(['chromium'], 'steering an agent from its page', () => {
       await back();
       expect((await worker.list_quiet({})).quiet).toEqual([]);
       // To take back that it was taken back makes it stand as it stood.
-      await worker.set_quiet({ of_agent: name, for_ms: 3_600_000, reason: 'lunch' });
+      await boss.set_quiet({ of_agent: name, for_ms: 3_600_000, reason: 'lunch' });
       await page.reload();
       await press(undo.first(), size);
       await page.getByText('May be woken again.').waitFor();
       await back();
       expect((await worker.list_quiet({})).quiet).toMatchObject([{ agent_id: name, reason: 'lunch' }]);
-      await worker.set_quiet({ of_agent: name, quiet: false });
+      await boss.set_quiet({ of_agent: name, quiet: false });
     });
   });
 });

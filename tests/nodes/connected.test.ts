@@ -320,14 +320,24 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
     const folder = mkdtempSync(join(tmpdir(), 'node-shell-'));
     const file = join(folder, 'token');
     writeFileSync(file, nodes.token('shell', { role: 'worker', session: 'shell-1' }), { mode: 0o600 });
-    const where = ['--agent', 'shell', '--url', nodes.hubs[0]?.url ?? '', '--token-file', file, '--data', folder];
+    const where = [
+      '--agent',
+      'shell',
+      '--url',
+      nodes.hubs[0]?.url ?? '',
+      '--token-file',
+      file,
+      '--data',
+      folder,
+    ];
     const program = supervised(['/bin/bash', '--norc', '-i'], [...where, '--quiet', '500ms']);
     const person = await sitDown(program, { env: { PS1: 'n=\\# > ', HISTFILE: '/dev/null' }, cwd: folder });
     await person.sees('n=1 >');
     const boss = nodes.token('boss', { role: 'operator', session: 'boss-1' });
     await expect
       .poll(
-        async () => (await nodes.ok(1, boss, 'get_agent', { of_agent: 'shell' }).catch(() => undefined))?.capabilities,
+        async () =>
+          (await nodes.ok(1, boss, 'get_agent', { of_agent: 'shell' }).catch(() => undefined))?.capabilities,
         { timeout: 30_000 },
       )
       .toContain('terminal_watch');
@@ -339,6 +349,8 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
     await person.sees(/^across nodes/m);
     await expect.poll(() => viewer.rows().join('\n'), { timeout: 30_000 }).toMatch(/^across nodes/m);
     person.type('x');
-    await expect.poll(() => viewer.said.at(-1), { timeout: 30_000 }).toMatchObject({ type: 'over', ended: 'person' });
+    await expect
+      .poll(() => viewer.said.at(-1), { timeout: 30_000 })
+      .toMatchObject({ type: 'over', ended: 'person' });
   });
 });

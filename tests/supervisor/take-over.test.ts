@@ -33,7 +33,10 @@ async function take(viewer: Viewer, more: object = {}): Promise<void> {
 
 async function journal(shell: Managed) {
   const { journal_thread_id } = await shell.boss.ok('get_agent', { of_agent: shell.agent });
-  const { messages } = await shell.boss.ok('read_messages', { thread_id: journal_thread_id ?? '', limit: 200 });
+  const { messages } = await shell.boss.ok('read_messages', {
+    thread_id: journal_thread_id ?? '',
+    limit: 200,
+  });
   return messages;
 }
 
@@ -60,7 +63,9 @@ test('a screen is followed as it changes, by what has changed, and one look is o
 test('the other screen of an editor, its size and its end are followed', async () => {
   const shell = await manageBash();
   const viewer = await look(shell);
-  shell.person.type("printf '\\033[?1049h\\033[2J\\033[5;7Hinside\\033[?1h'; read -n1; printf '\\033[?1049l'\r");
+  shell.person.type(
+    "printf '\\033[?1049h\\033[2J\\033[5;7Hinside\\033[?1h'; read -n1; printf '\\033[?1049l'\r",
+  );
   await shows(viewer, /^ {6}inside$/m);
   expect(viewer.rows().join('')).not.toContain('n=1');
   await vi.waitFor(() => expect(viewer.screens.at(-1)?.modes.app_cursor).toBe(true), SOON);

@@ -15,12 +15,7 @@ export interface Viewer {
 }
 
 /** Opens a terminal as its viewer; settles when the connection is there. */
-export async function openViewer(
-  url: string,
-  agent: string,
-  token: string,
-  query = '',
-): Promise<Viewer> {
+export async function openViewer(url: string, agent: string, token: string, query = ''): Promise<Viewer> {
   const address = `${url.replace(/^http/, 'ws')}/v1/agents/${agent}/terminal${query}`;
   const ws = new WebSocket(address, { headers: { authorization: `Bearer ${token}` } });
   onTestFinished(() => ws.terminate());
@@ -35,7 +30,10 @@ export async function openViewer(
   };
   ws.on('message', (data: Buffer) => {
     const word = JSON.parse(data.toString()) as ScreenWord;
-    if (word.type !== 'screen') return void viewer.said.push(word);
+    if (word.type !== 'screen') {
+      viewer.said.push(word);
+      return;
+    }
     viewer.screens.push(word);
     if (word.whole) lines.length = 0;
     for (let y = lines.length; y < word.rows; y++) lines[y] = '';

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 
-import type { ErrorCode } from './errors.ts';
 import { TAKE_OVER_ENDS, type TakeOverEnd, type TerminalOutput } from './terminal.ts';
 import { storableText } from './text.ts';
 
@@ -32,9 +31,9 @@ export type ScreenWord =
   /** Whoever looks types no longer. */
   | { type: 'over'; ended: TakeOverEnd; message: string }
   /** The terminal could not be taken over, or the keys did not arrive. */
-  | { type: 'refused'; code: ErrorCode | string; message: string }
+  | { type: 'refused'; code: string; message: string }
   /** Nothing is to be seen; the connection ends. */
-  | { type: 'nothing'; code: ErrorCode | string; message: string; sessions?: string[] };
+  | { type: 'nothing'; code: string; message: string; sessions?: string[] };
 
 /** How a take-over ended, in words for whoever held it. */
 export const TAKE_OVER_WORDS: Record<TakeOverEnd, string> = {

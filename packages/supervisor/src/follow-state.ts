@@ -28,7 +28,8 @@ export function followState(
     reported = seen;
     if (at === 'idle') tell('online', taken);
     else if (at === 'working') tell('busy', taken);
-    else tell('busy', { ...taken, waiting: 'prompt', ...(detail === undefined ? {} : { currentTask: detail }) });
+    else
+      tell('busy', { ...taken, waiting: 'prompt', ...(detail === undefined ? {} : { currentTask: detail }) });
   }, LOOK_MS);
   return () => clearInterval(timer);
 }

@@ -2,7 +2,7 @@ import type { TerminalOutput } from '@parley/protocol';
 import { APP_CURSOR, BRACKETED_PASTE, type Screen } from '@parley/runtimes';
 
 /** What is told of a screen, beside how it stands with the lock of whoever asks. */
-export type ScreenNews = Omit<TerminalOutput<'terminal_watch'>, 'yours'>;
+type ScreenNews = Omit<TerminalOutput<'terminal_watch'>, 'yours'>;
 
 /** A screen as others follow it: they ask for what has changed since they asked last. Nothing is done while nobody asks. */
 export interface ScreenWatch {

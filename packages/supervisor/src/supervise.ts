@@ -226,9 +226,8 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
       for (const piece of [...afar.take(bytes), ...afar.flush()]) typing.noteAfar(piece);
     },
   });
-  const stopFollowing = followState(
-    { state: () => door.state(), held: () => takeOver.held },
-    (...status) => link.status(...status),
+  const stopFollowing = followState({ state: () => door.state(), held: () => takeOver.held }, (...status) =>
+    link.status(...status),
   );
 
   const exit = await running.exited;

@@ -177,7 +177,8 @@ export function createBroker(deps: BrokerDeps): Broker {
     { requestId, aside }: Question,
     ended: { success: boolean; execution_ms: number; error_code?: string },
   ): Promise<void> {
-    if (!aside) await registry.recordResponse(caller, { command_id: requestId, ...ended }).catch(deps.onFault);
+    if (!aside)
+      await registry.recordResponse(caller, { command_id: requestId, ...ended }).catch(deps.onFault);
   }
 
   async function notConnected(caller: Caller, target: string, session?: string): Promise<Unanswered> {
@@ -301,7 +302,10 @@ function checkCommand(
 
 /** The same for what is asked aside: only of an agent that lists it, and with a bound of its own. */
 function checkAside(body: CommandBody | Sealed, { takes, full }: Link, inFlight: number): void {
-  if (isSealed(body) || takes?.includes(body.command) !== true)
+  // It has just come back and has not said yet what it takes.
+  if (takes === undefined)
+    throw new ParleyError('UNAVAILABLE', 'the agent has not registered yet', { reason: 'agent_offline' });
+  if (isSealed(body) || !takes.includes(body.command))
     throw new ParleyError('VALIDATION_ERROR', 'the agent does not list this', { reason: 'not_listed' });
   if (inFlight >= MOST_ASIDE || full)
     throw new ParleyError('UNAVAILABLE', 'too many look at this agent already', { reason: 'at_capacity' });
@@ -328,5 +332,7 @@ function forRecord(
   if (parameters === undefined) return {};
   const hidden = Object.hasOwn(UNRECORDED_PARAMETERS, command) ? UNRECORDED_PARAMETERS[command] : undefined;
   if (hidden === undefined) return { parameters };
-  return { parameters: Object.fromEntries(Object.entries(parameters).filter(([name]) => !hidden.includes(name))) };
+  return {
+    parameters: Object.fromEntries(Object.entries(parameters).filter(([name]) => !hidden.includes(name))),
+  };
 }

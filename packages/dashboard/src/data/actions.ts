@@ -72,7 +72,12 @@ function inverseOf(verb: Control, thread: ThreadRow | undefined): Control | unde
 export function setStatus(threadId: string, status: ThreadStatus, reason: string): Promise<boolean> {
   const before = threads.value?.get(threadId)?.status;
   const move = async (to: ThreadStatus, why: string): Promise<void> => {
-    await call('update_thread_status', { thread_id: threadId, status: to, reason: why, idempotency_key: newKey() });
+    await call('update_thread_status', {
+      thread_id: threadId,
+      status: to,
+      reason: why,
+      idempotency_key: newKey(),
+    });
     await loadThread(threadId);
   };
   // From any status a thread goes back to active, and from there to any: other ways it has not.

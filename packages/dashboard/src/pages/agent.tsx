@@ -111,9 +111,7 @@ function Agent({ agent }: { agent: AgentView }) {
       )}
       <Facts agent={agent} />
       <AgentQuiet agentId={agent_id} />
-      {maySteer() && hasScreen ? (
-        <AgentScreen agentId={agent_id} />
-      ) : null}
+      {maySteer() && hasScreen ? <AgentScreen agentId={agent_id} /> : null}
       {own.length === 0 ? null : (
         <Section
           title="Threads"

@@ -36,14 +36,14 @@ export function AgentQuiet({ agentId }: { agentId: string }) {
   const change = (input: InputOf<'set_quiet'>, done: string): void => {
     show(false);
     const before = rows?.find(({ agent_id }) => agent_id === (input.of_agent ?? null));
-    const set = async (wanted: InputOf<'set_quiet'>): Promise<void> => {
+    const put = async (wanted: InputOf<'set_quiet'>): Promise<void> => {
       await call('set_quiet', { ...wanted, idempotency_key: newKey() });
       load();
     };
     void attempt(
-      () => set(input),
+      () => put(input),
       done,
-      () => set(asItWas(input.of_agent, before)),
+      () => put(asItWas(input.of_agent, before)),
     );
   };
   const own = rows?.find(({ agent_id }) => agent_id === agentId);

@@ -21,7 +21,9 @@ export function AgentScreen({ agentId }: { agentId: string }) {
           <button type="button" class="button" onClick={() => show(true)}>
             <Icon name="eye" /> Watch live
           </button>
-          <p class="meta">What its program shows, as it happens. From there you can take over its keyboard.</p>
+          <p class="meta">
+            What its program shows, as it happens. From there you can take over its keyboard.
+          </p>
         </div>
       )}
     </Section>

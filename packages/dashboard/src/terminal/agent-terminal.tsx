@@ -62,6 +62,7 @@ function Shown({ terminal, name, onClose }: { terminal: Terminal; name: string; 
   }, [held]);
   useFilledView(box, wide);
 
+  const type = (keys: string): void => terminal.type(keys);
   const paste = (text: string): void => {
     if (text === '') return;
     // Without markers each line would be entered as it comes.
@@ -118,9 +119,9 @@ function Shown({ terminal, name, onClose }: { terminal: Terminal; name: string; 
             appCursor={appCursor}
             ctrl={ctrl}
             onCtrl={holdCtrl}
-            onKeys={terminal.type}
+            onKeys={type}
             onPaste={paste}
-            onLeave={terminal.giveBack}
+            onLeave={() => terminal.giveBack()}
           />
         ) : null}
       </Grid>
@@ -129,14 +130,17 @@ function Shown({ terminal, name, onClose }: { terminal: Terminal; name: string; 
           appCursor={appCursor}
           ctrl={ctrl}
           onCtrl={holdCtrl}
-          onKeys={terminal.type}
+          onKeys={type}
           onPaste={pasteFromDevice}
           onKeyboard={() => input.current?.focus()}
         />
       ) : null}
       <Footer terminal={terminal} name={name} />
       {lines === undefined ? null : (
-        <Sheet title={`Paste ${lines.trimEnd().split(/\r\n?|\n/).length} lines?`} onClose={() => ask(undefined)}>
+        <Sheet
+          title={`Paste ${lines.trimEnd().split(/\r\n?|\n/).length} lines?`}
+          onClose={() => ask(undefined)}
+        >
           <p>This program takes each line as if you had pressed Enter after it.</p>
           <button
             type="button"
@@ -159,7 +163,7 @@ function Footer({ terminal, name }: { terminal: Terminal; name: string }) {
   const until = terminal.mine.value;
   const notice = terminal.notice.value;
   const standing = terminal.standing.value;
-  const lock = terminal.head.value?.lock;
+  const lock = terminal.head.value?.lock ?? undefined;
   if (until !== undefined) {
     const { text, ms } = left(until);
     return (
@@ -173,22 +177,13 @@ function Footer({ terminal, name }: { terminal: Terminal; name: string }) {
             5 min more
           </button>
         ) : null}
-        <button type="button" class="t-key t-key-strong" onClick={terminal.giveBack}>
+        <button type="button" class="t-key t-key-strong" onClick={() => terminal.giveBack()}>
           Give back
         </button>
       </div>
     );
   }
-  const other = lock == null ? undefined : `${lock.holder === me.value?.agent_id ? 'You type' : `${lock.holder} types`}`;
-  const text =
-    standing.is === 'away' || standing.is === 'opening'
-      ? standing.is === 'away'
-        ? `Not connected: ${standing.message}`
-        : 'Opening'
-      : standing.is === 'ended'
-        ? 'The program has ended.'
-        : (notice?.text ??
-          (lock == null ? 'Live' : `${other} here from elsewhere until ${clockTime(lock.until)}`));
+  const text = footerText(terminal);
   return (
     <div class="t-foot" role="status">
       <span>{text}</span>
@@ -196,13 +191,26 @@ function Footer({ terminal, name }: { terminal: Terminal; name: string }) {
       <button
         type="button"
         class="t-key t-key-strong"
-        disabled={standing.is !== 'live' || lock != null}
+        disabled={standing.is !== 'live' || lock !== undefined}
         onClick={() => terminal.take()}
       >
         Take over
       </button>
     </div>
   );
+}
+
+/** How it stands, for whoever only looks. */
+function footerText({ standing, notice, head }: Terminal): string {
+  const { value: now } = standing;
+  if (now.is === 'opening') return 'Opening';
+  if (now.is === 'away') return `Not connected: ${now.message}`;
+  if (now.is === 'ended') return 'The program has ended.';
+  if (notice.value !== undefined) return notice.value.text;
+  const lock = head.value?.lock ?? undefined;
+  if (lock === undefined) return 'Live';
+  const who = lock.holder === me.value?.agent_id ? 'You type' : `${lock.holder} types`;
+  return `${who} here from elsewhere until ${clockTime(lock.until)}`;
 }
 
 /** Takes over though somebody is in the midst of something there; who insists says why. */
@@ -217,8 +225,8 @@ function Insist({ terminal, name }: { terminal: Terminal; name: string }) {
       {open ? (
         <Sheet title={`Take over from the person at ${name}?`} onClose={() => show(false)}>
           <p>
-            What they have begun to type stays where it is, and your keys come after it. Your name, this device and
-            the reason stand in the journal.
+            What they have begun to type stays where it is, and your keys come after it. Your name, this
+            device and the reason stand in the journal.
           </p>
           <label class="field">
             <span>Why</span>

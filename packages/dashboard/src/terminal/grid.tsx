@@ -21,7 +21,9 @@ class Row extends Component<{ line: Line }> {
       <div class="t-row">
         {piecesOf(line.text, line.runs).map((piece, at) => {
           const { text, color, background, cells } = piece;
-          const classes = [piece.class, cells === undefined ? '' : `t-cell-${cells}`].filter(Boolean).join(' ');
+          const classes = [piece.class, cells === undefined ? '' : `t-cell-${cells}`]
+            .filter(Boolean)
+            .join(' ');
           if (classes === '' && color === undefined && background === undefined) return text;
           return (
             <span
@@ -68,10 +70,13 @@ export function Grid({
     if (watched === null) return undefined;
     const read = (): void => {
       const style = getComputedStyle(watched);
-      measure(watched.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight));
+      measure(
+        watched.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight),
+      );
       const letters = probe.current;
       if (letters !== null) {
-        const found = letters.getBoundingClientRect().width / 100 / Number.parseFloat(getComputedStyle(letters).fontSize);
+        const found =
+          letters.getBoundingClientRect().width / 100 / Number.parseFloat(getComputedStyle(letters).fontSize);
         if (found > 0) learn(found);
       }
     };
@@ -87,7 +92,12 @@ export function Grid({
 
   return (
     <div ref={box} class="t-screen scroll" onClick={onPress}>
-      <pre class="screen t-grid" tabIndex={0} aria-label={`Screen of ${name}`} style={{ fontSize: `${size}px` }}>
+      <pre
+        class="screen t-grid"
+        tabIndex={0}
+        aria-label={`Screen of ${name}`}
+        style={{ fontSize: `${size}px` }}
+      >
         {terminal.lines.value.map((line, y) => (
           <Row key={y} line={line} />
         ))}

@@ -48,10 +48,14 @@ const CONTROLS: Readonly<Record<string, string>> = {
 };
 
 /** What a terminal sends for a key; undefined for a plain character, which comes as text, and for keys that send nothing. */
-export function keyBytes({ key, ctrlKey, altKey, shiftKey }: PressedKey, appCursor: boolean): string | undefined {
+export function keyBytes(
+  { key, ctrlKey, altKey, shiftKey }: PressedKey,
+  appCursor: boolean,
+): string | undefined {
   const held = 1 + (shiftKey ? 1 : 0) + (altKey ? 2 : 0) + (ctrlKey ? 4 : 0);
   const move = MOVES[key];
-  if (move !== undefined) return held > 1 ? `${ESC}[1;${held}${move}` : `${ESC}${appCursor ? 'O' : '['}${move}`;
+  if (move !== undefined)
+    return held > 1 ? `${ESC}[1;${held}${move}` : `${ESC}${appCursor ? 'O' : '['}${move}`;
   const number = NUMBERED[key];
   if (number !== undefined) return `${ESC}[${number}${held > 1 ? `;${held}` : ''}~`;
   const first = FIRST_FOUR[key];
@@ -62,7 +66,7 @@ export function keyBytes({ key, ctrlKey, altKey, shiftKey }: PressedKey, appCurs
   if (key === 'Tab') return shiftKey ? `${ESC}[Z` : `${before}\t`;
   if (key === 'Escape') return `${before}${ESC}`;
   if (key === 'Backspace') return `${before}${ctrlKey ? '\u0008' : '\u007f'}`;
-  if ([...key].length !== 1) return undefined;
+  if (!/^.$/u.test(key)) return undefined;
   if (ctrlKey) {
     const control = /^[a-z]$/i.test(key)
       ? String.fromCharCode(key.toLowerCase().charCodeAt(0) & 0x1f)

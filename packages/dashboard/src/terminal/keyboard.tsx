@@ -30,7 +30,9 @@ export function Keyboard({
     const { value } = field;
     field.value = '';
     if (value === '') return;
-    const held = ctrl ? keyBytes({ key: value, ctrlKey: true, altKey: false, shiftKey: false }, appCursor) : undefined;
+    const held = ctrl
+      ? keyBytes({ key: value, ctrlKey: true, altKey: false, shiftKey: false }, appCursor)
+      : undefined;
     onCtrl(false);
     onKeys(held ?? textBytes(value));
   }
@@ -47,7 +49,10 @@ export function Keyboard({
     if (event.ctrlKey && event.shiftKey && /^[vc]$/i.test(event.key)) return;
     if (event.getModifierState('AltGraph')) return;
     const { key, altKey, shiftKey } = event;
-    const bytes = keyBytes({ key, altKey, shiftKey, ctrlKey: event.ctrlKey || (ctrl && key.length > 1) }, appCursor);
+    const bytes = keyBytes(
+      { key, altKey, shiftKey, ctrlKey: event.ctrlKey || (ctrl && key.length > 1) },
+      appCursor,
+    );
     if (bytes === undefined) return;
     event.preventDefault();
     if (key.length > 1) onCtrl(false);

@@ -74,7 +74,9 @@ function mixed(colour: string): string | undefined {
   if (number < 16 || number > 255) return undefined;
   if (number >= 232) return rgb(Array.from({ length: 3 }, () => 8 + (number - 232) * 10));
   const cube = number - 16;
-  return rgb([Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map((n) => (n === 0 ? 0 : 55 + n * 40)));
+  return rgb(
+    [Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map((n) => (n === 0 ? 0 : 55 + n * 40)),
+  );
 }
 
 function rgb(parts: readonly number[]): string {

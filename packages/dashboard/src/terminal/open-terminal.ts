@@ -8,10 +8,10 @@ export interface Line {
 }
 
 type Screen = Extract<ScreenWord, { type: 'screen' }>;
-export type Head = Omit<Screen, 'type' | 'lines' | 'whole' | 'version'>;
+type Head = Omit<Screen, 'type' | 'lines' | 'whole' | 'version'>;
 
 /** How it stands with the connection to a terminal. */
-export type Standing =
+type Standing =
   | { is: 'opening' | 'live' | 'ended' }
   /** It comes back by itself. */
   | { is: 'away'; message: string }

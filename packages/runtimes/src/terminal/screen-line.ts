@@ -10,8 +10,8 @@ export interface ScreenLine {
 /** A row of the hidden terminal as text and runs. A wide character is a run of its own, so that it can be put in its cells. */
 export function readLine(row: IBufferLine | undefined, cols: number, cell: IBufferCell): ScreenLine {
   const parts: { text: string; marks: string }[] = [];
-  for (let x = 0; row !== undefined && x < cols; x++) {
-    const found = row.getCell(x, cell);
+  for (let x = 0; x < cols; x++) {
+    const found = row?.getCell(x, cell);
     // The second half of a wide character has no text of its own.
     if (found === undefined || found.getWidth() === 0) continue;
     const isWide = found.getWidth() > 1;

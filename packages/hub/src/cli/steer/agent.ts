@@ -216,7 +216,9 @@ function agentLines(agent: OutputOf<'get_agent'>, paint: Paint): string[] {
 /** Who types at its terminal from elsewhere, by the word of its session. */
 function takenOver(metadata: OutputOf<'get_agent'>['metadata']): string | undefined {
   const { taken_over_by: by, taken_over_until: until } = metadata ?? {};
-  return typeof by === 'string' && typeof until === 'string' ? `by ${by} until ${localTime(until)}` : undefined;
+  return typeof by === 'string' && typeof until === 'string'
+    ? `by ${by} until ${localTime(until)}`
+    : undefined;
 }
 
 function answerLines({ success, result, error, execution_ms }: OutputOf<'command_agent'>): string[] {

@@ -1,4 +1,10 @@
-import { type Claims, isTakeOverEnd, type ScreenWord, TAKE_OVER_WORDS, type TakeOverEnd } from '@parley/protocol';
+import {
+  type Claims,
+  isTakeOverEnd,
+  type ScreenWord,
+  TAKE_OVER_WORDS,
+  type TakeOverEnd,
+} from '@parley/protocol';
 
 import type { TerminalLine } from './line.ts';
 
@@ -102,7 +108,11 @@ export function createHold({ claims, line, say, identify }: HoldDeps): Hold {
     type(keys) {
       if (lockId === undefined) return;
       if (waiting.length + keys.length > MOST_WAITING)
-        return say({ type: 'refused', code: 'UNAVAILABLE', message: 'the session does not take so much at once' });
+        return say({
+          type: 'refused',
+          code: 'UNAVAILABLE',
+          message: 'the session does not take so much at once',
+        });
       waiting += keys;
       if (isTyping) return;
       void send().catch(() => {

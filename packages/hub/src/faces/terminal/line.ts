@@ -21,7 +21,10 @@ export interface TerminalLine {
   /** The first look is on record. */
   look(parameters: Record<string, unknown>): Promise<Asked<TerminalOutput<'terminal_watch'>>>;
   /** On record, in the name of the viewer. */
-  ask<C extends TerminalCommand>(name: C, parameters: Record<string, unknown>): Promise<Asked<TerminalOutput<C>>>;
+  ask<C extends TerminalCommand>(
+    name: C,
+    parameters: Record<string, unknown>,
+  ): Promise<Asked<TerminalOutput<C>>>;
   /** Part of what is on record. */
   aside<C extends TerminalCommand>(
     name: C,
@@ -30,6 +33,8 @@ export interface TerminalLine {
 }
 
 const ANSWER_MS = 10_000;
+/** Why there is no answer that may come a moment later. */
+const PASSING = new Set(['agent_offline', 'task_timeout', 'at_capacity', 'slow_reader']);
 
 /** Asks over the one port of all commands, which leads to whichever node the session is connected to. */
 export function createTerminalLine(
@@ -67,7 +72,8 @@ export function createTerminalLine(
       });
       if (ended.outcome === 'answered')
         return isSealed(ended.response) ? strange() : read(command, ended.response);
-      if (ended.outcome === 'refused') return refusalOf(new ParleyError(ended.code, ended.message, ended.details));
+      if (ended.outcome === 'refused')
+        return refusalOf(new ParleyError(ended.code, ended.message, ended.details));
       if (ended.outcome !== 'failed') return { is: 'away', message: ended.message };
       return isSealed(ended.error) ? strange() : { is: 'refused', ...ended.error };
     },
@@ -93,16 +99,24 @@ function read<C extends TerminalCommand>(
 }
 
 function strange(): Asked {
-  return { is: 'refused', code: 'UNAVAILABLE', message: 'the agent answered with something else than a screen' };
+  return {
+    is: 'refused',
+    code: 'UNAVAILABLE',
+    message: 'the agent answered with something else than a screen',
+  };
 }
 
 function refusalOf(error: unknown): Asked {
   if (!(error instanceof ParleyError)) throw error;
   const { code, message, details = {} } = error;
   const { reason, sessions } = details;
-  if (reason === 'agent_offline' || reason === 'task_timeout') return { is: 'away', message };
+  if (typeof reason === 'string' && PASSING.has(reason)) return { is: 'away', message };
   if (reason === 'not_listed')
-    return { is: 'refused', code: 'NOT_FOUND', message: 'this agent has no terminal: start it with parley run' };
+    return {
+      is: 'refused',
+      code: 'NOT_FOUND',
+      message: 'this agent has no terminal: start it with parley run',
+    };
   const several = Array.isArray(sessions) ? { sessions: sessions.map(String) } : {};
   return { is: 'refused', code, message, ...several };
 }

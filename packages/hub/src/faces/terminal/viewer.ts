@@ -62,7 +62,6 @@ export function openViewer(
     while (!signal.aborted) {
       const lock = hold.sign();
       const asked = await line.look({ since, wait_ms: since === undefined ? 0 : LOOK_MS, ...lock });
-      if (signal.aborted) return;
       if (asked.is === 'answered') {
         pauseMs = AWAY_MS.first;
         const { yours, ...screen } = asked.answer;
@@ -89,7 +88,11 @@ export function openViewer(
     try {
       word = ViewerWord.parse(isBinary ? undefined : decodeJson(data.toString('utf8'), JSON_LIMITS));
     } catch {
-      return void say({ type: 'refused', code: 'VALIDATION_ERROR', message: 'this is nothing to be said here' });
+      return void say({
+        type: 'refused',
+        code: 'VALIDATION_ERROR',
+        message: 'this is nothing to be said here',
+      });
     }
     if (word.type === 'take') hold.take(word.for_ms, word.force).catch(signOut);
     else if (word.type === 'keys') hold.type(word.keys);
@@ -129,7 +132,9 @@ export function openViewer(
   show().catch((error: unknown) => {
     if (signal.aborted) return;
     const { code, message } =
-      error instanceof ParleyError ? error : new ParleyError('INTERNAL', 'something went wrong inside the hub');
+      error instanceof ParleyError
+        ? error
+        : new ParleyError('INTERNAL', 'something went wrong inside the hub');
     void refuse({ is: 'refused', code, message });
   });
   return {
