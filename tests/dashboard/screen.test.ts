@@ -143,7 +143,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
       await page.keyboard.type('u');
       await page.keyboard.type('cat -v');
       await page.keyboard.press('Enter');
-      await press(button(page, 'Escape'), size);
+      await press(button(page, 'Esc'), size);
       await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('Control+v');
       await press(button(page, 'Tab'), size);
@@ -192,7 +192,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
     await press(button(page, 'Left'), 'tablet');
     await press(button(page, 'Up'), 'tablet');
     await page.keyboard.type('X');
-    await press(button(page, 'Escape'), 'tablet');
+    await press(button(page, 'Esc'), 'tablet');
     await shows(page, /^onXe\s+two/m);
     const folder = process.env['LOOK'];
     if (folder !== undefined) await page.screenshot({ path: `${folder}/terminal-vim-tablet.png` });

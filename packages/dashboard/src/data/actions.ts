@@ -1,9 +1,9 @@
 import type { AskAnswer, Control, ThreadStatus } from '@parley/protocol';
 
 import { say } from '../parts/toast.tsx';
-import { ApiError, call, hubNow, newKey, wordsOf } from './api.ts';
+import { ApiError, call, newKey, wordsOf } from './api.ts';
 import { loadThread, settle } from './replica.ts';
-import { type AskRow, asks, conversations, me, type ThreadRow, threads } from './state.ts';
+import { type AskRow, asks, conversations, me, threads } from './state.ts';
 
 /** Gives a verdict. Nothing is taken for settled before the hub says so; who comes second is shown what stands. */
 export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
@@ -49,28 +49,13 @@ export async function control(threadId: string, verb: Control, done: string): Pr
     await call('control_thread', { thread_id: threadId, control: wanted, idempotency_key: newKey() });
     await loadThread(threadId);
   };
+  const { inverseOf } = await import('./way-back.ts');
   const back = inverseOf(verb, threads.value?.get(threadId));
   return attempt(() => steer(verb), done, back && (() => steer(back)));
 }
 
-/** The control that puts a thread back as it stood; undefined where there is none. */
-function inverseOf(verb: Control, thread: ThreadRow | undefined): Control | undefined {
-  if ('pause' in verb) return { pause: { on: !verb.pause.on } };
-  if ('done' in verb) return { done: !verb.done };
-  if ('mute' in verb) return { unmute: { targets: verb.mute.targets } };
-  if ('invite' in verb) return { remove: { participant_id: verb.invite.participant_id } };
-  if (!('unmute' in verb)) return undefined;
-  const { targets } = verb.unmute;
-  const until = thread?.muted_until?.[targets[0] ?? ''];
-  const seconds = until === undefined ? undefined : Math.ceil((Date.parse(until) - hubNow()) / 1_000);
-  return {
-    mute: { targets, mode: 'hard', ...(seconds === undefined ? {} : { for_seconds: Math.max(1, seconds) }) },
-  };
-}
-
 /** Moves a thread to another status. */
-export function setStatus(threadId: string, status: ThreadStatus, reason: string): Promise<boolean> {
-  const before = threads.value?.get(threadId)?.status;
+export async function setStatus(threadId: string, status: ThreadStatus, reason: string): Promise<boolean> {
   const move = async (to: ThreadStatus, why: string): Promise<void> => {
     await call('update_thread_status', {
       thread_id: threadId,
@@ -80,12 +65,12 @@ export function setStatus(threadId: string, status: ThreadStatus, reason: string
     });
     await loadThread(threadId);
   };
-  // From any status a thread goes back to active, and from there to any: other ways it has not.
-  const isWayBack = before !== undefined && before !== status && (before === 'active' || status === 'active');
+  const { statusBefore } = await import('./way-back.ts');
+  const before = statusBefore(status, threads.value?.get(threadId));
   return attempt(
     () => move(status, reason),
     `Thread ${status}.`,
-    isWayBack ? () => move(before, 'taken back') : undefined,
+    before && (() => move(before, 'taken back')),
   );
 }
 

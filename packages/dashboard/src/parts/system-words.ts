@@ -53,9 +53,9 @@ const COMMANDS: Readonly<Record<string, readonly [IconName, string]>> = {
   terminal_watch: ['eye', 'looked at its screen, live'],
   terminal_screen: ['eye', 'looked at its screen'],
   terminal_state: ['info', 'asked how its terminal stands'],
-  terminal_lock: ['keyboard', 'took over its terminal'],
-  terminal_unlock: ['keyboard', 'gave its terminal back'],
-  terminal_type: ['keyboard', 'typed into its terminal'],
+  terminal_lock: ['pencil', 'took over its terminal'],
+  terminal_unlock: ['pencil', 'gave its terminal back'],
+  terminal_type: ['pencil', 'typed into its terminal'],
   terminal_deliver: ['bell', 'had a text typed at its prompt'],
   terminal_cancel: ['cross', 'took back a text that waited for its prompt'],
 };

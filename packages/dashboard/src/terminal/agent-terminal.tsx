@@ -83,10 +83,10 @@ function Shown({ terminal, name, onClose }: { terminal: Terminal; name: string; 
     <div ref={box} class={`terminal${wide ? ' terminal-wide' : ''}${held ? ' terminal-held' : ''}`}>
       <header class="t-bar">
         <span class="t-title">{title === '' ? name : title}</span>
-        <button type="button" class="t-key" aria-label="Smaller" onClick={() => step(zoom - 1)}>
+        <button type="button" class="t-key" aria-label="A−, smaller" onClick={() => step(zoom - 1)}>
           A−
         </button>
-        <button type="button" class="t-key" aria-label="Larger" onClick={() => step(zoom + 1)}>
+        <button type="button" class="t-key" aria-label="A+, larger" onClick={() => step(zoom + 1)}>
           A+
         </button>
         <button type="button" class="t-key" aria-pressed={wide} onClick={() => widen(!wide)}>

@@ -2,7 +2,7 @@ import { Icon } from '../parts/icon.tsx';
 import { keyBytes } from './key-bytes.ts';
 
 const KEYS: readonly (readonly [label: string, key: string, words: string])[] = [
-  ['Esc', 'Escape', 'Escape'],
+  ['Esc', 'Escape', 'Esc'],
   ['Tab', 'Tab', 'Tab'],
   ['↑', 'ArrowUp', 'Up'],
   ['↓', 'ArrowDown', 'Down'],
@@ -37,7 +37,7 @@ export function KeyBar({
   return (
     <div class="t-keys" role="toolbar" aria-label="Keys" onPointerDown={stay}>
       <button type="button" class="t-key t-touch" onClick={onKeyboard} aria-label="Show the keyboard">
-        <Icon name="keyboard" />
+        <Icon name="pencil" />
       </button>
       <button type="button" class="t-key" aria-pressed={ctrl} onClick={() => onCtrl(!ctrl)}>
         Ctrl
