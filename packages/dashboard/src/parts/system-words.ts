@@ -44,20 +44,14 @@ interface CommandTold {
 }
 
 /** What somebody did who sent one of the commands that sessions know. */
-const COMMANDS: Readonly<Record<string, readonly [IconName, string]>> = {
-  prompt: ['play', 'prompted it'],
-  cancel: ['pause', 'interrupted it'],
-  stop: ['cross', 'stopped it'],
-  session_state: ['info', 'asked how its session stands'],
-  session_deliver: ['bell', 'gave it a turn'],
-  terminal_watch: ['eye', 'looked at its screen, live'],
-  terminal_screen: ['eye', 'looked at its screen'],
-  terminal_state: ['info', 'asked how its terminal stands'],
-  terminal_lock: ['pencil', 'took over its terminal'],
-  terminal_unlock: ['pencil', 'gave its terminal back'],
-  terminal_type: ['pencil', 'typed into its terminal'],
-  terminal_deliver: ['bell', 'had a text typed at its prompt'],
-  terminal_cancel: ['cross', 'took back a text that waited for its prompt'],
+const COMMANDS: Readonly<Record<string, string>> = {
+  prompt: 'prompted it',
+  cancel: 'interrupted it',
+  stop: 'stopped it',
+  terminal_watch: 'looked at its screen',
+  terminal_screen: 'looked at its screen',
+  terminal_lock: 'took over its terminal',
+  terminal_type: 'typed into its terminal',
 };
 
 /** What each entry that nobody spoke says in a line, by its verb. */
@@ -109,9 +103,9 @@ const WORDS: Record<string, Words> = {
   'document.reverted': (who, reported: DocumentTold) => aboutDocument(who, 'brought back an older', reported),
   'agent.registered': (who) => plain('agents', `${who} registered`),
   'agent.command': (who, { command, parameters }: CommandTold) => {
-    const [icon, did] = COMMANDS[command] ?? ['bolt', `sent the command ${command}`];
+    const did = COMMANDS[command] ?? `sent the command ${command}`;
     const why = parameters?.audit?.reason;
-    return plain(icon, `${who} ${did}${typeof why === 'string' ? `: ${why}` : ''}`);
+    return plain('bolt', `${who} ${did}${typeof why === 'string' ? `: ${why}` : ''}`);
   },
   'agent.response': (who, { success }: { success: boolean }) => ({
     icon: success ? 'check' : 'cross',
