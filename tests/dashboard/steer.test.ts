@@ -67,5 +67,51 @@ describeWith(['chromium'], 'steering an agent from its page', () => {
       await agent.close();
       await button('Prompt').waitFor({ state: 'detached' });
     });
+
+    test('what was done is taken back where the hub has the way back: pausing, leaving alone', async () => {
+      const name = `undone-${size}`;
+      const worker = desk.agent(name);
+      const { thread_id } = await desk
+        .agent(PERSON, 'operator')
+        .create_thread({ title: `undo on a ${size}`, participants: [name] });
+      await worker.register_agent({ name });
+      await worker.post_message({ thread_id, schema_version: 1, body: 'here' });
+      const boss = desk.agent('boss', 'operator');
+      const page = await desk.signedIn(size);
+      const leftAlone = async () =>
+        (await worker.list_quiet({})).quiet.filter(({ agent_id }) => agent_id === name);
+      const stands = async () => {
+        const { paused = false, muted = [], status } = await worker.get_thread({ thread_id });
+        return { paused, muted, status };
+      };
+      const back = async (): Promise<void> => {
+        await press(page.locator('.toast').getByRole('button', { name: 'Undo' }), size);
+        await page.getByText('Undone.').last().waitFor();
+      };
+      await page.goto(`${desk.hub.url}/t/${thread_id}`);
+      await press(page.getByRole('button', { name: 'Pause the thread' }), size);
+      await page.getByText('Paused: only people may post.').waitFor();
+      expect(await stands()).toMatchObject({ paused: true });
+      const folder = process.env['LOOK'];
+      if (folder !== undefined) await page.screenshot({ path: `${folder}/undo-${size}.png` });
+      await back();
+      expect(await stands()).toEqual({ paused: false, muted: [], status: 'active' });
+
+      await page.goto(`${desk.hub.url}/agents/${name}`);
+      await press(page.getByRole('button', { name: 'Leave alone' }), size);
+      await press(page.getByRole('button', { name: /^For an hour/ }), size);
+      await page.getByText(`${name} is left alone.`).waitFor();
+      expect(await leftAlone()).toMatchObject([{ agent_id: name }]);
+      await back();
+      expect(await leftAlone()).toEqual([]);
+      // To take back that it was taken back makes it stand as it stood.
+      await boss.set_quiet({ of_agent: name, for_ms: 3_600_000, reason: 'lunch' });
+      await page.reload();
+      await press(page.getByRole('button', { name: `Undo it for ${name}` }), size);
+      await page.getByText('May be woken again.').waitFor();
+      await back();
+      expect(await leftAlone()).toMatchObject([{ agent_id: name, reason: 'lunch' }]);
+      await boss.set_quiet({ of_agent: name, quiet: false });
+    });
   });
 });

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
 import { send } from '../harness/send.ts';
+import { sitDown, supervised } from '../supervisor/person.ts';
+import { openViewer } from '../supervisor/viewer.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { dial, envelope, type Heard, type LiveClient, obey, registration } from '../ws/live-client.ts';
 import { useNodes } from './use-nodes.ts';
@@ -309,5 +314,43 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
       .not.toBe('');
     await nodes.ok(2, boss, 'answer_ask', { ask_id, decision: 'approved' });
     expect(JSON.stringify(await waiting)).toContain('approved');
+  });
+
+  test('a terminal of one node is followed and taken over at another', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'node-shell-'));
+    const file = join(folder, 'token');
+    writeFileSync(file, nodes.token('shell', { role: 'worker', session: 'shell-1' }), { mode: 0o600 });
+    const where = [
+      '--agent',
+      'shell',
+      '--url',
+      nodes.hubs[0]?.url ?? '',
+      '--token-file',
+      file,
+      '--data',
+      folder,
+    ];
+    const program = supervised(['/bin/bash', '--norc', '-i'], [...where, '--quiet', '500ms']);
+    const person = await sitDown(program, { env: { PS1: 'n=\\# > ', HISTFILE: '/dev/null' }, cwd: folder });
+    await person.sees('n=1 >');
+    const boss = nodes.token('boss', { role: 'operator', session: 'boss-1' });
+    await expect
+      .poll(
+        async () =>
+          (await nodes.ok(1, boss, 'get_agent', { of_agent: 'shell' }).catch(() => undefined))?.capabilities,
+        { timeout: 30_000 },
+      )
+      .toContain('terminal_watch');
+    const viewer = await openViewer(nodes.hubs[1]?.url ?? '', 'shell', boss);
+    await expect.poll(() => viewer.rows().join('\n'), { timeout: 30_000 }).toMatch(/^n=1 >/);
+    viewer.say({ type: 'take' });
+    await expect.poll(() => viewer.said.at(-1)?.type, { timeout: 30_000 }).toBe('taken');
+    viewer.say({ type: 'keys', keys: 'echo across nodes\r' });
+    await person.sees(/^across nodes/m);
+    await expect.poll(() => viewer.rows().join('\n'), { timeout: 30_000 }).toMatch(/^across nodes/m);
+    person.type('x');
+    await expect
+      .poll(() => viewer.said.at(-1), { timeout: 30_000 })
+      .toMatchObject({ type: 'over', ended: 'person' });
   });
 });

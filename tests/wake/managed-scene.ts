@@ -77,6 +77,7 @@ export interface ManagedRun {
   stderr(): string;
   /** Asks it to end, and waits. */
   stop(): Promise<number | null>;
+  exited: Promise<number | null>;
 }
 
 /** Starts `parley run --managed` and waits until the hub reaches it. */
@@ -119,7 +120,7 @@ export async function runManaged(
     return status === 200 && body.connected.length > 0 && body.capabilities.includes('session_deliver');
   };
   await expect.poll(reached, PATIENT).toBe(true);
-  return { pid: child.pid ?? 0, news, stderr: () => stderr, stop };
+  return { pid: child.pid ?? 0, news, stderr: () => stderr, stop, exited };
 }
 
 /** The person at the desk. */
@@ -147,6 +148,11 @@ export async function deskOf(hub: () => CrashHub, of_agent: string) {
     force: (thread_id: string, reason: string) =>
       call('trigger_participant', { thread_id, target_agent_id: of_agent, force: true, audit: { reason } }),
     agent: () => call<OutputOf<'get_agent'>>('get_agent', { of_agent }),
+    async journal(): Promise<string[]> {
+      const { journal_thread_id: thread_id } = await call<OutputOf<'get_agent'>>('get_agent', { of_agent });
+      const { messages } = await call<OutputOf<'read_messages'>>('read_messages', { thread_id, limit: 200 });
+      return messages.map(({ sender_agent_id, body }) => `${sender_agent_id}: ${body}`);
+    },
     ask: async (ask_id: string) => (await call<{ ask: Ask }>('get_ask', { ask_id })).ask,
     async state() {
       return (await this.command('session_state')) as { state: string; session_id: string };

@@ -122,6 +122,31 @@ describeWith(['codex', 'codex-0153', 'claude'], 'a session without a terminal un
       },
     );
 
+    test(
+      `${name}: an operator stops it in the midst of its turn: it ends on record, leaves nothing behind and is not started again`,
+      LONG,
+      async () => {
+        const hub = await startHub(temporaryFolder(), { settings: SETTINGS });
+        const place = await prepare();
+        onTestFinished(() => place.close());
+        const run = await runManaged(hub, 'bob', place);
+        const desk = await deskOf(() => hub, 'bob');
+        expect((await desk.agent()).capabilities).toContain('stop');
+        await desk.command('prompt', { prompt: `${SLOW} down` });
+        await expect.poll(() => place.asked().length, PATIENT).toBe(1);
+        expect(await desk.command('stop')).toEqual({ stopping: true, was_working: true });
+        expect(await run.exited, run.stderr()).toBe(0);
+        await expect.poll(() => processesOf(place.place.root), PATIENT).toEqual([]);
+        await expect.poll(async () => (await desk.agent()).status, PATIENT).toBe('offline');
+        expect(run.news.map(({ event }) => event)).not.toContain('down');
+        const journal = await desk.journal();
+        expect(journal).toContain('ann: stop');
+        expect(journal).toContain('bob: ann has stopped the session');
+        // The turn that was cut off is told as such.
+        expect(journal.indexOf('bob: ann has stopped the session')).toBeLessThan(journal.length - 1);
+      },
+    );
+
     if (canSteer)
       test(`${name}: an operator who insists reaches it in the midst of its turn`, LONG, async () => {
         const hub = await startHub(temporaryFolder(), { settings: SETTINGS });

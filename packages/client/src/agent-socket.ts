@@ -27,6 +27,8 @@ export interface SocketOptions {
     parameters: Record<string, unknown>,
     source: { agentId: string; role: Role | undefined },
   ) => Promise<unknown>;
+  /** True for a command whose answer need not be kept for the case that it comes again. */
+  isRepeatable: (command: string) => boolean;
   /** How the agent stands, for those who ask. */
   status: () => Record<string, unknown>;
   /** The longest wait between two tries to connect again. */
@@ -83,9 +85,10 @@ export function openAgentSocket(options: SocketOptions): AgentSocket {
     else if (message.type === 'status_request') {
       say('status_update', source, { agentId: options.agentId, ...options.status(), requestId: id });
     } else if (message.type === 'command') {
+      const asked = fieldsOf(message.payload);
       const known = answersById.get(id);
-      const answer = known ?? run(message, fieldsOf(message.payload), options);
-      answersById.set(id, answer);
+      const answer = known ?? run(message, asked, options);
+      if (!options.isRepeatable(String(asked['command']))) answersById.set(id, answer);
       for (const oldest of answersById.keys()) {
         if (answersById.size <= KEPT) break;
         answersById.delete(oldest);

@@ -18,6 +18,8 @@ export interface PresenceOptions extends Pick<ClientOptions, 'url' | 'token'> {
   metadata?: Record<string, unknown>;
   /** The commands it takes, by name; with any of them it stays connected by WebSocket. */
   commands?: Record<string, CommandHandler>;
+  /** Those of them that only look: one that comes again is done again, and its answer is not kept. */
+  repeatable?: readonly string[];
   /** How often it shows that it lives; 20 s when left out. */
   heartbeatMs?: number;
   /** The longest wait between two tries to connect again; 15 s when left out. */
@@ -39,11 +41,16 @@ export interface Presence {
   close(): Promise<void>;
 }
 
-/** The calls that it takes to be there. */
+/** The calls that it takes to be there, and to put something into the journal. */
 export type PresenceCalls = Pick<Client, (typeof PRESENCE_CALLS)[number]>;
 
 /** Each takes an idempotency key, and none waits at the hub. */
-export const PRESENCE_CALLS = ['register_agent', 'update_agent_status', 'heartbeat_session'] as const;
+export const PRESENCE_CALLS = [
+  'register_agent',
+  'update_agent_status',
+  'heartbeat_session',
+  'report_event',
+] as const;
 
 /** The calls of a presence and no others: a small program need not hold every contract for them. */
 export function createPresenceCalls(
@@ -103,6 +110,7 @@ export async function openPresence(client: PresenceCalls, options: PresenceOptio
       longestWaitMs: options.reconnectMs,
       registration: (endpoint) => ({ agentId, ...shared, endpoint }),
       status: () => ({ ...stands, capabilities }),
+      isRepeatable: (command) => options.repeatable?.includes(command) === true,
       async onCommand(command, parameters, source) {
         const handler = Object.hasOwn(commands, command) ? commands[command] : undefined;
         if (handler === undefined)

@@ -34,6 +34,7 @@ import { createLocalFace } from './faces/local/face.ts';
 import { createMcpFace } from './faces/mcp/face.ts';
 import { createMetricsFace } from './faces/metrics/face.ts';
 import { createPagesFace } from './faces/pages/face.ts';
+import { createTerminalFace } from './faces/terminal/face.ts';
 import { createV1Face } from './faces/v1/face.ts';
 import { createLiveFace } from './faces/ws/face.ts';
 import type { Logger } from './logger.ts';
@@ -185,6 +186,14 @@ export function createFaces(config: Config, deps: FacesDeps): { faces: Face[]; l
       limits,
       streams,
       now: clock.now,
+    }),
+    createTerminalFace({
+      hub,
+      live,
+      authenticate,
+      context: (signal) => ({ request_id: `terminal_${randomUUID()}`, signal }),
+      newId: randomUUID,
+      streams,
     }),
     createV1Face({
       hub,

@@ -50,6 +50,7 @@ export * from './program-kinds.ts';
 export * from './secrets.ts';
 export { isBoundedMarkdown } from './markdown-bounds.ts';
 export * from './terminal.ts';
+export * from './terminal-wire.ts';
 export * from './table.ts';
 export * from './text.ts';
 export * from './thread-events.ts';

@@ -35,6 +35,13 @@ export const SESSION_COMMANDS = {
     output: z.object({ accepted: z.boolean(), queued: z.boolean() }),
   },
   cancel: { input: z.object({}), output: z.object({ cancelled: z.boolean() }) },
+  stop: {
+    input: z.object({}),
+    output: z.object({
+      stopping: z.boolean(),
+      was_working: z.boolean().describe('a turn ran, and is cut off'),
+    }),
+  },
 } as const;
 
 export type SessionCommand = keyof typeof SESSION_COMMANDS;

@@ -18,6 +18,21 @@ export const DELIVERY_EVIDENCE = [
 ] as const;
 export type DeliveryEvidence = (typeof DELIVERY_EVIDENCE)[number];
 
+/** Why somebody who typed from elsewhere does so no longer. */
+export const TAKE_OVER_ENDS = ['given_back', 'person', 'time', 'lost', 'program_ended'] as const;
+export type TakeOverEnd = (typeof TAKE_OVER_ENDS)[number];
+
+/** Parameters of commands that never stand on record: what is typed may be a secret, and a lock's id is the right to type. */
+export const UNRECORDED_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  terminal_lock: ['lock_id'],
+  terminal_type: ['lock_id', 'keys'],
+  terminal_unlock: ['lock_id'],
+  terminal_watch: ['lock_id'],
+};
+
+/** No screen that is shown elsewhere is larger. */
+export const SCREEN_BOUNDS = { cols: 1_000, rows: 500, line_chars: 4_000, line_runs: 20_000 } as const;
+
 const LockId = z.string().min(1).max(128);
 const Force = {
   operator: Name.optional().describe('who wants it, for force'),
@@ -83,6 +98,48 @@ export const TERMINAL_COMMANDS = {
       state: ProgramState,
     }),
   },
+  terminal_watch: {
+    input: z.object({
+      since: z.string().max(100).optional().describe('the version that was answered last; without it all'),
+      wait_ms: z
+        .number()
+        .int()
+        .min(0)
+        .max(20_000)
+        .default(5_000)
+        .describe('how long to wait for something to change'),
+      lock_id: LockId.optional().describe('a lock of yours: it is still wanted'),
+    }),
+    output: z.object({
+      version: z.string().max(100),
+      whole: z.boolean().describe('every line that is not empty is in it; else those that have changed'),
+      cols: z.number().int().min(1).max(SCREEN_BOUNDS.cols),
+      rows: z.number().int().min(1).max(SCREEN_BOUNDS.rows),
+      lines: z
+        .array(
+          z.tuple([
+            z.number().int().min(0).max(SCREEN_BOUNDS.rows),
+            z.string().max(SCREEN_BOUNDS.line_chars),
+            z.string().max(SCREEN_BOUNDS.line_runs),
+          ]),
+        )
+        .max(SCREEN_BOUNDS.rows)
+        .describe('row, text, and how it looks: runs of a length and its marks, such as "5;f1;o 3"'),
+      cursor: z.object({ x: z.number(), y: z.number(), visible: z.boolean() }),
+      title: z.string().max(1_000),
+      state: ProgramState,
+      modes: z.object({
+        app_cursor: z.boolean().describe('arrow keys are sent as ESC O'),
+        paste: z.boolean().describe('pasted text stands between markers'),
+      }),
+      lock: z.object({ holder: Name, until: Timestamp }).nullable(),
+      yours: z
+        .enum(['held', ...TAKE_OVER_ENDS])
+        .optional()
+        .describe('how it stands with the lock that was named'),
+      ended: z.boolean().describe('the program has ended'),
+    }),
+  },
   terminal_state: {
     input: z.object({}),
     output: z.object({
@@ -103,6 +160,14 @@ export const TERMINAL_COMMANDS = {
   terminal_lock: {
     input: z.object({
       ttl_ms: z.number().int().min(1_000).max(600_000).default(60_000),
+      lease_ms: z
+        .number()
+        .int()
+        .min(1_000)
+        .max(60_000)
+        .optional()
+        .describe('it ends when its holder has neither watched with it nor typed for so long'),
+      lock_id: LockId.optional().describe('a lock of yours that is to hold longer'),
       force: z.boolean().default(false).describe('also while the person at the machine types'),
       ...Force,
     }),
@@ -113,7 +178,10 @@ export const TERMINAL_COMMANDS = {
     output: z.object({ typed: z.number().describe('bytes') }),
   },
   terminal_unlock: {
-    input: z.object({ lock_id: LockId }),
+    input: z.object({
+      lock_id: LockId,
+      lost: z.boolean().default(false).describe('its holder is gone and did not give it back'),
+    }),
     output: z.object({ released: z.boolean() }),
   },
 } as const satisfies Record<string, { input: z.ZodObject; output: z.ZodObject }>;

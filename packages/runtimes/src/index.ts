@@ -46,5 +46,7 @@ export { createInputReader, type InputPiece } from './terminal/input-reader.ts';
 export { openPty, type Pty, type PtyExit } from './terminal/open-pty.ts';
 export type { Screen } from './terminal/open-screen.ts';
 export { kindOf } from './terminal/programs.ts';
+export type { ScreenLine } from './terminal/screen-line.ts';
+export { APP_CURSOR, BRACKETED_PASTE } from './terminal/terminal-modes.ts';
 export { createTyping } from './terminal/typing.ts';
 export { clip, headline, publicText } from './public-text.ts';

@@ -11,6 +11,7 @@ import {
 } from '@parley/protocol';
 import type { Door, Pty, Screen } from '@parley/runtimes';
 
+import type { ScreenWatch } from './screen-watch.ts';
 import type { TakeOver } from './take-over.ts';
 
 /** What the commands of a hub act upon. */
@@ -18,6 +19,7 @@ export interface Desk {
   door: Door;
   pty: Pty;
   screen: Screen;
+  watch: ScreenWatch;
   takeOver: TakeOver;
   program: string;
   kind: string;
@@ -50,6 +52,13 @@ const ACTS: Acts = {
     const { lines, ...view } = screen.view();
     return { ...view, lines: lines.map((line) => line.slice(0, LINE_CHARS)), state: door.state() };
   },
+  async terminal_watch({ watch, takeOver }, { since, wait_ms, lock_id }, { agentId }) {
+    const fate = (): { yours?: ReturnType<TakeOver['fate']> } =>
+      lock_id === undefined ? {} : { yours: takeOver.fate(lock_id, agentId) };
+    // Whoever asks is there now, however long the answer takes.
+    fate();
+    return { ...(await watch.next(since, wait_ms)), ...fate() };
+  },
   async terminal_state({ program, kind, pty, door, screen, takeOver, quietMs }) {
     await screen.settled();
     const quiet = quietMs();
@@ -68,34 +77,44 @@ const ACTS: Acts = {
   },
   async terminal_lock(
     { takeOver, door, screen, quietMs, quietWindowMs },
-    { ttl_ms, force, operator, audit },
+    { ttl_ms: ttlMs, lease_ms: leaseMs, lock_id: lockId, force, operator, audit },
     source,
   ) {
     mustBeOperator('taking over', source, force ? { operator, audit } : undefined);
     await screen.settled();
-    if (!force && takeOver.held === null && (quietMs() < quietWindowMs || door.hasDraft()))
-      throw new ParleyError(
-        'HUMAN_INPUT_COLLISION',
-        'the person at the machine is typing; force takes over all the same',
-        {
+    if (!force && takeOver.held === null && lockId === undefined) {
+      const quiet = quietMs();
+      const inTheWay =
+        quiet < quietWindowMs
+          ? `somebody pressed a key at the machine ${Math.round(quiet / 1_000)} s ago`
+          : door.hasDraft()
+            ? 'a line that was begun stands there and was not sent'
+            : undefined;
+      if (inTheWay !== undefined)
+        throw new ParleyError('HUMAN_INPUT_COLLISION', `${inTheWay}; force takes over all the same`, {
           reason: 'human_input_busy',
-        },
-      );
-    return takeOver.take(source.agentId, ttl_ms);
+        });
+    }
+    return takeOver.take({ holder: source.agentId, ttlMs, leaseMs, lockId });
   },
   terminal_type({ takeOver, pty, noteKeys }, { lock_id, keys }, source) {
     takeOver.check(lock_id, source.agentId);
     if (pty.ended) throw new ParleyError('WAKE_FAILED', 'the program has ended', { reason: 'program_ended' });
+    if (pty.full)
+      throw new ParleyError('UNAVAILABLE', 'the program does not read what is typed', { reason: 'not_read' });
     pty.write(keys);
     noteKeys(keys);
     return { typed: Buffer.byteLength(keys) };
   },
-  terminal_unlock: ({ takeOver }, { lock_id }, source) => ({
-    released: takeOver.release(lock_id, source.agentId),
+  terminal_unlock: ({ takeOver }, { lock_id, lost }, source) => ({
+    released: takeOver.release(lock_id, source.agentId, lost ? 'lost' : 'given_back'),
   }),
 };
 
 const NAMES = keysOf(ACTS);
+
+/** Commands that only look: their answers are large, and to answer one again does no harm. */
+export const LOOKS: readonly TerminalCommand[] = ['terminal_screen', 'terminal_watch', 'terminal_state'];
 
 /** The handlers of every command, checked by schema; they wait until there is a terminal to act upon. */
 export function createCommands(desk: Promise<Desk>): Record<TerminalCommand, CommandHandler> {

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { CommandHandler, Presence, SocketConstructor, Token } from '@parley/client';
+import type { PresenceCalls } from '@parley/client/presence';
 
 import { plainSend } from './plain-send.ts';
+import { createReports, type Report } from './reports.ts';
 
 /** Where a hub answers, and who we are there. */
 export interface FoundHub {
@@ -15,6 +17,8 @@ export interface HubLinkOptions {
   runtime: string;
   metadata: Record<string, unknown>;
   commands: Record<string, CommandHandler>;
+  /** Those of them that can be done again. */
+  repeatable: readonly string[];
   /** Loaded when there is a hub. */
   WebSocket: () => Promise<SocketConstructor>;
   /** Looks for the hub; undefined while none runs. It may come back at another address. */
@@ -33,6 +37,8 @@ export interface HubLink {
   readonly missed: string | undefined;
   /** Says what the program is at, now and after each reconnection. */
   status(...status: PresenceStatus): void;
+  /** Puts something into the agent's journal, once the hub is there. */
+  report(report: Report): void;
   /** Takes leave, within a bound. */
   close(): Promise<void>;
 }
@@ -57,12 +63,19 @@ export function openHubLink(options: HubLinkOptions): HubLink {
   );
   const closing = new AbortController();
   let agent: Presence | undefined;
+  let hub: PresenceCalls | undefined;
   let opening: Promise<Presence> | undefined;
   let isKnown = false;
   let missed: string | undefined;
   let status: PresenceStatus = ['online'];
+  const reports = createReports();
   let reported: (reason: string | undefined) => void = () => {};
   const first = new Promise<string | undefined>((resolve) => (reported = resolve));
+
+  async function flush(): Promise<void> {
+    const { report_event: tell } = hub ?? {};
+    if (tell !== undefined) await reports.flush((report) => tell(report));
+  }
 
   /** Registers; settles when the hub has moved elsewhere or another session has taken over. */
   async function stay({ url, token }: FoundHub): Promise<'moved' | 'replaced'> {
@@ -78,6 +91,7 @@ export function openHubLink(options: HubLinkOptions): HubLink {
       runtime,
       metadata,
       commands,
+      repeatable: options.repeatable,
       WebSocket,
       session: { management_mode: 'managed' },
       onConnection: (state) => (connection.state = state),
@@ -85,9 +99,14 @@ export function openHubLink(options: HubLinkOptions): HubLink {
     agent = await opening;
     isKnown = true;
     await agent.status(...status).catch(() => {});
+    hub = calls;
+    await flush();
     while (connection.state !== 'replaced') {
       await sleep(AGAIN_MS, undefined, { signal: closing.signal });
-      if (connection.state !== 'lost') continue;
+      if (connection.state !== 'lost') {
+        await flush();
+        continue;
+      }
       const found = await find().catch(() => undefined);
       if (found !== undefined && found.url !== url) break;
     }
@@ -122,6 +141,7 @@ export function openHubLink(options: HubLinkOptions): HubLink {
     await Promise.allSettled([...answering, opening]);
     // The answers themselves are sent a moment later.
     await sleep(0);
+    await flush();
     await agent?.close().catch(() => {});
   }
 
@@ -134,6 +154,10 @@ export function openHubLink(options: HubLinkOptions): HubLink {
     status(...said) {
       status = said;
       agent?.status(...said).catch(() => {});
+    },
+    report(report) {
+      reports.add(report);
+      void flush();
     },
     async close() {
       closing.abort();

@@ -20,6 +20,7 @@ export async function runBetweenPipes(options: Omit<SuperviseOptions, 'stdin' | 
     ...options.hub,
     metadata: { program, kind: 'closed', supervisor: process.pid },
     commands: createRefusals(program),
+    repeatable: [],
     start: Promise.resolve(),
   });
   const child = spawn(file, args, { env, cwd, stdio: 'inherit' });

@@ -14,13 +14,15 @@ import {
   type Screen,
 } from '@parley/runtimes';
 
-import { createCommands, type Desk } from './commands.ts';
+import { createCommands, type Desk, LOOKS } from './commands.ts';
 import { type HubLinkOptions, openHubLink } from './hub-link.ts';
 import { createSuspendWatch } from './job-control.ts';
 import { createKeyboard } from './keyboard.ts';
 import { openOwnTerminal } from './own-terminal.ts';
 import { followState } from './follow-state.ts';
+import { createScreenWatch, type ScreenWatch } from './screen-watch.ts';
 import { createTakeOver } from './take-over.ts';
+import { tellTakenOver } from './tell-taken-over.ts';
 
 export interface SuperviseOptions {
   /** The program's file, found already, and the name people know it by. */
@@ -34,7 +36,7 @@ export interface SuperviseOptions {
   stdin: ReadStream;
   stdout: WriteStream;
   patience: DoorPatience;
-  hub: Omit<HubLinkOptions, 'commands' | 'metadata' | 'start'>;
+  hub: Omit<HubLinkOptions, 'commands' | 'repeatable' | 'metadata' | 'start'>;
   /** Says something to the person, before the program's screen or after it. */
   notice: (text: string) => void;
 }
@@ -58,6 +60,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     ...options.hub,
     metadata: { program, kind, supervisor: process.pid },
     commands: createCommands(new Promise((resolve) => (giveDesk = resolve))),
+    repeatable: LOOKS,
     start: firstWord,
   });
   const absent = await link.first;
@@ -65,7 +68,14 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     options.notice(`${absent}: nobody can reach ${program} through a hub until it does`);
 
   const typing = createTyping(now);
-  const takeOver = createTakeOver({ now, wallClock, newId: randomUUID });
+  let watch: ScreenWatch | undefined;
+  const takeOver = createTakeOver({
+    now,
+    wallClock,
+    newId: randomUUID,
+    onChange: () => watch?.note(),
+    onEnd: (ended) => link.report(tellTakenOver(ended)),
+  });
   let screen: Screen | undefined;
   let pty: Pty | undefined;
   const terminal = openOwnTerminal({
@@ -76,6 +86,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
       const { cols, rows } = terminal.size();
       screen?.resize(cols, rows);
       pty?.resize(cols, rows);
+      watch?.note();
     },
     onDrain: () => pty?.resume(),
   });
@@ -87,7 +98,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     onPiece(piece) {
       typing.note(piece);
       suspendWatch.notePiece(piece);
-      if (piece.kind === 'key' || piece.kind === 'paste') takeOver.end();
+      if (piece.kind === 'key' || piece.kind === 'paste') takeOver.end('person');
     },
   });
   // What the person sees does not wait for what the hub needs of it.
@@ -184,9 +195,17 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     now,
     wallClock,
   });
+  const watching = createScreenWatch({
+    screen: drawing,
+    beside: () => ({ state: door.state(), lock: takeOver.held }),
+    now,
+    newId: randomUUID,
+  });
+  watch = watching;
   read = (bytes) => {
     suspendWatch.noteOutput(bytes);
     door.noteOutput();
+    watching.note();
     return drawing.write(bytes);
   };
   for (const bytes of early.splice(0)) read(bytes);
@@ -196,6 +215,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
     door,
     pty: running,
     screen: drawing,
+    watch: watching,
     takeOver,
     program,
     kind,
@@ -206,13 +226,14 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
       for (const piece of [...afar.take(bytes), ...afar.flush()]) typing.noteAfar(piece);
     },
   });
-  const stopFollowing = followState(
-    () => door.state(),
-    (...status) => link.status(...status),
+  const stopFollowing = followState({ state: () => door.state(), held: () => takeOver.held }, (...status) =>
+    link.status(...status),
   );
 
   const exit = await running.exited;
   await drawing.settled();
+  takeOver.end('program_ended');
+  watching.end();
   terminal.restore(exit.signal === null ? undefined : drawing.modes);
   stopFollowing();
   options.stdin.pause();

@@ -1,4 +1,11 @@
-import { type Agent, type Caller, HUB_NAME, isOpaque, ParleyError } from '@parley/protocol';
+import {
+  type Agent,
+  type Caller,
+  HUB_NAME,
+  isOpaque,
+  ParleyError,
+  UNRECORDED_PARAMETERS,
+} from '@parley/protocol';
 
 import { requireCommander } from '../agents/require-commander.ts';
 import {
@@ -54,6 +61,9 @@ export interface Broker extends CommandPort {
 /** Why a command is refused that does not say for which of several it is. */
 const SEVERAL_SESSIONS = 'several_sessions';
 
+/** What may be asked of one agent aside at once. */
+const MOST_ASIDE = 32;
+
 /** Status questions to one agent at once; more are answered from the registry. */
 const STATUS_QUESTIONS = 64;
 
@@ -97,6 +107,7 @@ export function createBroker(deps: BrokerDeps): Broker {
         session: link.caller.session_id,
         // What may be done in its name depends on who asks; the agent cannot know it otherwise.
         asking: updates.make('command', agent_id, target, { from_role, body }),
+        aside: request.aside === true,
       },
       request.timeout_ms,
     );
@@ -119,7 +130,9 @@ export function createBroker(deps: BrokerDeps): Broker {
   async function admit({ caller, command_id, body }: CommandRequest, question: Question, link: Link) {
     const { target } = question;
     const record = await registry.find(caller, target);
-    const before = questions.open(caller.workspace_id, target, 'command').indexOf(question);
+    const open = questions.open(caller.workspace_id, target, 'command');
+    const before = open.filter(({ aside }) => aside === question.aside).indexOf(question);
+    if (question.aside) return checkAside(body, link, before);
     checkCommand(record, link.takes ?? record?.capabilities ?? [], body, before, deps.maxConcurrent);
     const executor = record?.registration?.metadata?.['executor'];
     if (typeof executor === 'string' && question.asking.type === 'command')
@@ -144,7 +157,8 @@ export function createBroker(deps: BrokerDeps): Broker {
     const before = questions.asked(caller, target, requestId);
     if (before !== undefined) return { ...(await outcomeOf<StatusOutcome>(before)), repeated: true };
     const asking = updates.make('status_request', agent_id, target, { from_role });
-    const question = questions.ask({ asker: caller, requestId, target, session: undefined, asking });
+    const about = { asker: caller, requestId, target, session: undefined, asking, aside: false };
+    const question = questions.ask(about);
     question.ready = true;
     questions.deliver(workspace_id, target);
     return outcomeOf(question);
@@ -160,10 +174,11 @@ export function createBroker(deps: BrokerDeps): Broker {
 
   async function settle(
     caller: Caller,
-    { requestId }: Question,
+    { requestId, aside }: Question,
     ended: { success: boolean; execution_ms: number; error_code?: string },
   ): Promise<void> {
-    await registry.recordResponse(caller, { command_id: requestId, ...ended }).catch(deps.onFault);
+    if (!aside)
+      await registry.recordResponse(caller, { command_id: requestId, ...ended }).catch(deps.onFault);
   }
 
   async function notConnected(caller: Caller, target: string, session?: string): Promise<Unanswered> {
@@ -285,6 +300,17 @@ function checkCommand(
     });
 }
 
+/** The same for what is asked aside: only of an agent that lists it, and with a bound of its own. */
+function checkAside(body: CommandBody | Sealed, { takes, full }: Link, inFlight: number): void {
+  // It has just come back and has not said yet what it takes.
+  if (takes === undefined)
+    throw new ParleyError('UNAVAILABLE', 'the agent has not registered yet', { reason: 'agent_offline' });
+  if (isSealed(body) || !takes.includes(body.command))
+    throw new ParleyError('VALIDATION_ERROR', 'the agent does not list this', { reason: 'not_listed' });
+  if (inFlight >= MOST_ASIDE || full)
+    throw new ParleyError('UNAVAILABLE', 'too many look at this agent already', { reason: 'at_capacity' });
+}
+
 function toRecord(target: string, command_id: string, body: CommandBody | Sealed) {
   const head = { of_agent: target, command_id };
   if (isSealed(body)) return { ...head, command: 'sealed', opaque: true as const };
@@ -293,7 +319,20 @@ function toRecord(target: string, command_id: string, body: CommandBody | Sealed
     ...head,
     command,
     // Parameters may be sealed by themselves: what only its two ends can read is not put on record.
-    ...(isOpaque(parameters) ? { opaque: true as const } : parameters === undefined ? {} : { parameters }),
+    ...(isOpaque(parameters) ? { opaque: true as const } : forRecord(command, parameters)),
     ...(correlation_id === undefined ? {} : { correlation_id }),
+  };
+}
+
+/** Parameters without what never stands on record. */
+function forRecord(
+  command: string,
+  parameters: Record<string, unknown> | undefined,
+): { parameters?: Record<string, unknown> } {
+  if (parameters === undefined) return {};
+  const hidden = Object.hasOwn(UNRECORDED_PARAMETERS, command) ? UNRECORDED_PARAMETERS[command] : undefined;
+  if (hidden === undefined) return { parameters };
+  return {
+    parameters: Object.fromEntries(Object.entries(parameters).filter(([name]) => !hidden.includes(name))),
   };
 }

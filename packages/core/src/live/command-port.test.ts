@@ -7,6 +7,7 @@ import { openMemoryStore } from '../store-memory.ts';
 import type { CommandOutcome, CommandRequest } from './command-port.ts';
 import type { Link } from './link.ts';
 import type { LiveUpdate } from './live-update.ts';
+import { journalId } from '../threads/access.ts';
 import { createLive } from './live.ts';
 
 const START = Date.parse('2030-01-01T00:00:00Z');
@@ -75,7 +76,14 @@ function openLive() {
     expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome);
     return outcome;
   }
-  return { live, connect, command };
+  /** What the journal of sis holds after its beginning. */
+  async function journal(what: 'body' | 'metadata' = 'body'): Promise<unknown[]> {
+    const thread_id = journalId('w', 'sis');
+    const query = { workspace_id: 'w', thread_id, after: 0, limit: 100, max_bytes: 1_000_000 };
+    const { entries } = await deps.store.page(query);
+    return entries.filter(({ type }) => type.startsWith('agent.')).map((entry) => entry[what]);
+  }
+  return { live, connect, command, journal };
 }
 
 /** The commands that were sent over a connection, once they have come. */
@@ -198,4 +206,38 @@ test('[C-WS-07] the same command while it is open is sent once and both hear of 
     details: { reason: 'repeated_id' },
   });
   await commandsTo(sis, 1);
+});
+
+test('what is asked aside is not on record, takes no place among the commands, and has a bound of its own', async () => {
+  const { live, connect, command, journal } = openLive();
+  const sis = await connect('sis', ['run', 'look']);
+  const look = { body: { command: 'look' }, aside: true } as const;
+  const looks = Array.from({ length: 32 }, (_, n) => command({ command_id: `look-${n}`, ...look }));
+  const asked = await commandsTo(sis, 32);
+  expect(await command({ command_id: 'one-more', ...look })).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await command({ command_id: 'unlisted', body: { command: 'dance' }, aside: true })).toMatchObject({
+    outcome: 'refused',
+    details: { reason: 'not_listed' },
+  });
+  expect([live.asked, live.counts('w').questions]).toEqual([0, 0]);
+  const done = command({ command_id: 'run' });
+  const all = await commandsTo(sis, 33);
+  for (const { id } of all) await live.respond(sis.caller, id, { success: true, execution_ms: 1 });
+  expect(await done).toMatchObject({ outcome: 'answered' });
+  expect((await Promise.all(looks)).map(({ outcome }) => outcome)).toEqual(asked.map(() => 'answered'));
+  expect(await journal()).toEqual(['run', 'done']);
+});
+
+test('keys and the ids of locks never stand on record', async () => {
+  const { live, connect, command, journal } = openLive();
+  const sis = await connect('sis');
+  const parameters = { lock_id: 'the-lock', keys: 'hunter2', other: 1 };
+  const done = command({ command_id: 'one', body: { command: 'terminal_type', parameters } });
+  const [asked] = await commandsTo(sis, 1);
+  expect(asked?.body).toMatchObject({ parameters });
+  await live.respond(sis.caller, asked?.id ?? '', { success: true, execution_ms: 1 });
+  await done;
+  const kept = JSON.stringify(await journal('metadata'));
+  expect(kept).toContain('"parameters":{"other":1}');
+  expect(kept).not.toMatch(/hunter2|the-lock/);
 });

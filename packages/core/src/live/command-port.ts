@@ -24,6 +24,11 @@ export interface CommandRequest {
   body: CommandBody | Sealed;
   /** How long the answer may take, counted where the agent is: the clocks of nodes differ. */
   timeout_ms?: number | undefined;
+  /**
+   * Part of something that is on record already, such as the next look at a screen: it is not put on record again, and
+   * takes no place among the commands. Only the hub's own parts may ask so.
+   */
+  aside?: true | undefined;
 }
 
 /** What an agent says that it has done. */

@@ -18,6 +18,8 @@ export interface Question {
   session: string | undefined;
   /** What the agent is sent. */
   asking: Asking;
+  /** Part of something on record: nobody counts it, and a hub that stops does not wait for it. */
+  aside: boolean;
   /** It is on record and may be sent. */
   ready: boolean;
   /** It was answered, timed out or was given up. */
@@ -44,7 +46,7 @@ interface Counts {
 /** What was asked of agents and is not answered yet. */
 export interface Questions {
   ask(
-    about: Pick<Question, 'asker' | 'requestId' | 'target' | 'session' | 'asking'>,
+    about: Pick<Question, 'asker' | 'requestId' | 'target' | 'session' | 'asking' | 'aside'>,
     timeoutMs?: number,
   ): Question;
   /** The open question that an agent answers, of that type alone where one is named; undefined, and counted, when there is none. */
@@ -61,6 +63,7 @@ export interface Questions {
   drop(question: Question): void;
   /** How it stands in one workspace. */
   counts(workspaceId: string): Counts;
+  /** How many there are, without what is asked aside. */
   readonly size: number;
 }
 
@@ -149,6 +152,7 @@ export function createQuestions(deps: { roster: Roster; timeoutMs: number }): Qu
         outcome,
         end,
       };
+      if (question.aside) question.timer.unref();
       byId.set(asking.id, question);
       byAsker.set(askerKey(asker, target, requestId), question);
       const key = agentKey(asker.workspace_id, target);
@@ -181,11 +185,15 @@ export function createQuestions(deps: { roster: Roster; timeoutMs: number }): Qu
     },
     drop,
     counts(workspaceId) {
-      const own = [...byId.values()].filter(({ asker }) => asker.workspace_id === workspaceId);
+      const own = [...byId.values()].filter(
+        ({ asker, aside }) => asker.workspace_id === workspaceId && !aside,
+      );
       return { questions: own.length, ...strayOf(workspaceId) };
     },
     get size() {
-      return byId.size;
+      let all = 0;
+      for (const { aside } of byId.values()) if (!aside) all++;
+      return all;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { AskAnswer, Control, ThreadStatus } from '@parley/protocol';
 import { say } from '../parts/toast.tsx';
 import { ApiError, call, newKey, wordsOf } from './api.ts';
 import { loadThread, settle } from './replica.ts';
-import { type AskRow, asks, conversations, me } from './state.ts';
+import { type AskRow, asks, conversations, me, threads } from './state.ts';
 
 /** Gives a verdict. Nothing is taken for settled before the hub says so; who comes second is shown what stands. */
 export async function answer(askId: string, verdict: AskAnswer): Promise<void> {
@@ -41,6 +41,8 @@ export function allow({ agent_id, cwd }: AskRow['ask'], command: string): Promis
         idempotency_key: newKey(),
       }),
     'From now on it is approved without asking.',
+    ({ approval_rule: { approval_rule_id } }) =>
+      call('revoke_approval_rule', { approval_rule_id, idempotency_key: newKey() }),
   );
 }
 
@@ -49,27 +51,47 @@ function put(askId: string, row: AskRow): void {
   if (asks.value.has(askId)) asks.value = new Map(asks.value).set(askId, row);
 }
 
-/** Steers a thread and says what came of it. */
+/** Steers a thread, says what came of it, and offers to take it back where that can be done. */
 export async function control(threadId: string, verb: Control, done: string): Promise<boolean> {
-  return attempt(async () => {
-    await call('control_thread', { thread_id: threadId, control: verb, idempotency_key: newKey() });
+  const steer = async (wanted: Control): Promise<void> => {
+    await call('control_thread', { thread_id: threadId, control: wanted, idempotency_key: newKey() });
     await loadThread(threadId);
-  }, done);
+  };
+  const { inverseOf } = await import('./way-back.ts');
+  const back = inverseOf(verb, threads.value?.get(threadId));
+  return attempt(() => steer(verb), done, back && (() => steer(back)));
 }
 
 /** Moves a thread to another status. */
-export function setStatus(threadId: string, status: ThreadStatus, reason: string): Promise<boolean> {
-  return attempt(async () => {
-    await call('update_thread_status', { thread_id: threadId, status, reason, idempotency_key: newKey() });
+export async function setStatus(threadId: string, status: ThreadStatus, reason: string): Promise<boolean> {
+  const move = async (to: ThreadStatus, why: string): Promise<void> => {
+    await call('update_thread_status', {
+      thread_id: threadId,
+      status: to,
+      reason: why,
+      idempotency_key: newKey(),
+    });
     await loadThread(threadId);
-  }, `Thread ${status}.`);
+  };
+  const { statusBefore } = await import('./way-back.ts');
+  const before = statusBefore(status, threads.value?.get(threadId));
+  return attempt(
+    () => move(status, reason),
+    `Thread ${status}.`,
+    before && (() => move(before, 'taken back')),
+  );
 }
 
-/** Does something and tells the person that it is done, or why not. */
-export async function attempt(run: () => Promise<unknown>, done?: string): Promise<boolean> {
+/** Does something and tells the person that it is done, with the way back where there is one, or why not. */
+export async function attempt<R>(
+  run: () => Promise<R>,
+  done?: string,
+  undo?: (result: R) => Promise<unknown>,
+): Promise<boolean> {
   try {
-    await run();
-    if (done !== undefined) say(done);
+    const result = await run();
+    const back = undo && (() => void attempt(() => undo(result), 'Undone.'));
+    if (done !== undefined) say(done, 'good', back);
     return true;
   } catch (error) {
     say(wordsOf(error), 'bad');

@@ -68,6 +68,8 @@ const OWN_THREADS = 6;
 function Agent({ agent }: { agent: AgentView }) {
   const { agent_id, state, reason, since, failure, meanwhile } = agent;
   useEffect(() => void fetchThreadsOf(agent_id, OWN_THREADS).catch(() => {}), [agent_id]);
+  // A session that is away for a moment comes back: what is looked at stays on the page.
+  const hasScreen = agent.capabilities.includes(SCREEN_COMMAND) && state !== 'offline';
   const rows = waiting.value.filter(({ ask }) => ask.agent_id === agent_id);
   const own = conversations.value
     .filter(({ participants }) => participants.includes(agent_id))
@@ -109,9 +111,7 @@ function Agent({ agent }: { agent: AgentView }) {
       )}
       <Facts agent={agent} />
       <AgentQuiet agentId={agent_id} />
-      {agent.capabilities.includes(SCREEN_COMMAND) && agent.connected.length > 0 ? (
-        <AgentScreen agentId={agent_id} />
-      ) : null}
+      {maySteer() && hasScreen ? <AgentScreen agentId={agent_id} /> : null}
       {own.length === 0 ? null : (
         <Section
           title="Threads"

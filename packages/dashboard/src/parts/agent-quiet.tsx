@@ -2,7 +2,7 @@ import { type InputOf, type OutputOf, readAll } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
-import { call, newKey, wordsOf } from '../data/api.ts';
+import { call, hubNow, newKey, wordsOf } from '../data/api.ts';
 import { fullTime } from '../time.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
@@ -35,7 +35,16 @@ export function AgentQuiet({ agentId }: { agentId: string }) {
   }, [agentId]);
   const change = (input: InputOf<'set_quiet'>, done: string): void => {
     show(false);
-    void attempt(() => call('set_quiet', { ...input, idempotency_key: newKey() }), done).then(load);
+    const before = rows?.find(({ agent_id }) => agent_id === (input.of_agent ?? null));
+    const put = async (wanted: InputOf<'set_quiet'>): Promise<void> => {
+      await call('set_quiet', { ...wanted, idempotency_key: newKey() });
+      load();
+    };
+    void attempt(
+      () => put(input),
+      done,
+      () => put(asItWas(input.of_agent, before)),
+    );
   };
   const own = rows?.find(({ agent_id }) => agent_id === agentId);
   return (
@@ -87,6 +96,19 @@ export function AgentQuiet({ agentId }: { agentId: string }) {
       {open ? <QuietSheet agentId={agentId} onClose={() => show(false)} onChange={change} /> : null}
     </Section>
   );
+}
+
+/** What makes it stand as it stood. */
+function asItWas(of_agent: string | undefined, before: Quiet | undefined): InputOf<'set_quiet'> {
+  const whom = of_agent === undefined ? {} : { of_agent };
+  if (before === undefined) return { ...whom, quiet: false };
+  const { hours, reason, until } = before;
+  return {
+    ...whom,
+    ...(hours === undefined ? {} : { hours }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(until === undefined ? {} : { for_ms: Math.max(1_000, Date.parse(until) - hubNow()) }),
+  };
 }
 
 function QuietSheet({

@@ -51,6 +51,22 @@ function aboutDocument(who: string, did: string, { document }: DocumentTold): To
   };
 }
 
+interface CommandTold {
+  command: string;
+  parameters?: { audit?: { reason?: unknown } };
+}
+
+/** What somebody did who sent one of the commands that sessions know. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  prompt: 'prompted it',
+  cancel: 'interrupted it',
+  stop: 'stopped it',
+  terminal_watch: 'looked at its screen',
+  terminal_screen: 'looked at its screen',
+  terminal_lock: 'took over its terminal',
+  terminal_type: 'typed into its terminal',
+};
+
 /** What each entry that nobody spoke says in a line, by its verb. */
 const WORDS: Record<string, Words> = {
   'thread.created': (who, { journal_of }: { journal_of?: string }) =>
@@ -99,8 +115,11 @@ const WORDS: Record<string, Words> = {
   'document.restored': (who, reported: DocumentTold) => aboutDocument(who, 'restored', reported),
   'document.reverted': (who, reported: DocumentTold) => aboutDocument(who, 'brought back an older', reported),
   'agent.registered': (who) => plain('agents', `${who} registered`),
-  'agent.command': (who, { command }: { command: string }) =>
-    plain('bolt', `${who} sent the command ${command}`),
+  'agent.command': (who, { command, parameters }: CommandTold) => {
+    const did = COMMANDS[command] ?? `sent the command ${command}`;
+    const why = parameters?.audit?.reason;
+    return plain('bolt', `${who} ${did}${typeof why === 'string' ? `: ${why}` : ''}`);
+  },
   'agent.response': (who, { success }: { success: boolean }) => ({
     icon: success ? 'check' : 'cross',
     text: `${who} ${success ? 'did it' : 'could not do it'}`,

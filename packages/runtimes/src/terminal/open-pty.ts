@@ -38,6 +38,8 @@ export interface Pty {
   foreground(): string;
   /** False when the program does not read: what it has not taken waits, and is dropped when it ends. */
   write(data: string | Buffer): boolean;
+  /** The program has not read a lot of what was written. */
+  readonly full: boolean;
   resize(cols: number, rows: number): void;
   /** Stops reading, so that the program must wait; nothing is lost. */
   pause(): void;
@@ -128,6 +130,9 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
     },
     foreground: () => (ended ? '' : path.basename(terminal.process)),
     write: (data) => input.write(typeof data === 'string' ? Buffer.from(data) : data),
+    get full() {
+      return input.full;
+    },
     resize(columns, lines) {
       if (!ended) terminal.resize(Math.max(1, columns), Math.max(1, lines));
     },

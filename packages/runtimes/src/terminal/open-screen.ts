@@ -1,6 +1,7 @@
 import xterm from '@xterm/headless';
 
 import { parseProgramStatus, type ProgramStatus } from './program-status.ts';
+import { readLine, type ScreenLine } from './screen-line.ts';
 import { createFloodFilter } from './skip-flood.ts';
 import { BRACKETED_PASTE, createTerminalModes, type TerminalModes } from './terminal-modes.ts';
 
@@ -30,6 +31,8 @@ export interface Screen {
   view(): ScreenView;
   /** The cells of one line of the screen. */
   cells(y: number): Cell[];
+  /** How every row looks, from the top. */
+  looks(): ScreenLine[];
   /** What the program has switched on; it stays when the program is killed. */
   readonly modes: Pick<TerminalModes, 'isOn' | 'otherScreen' | 'off' | 'on'>;
   /** How often the program has switched bracketed paste; a shell does so around each command. */
@@ -136,6 +139,10 @@ export function openScreen(options: ScreenOptions): Screen {
           inverse: (cell?.isInverse() ?? 0) !== 0,
         };
       });
+    },
+    looks() {
+      const cell = terminal.buffer.active.getNullCell();
+      return Array.from({ length: terminal.rows }, (_, y) => readLine(line(y), terminal.cols, cell));
     },
     modes,
     get pasteSwitches() {

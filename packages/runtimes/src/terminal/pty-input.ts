@@ -5,6 +5,8 @@ import { errorCode } from '@parley/protocol';
 export interface PtyInput {
   /** False when a lot is waiting: whoever writes should pause until `onDrain`. */
   write(data: Buffer): boolean;
+  /** A lot is waiting. */
+  readonly full: boolean;
   /** Drops what is waiting; the descriptor is not touched again. */
   close(): void;
 }
@@ -69,6 +71,9 @@ export function createPtyInput(fd: number, onDrain: () => void): PtyInput {
       if (timer === undefined) flush();
       full ||= size >= PLENTY;
       return !full;
+    },
+    get full() {
+      return full;
     },
     close,
   };

@@ -26,6 +26,8 @@ export interface TerminalModes {
   on(): string;
 }
 
+/** Arrow keys are sent in another way. */
+export const APP_CURSOR = 1;
 /** Pasted text comes between markers. */
 export const BRACKETED_PASTE = 2004;
 

@@ -49,6 +49,7 @@ export interface ManagedNews {
     | 'down'
     | 'back'
     | 'new_session'
+    | 'stopped'
     | 'ended';
   message: string;
   facts?: ManagedFacts;
@@ -64,9 +65,11 @@ const LEAVE_MS = 1_500;
 /** A hub that comes back finds its session within this time. */
 const RECONNECT_MS = 2_000;
 const CANCEL_MS = 3_000;
+/** So much later than its answer a stop takes effect. */
+const STOP_MS = 50;
 
 /** Owns one session without a terminal from its start to its end: an agent of the hub, whose approvals are asks. */
-export async function runManaged(options: RunManagedOptions): Promise<ChildExit> {
+export async function runManaged(options: RunManagedOptions): Promise<ChildExit & { isStopped: boolean }> {
   const { onNews, signal, name } = options;
   /** There once the session is up; before its first turn nothing is asked. */
   const desk: { link?: SessionLink; asks?: OpenAsks; turns?: Turns } = {};
@@ -184,7 +187,17 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
     onAsk: ({ ask, ...news }) => onNews({ event: `ask_${ask}`, ...news }),
   });
   Object.assign(desk, { link, asks, turns });
-  const commands = createSessionCommands({ session, turns, asks });
+  /** The answer goes out first; then it ends as by a signal, and nothing starts it again. */
+  let isStopped = false;
+  function stop(by: string): void {
+    isStopped = true;
+    const message = `${by} has stopped the session`;
+    link.report({ event_type: 'info', data: { message, session_id: session.facts.sessionId } });
+    onNews({ event: 'stopped', message });
+    setTimeout(ending, STOP_MS);
+  }
+
+  const commands = createSessionCommands({ session, turns, asks, stop });
   const { runtime, version, sessionId } = facts;
   const which = isResumed ? 'resumed' : 'new';
   onNews({
@@ -193,8 +206,11 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
     facts,
   });
 
+  let isEnding = false;
   /** A turn that is cut off is told so to the program, so that its own record is whole. */
   async function end(): Promise<void> {
+    if (isEnding) return;
+    isEnding = true;
     asks.close('the session ends');
     const over = turns.close();
     if (turns.state === 'working')
@@ -209,7 +225,7 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit>
   signal.removeEventListener('abort', ending);
   onNews({ event: 'ended', message: `${options.program} has ended` });
   await Promise.race([link.close(), sleep(LEAVE_MS, undefined, { ref: false })]);
-  return how;
+  return { ...how, isStopped };
 }
 
 const HUB_NEWS = {

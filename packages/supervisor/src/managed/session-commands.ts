@@ -21,10 +21,16 @@ interface Desk {
   session: LastingSession;
   turns: Turns;
   asks: Pick<OpenAsks, 'count'>;
+  /** Ends the session for good, by word of somebody. */
+  stop: (by: string) => void;
 }
 
 type Acts = {
-  [C in SessionCommand]: (desk: Desk, input: SessionInput<C>) => SessionOutput<C> | Promise<SessionOutput<C>>;
+  [C in SessionCommand]: (
+    desk: Desk,
+    input: SessionInput<C>,
+    by: string,
+  ) => SessionOutput<C> | Promise<SessionOutput<C>>;
 };
 
 const ACTS: Acts = {
@@ -37,6 +43,11 @@ const ACTS: Acts = {
   session_deliver: (desk, { text, steer }) => deliver(desk, text, steer),
   prompt: ({ turns }, { prompt }) => ({ accepted: true, queued: turns.queue(prompt) }),
   cancel: async ({ session }) => ({ cancelled: await session.cancel() }),
+  stop({ turns, stop }, _input, by) {
+    const was_working = turns.state === 'working';
+    stop(by);
+    return { stopping: true, was_working };
+  },
 };
 
 async function deliver(
@@ -83,7 +94,7 @@ export function createSessionCommands(desk: Desk): Record<SessionCommand, Comman
 
   const handler =
     <C extends SessionCommand>(name: C): CommandHandler =>
-    async (parameters) => {
+    async (parameters, { agentId }) => {
       const parsed = SESSION_COMMANDS[name].input.safeParse(parameters);
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
@@ -92,7 +103,7 @@ export function createSessionCommands(desk: Desk): Record<SessionCommand, Comman
       }
       // It was parsed by the schema of this very command.
       const input = parsed.data as SessionInput<C>;
-      if (name !== 'session_deliver') return ACTS[name](desk, input);
+      if (name !== 'session_deliver') return ACTS[name](desk, input, agentId);
       // As above, for the one command that is left.
       const { delivery_id, text, steer } = input as SessionInput<'session_deliver'>;
       const given = once(delivery_id, () => deliver(desk, text, steer));

@@ -14,6 +14,7 @@ const WORDS: Record<ManagedNews['event'], string> = {
   down: 'gone',
   back: 'back',
   new_session: 'new',
+  stopped: 'stopped',
   ended: 'ended',
 };
 const WIDTH = 9;

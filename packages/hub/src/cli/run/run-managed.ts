@@ -106,7 +106,8 @@ export async function runManagedProgram(
       throw new ParleyError('VALIDATION_ERROR', error.message);
     throw error;
   });
-  if (ending.signal.aborted) process.exit(EXIT.ok);
+  // Ended as it was told to, by a signal or from the hub: whoever keeps it running has no reason to start it again.
+  if (ending.signal.aborted || exit.isStopped) process.exit(EXIT.ok);
   if (exit.stderr.trim() !== '') tell(exit.stderr.trim().split('\n').slice(-5).join('\n'));
   process.exit(exit.code === 0 ? EXIT.ok : EXIT.failure);
 }

@@ -200,6 +200,7 @@ function agentLines(agent: OutputOf<'get_agent'>, paint: Paint): string[] {
     ...optional('since then', meanwhile && `${meanwhile.state}: ${meanwhile.reason}`),
     ['heard', `${ago(agent.last_seen)} ago, ${localTime(agent.last_seen)}`],
     ...optional('connected', agent.connected.join(', ')),
+    ...optional('taken over', takenOver(metadata)),
     ...optional('runtimes', agent.runtimes.join(', ')),
     ...optional('takes', agent.capabilities.join(', ')),
     ...optional('present', agent.presence.map((one) => `${one.state} in ${one.thread_id}`).join(', ')),
@@ -210,6 +211,14 @@ function agentLines(agent: OutputOf<'get_agent'>, paint: Paint): string[] {
     ...optional('reports', metadata && Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : ''),
     ...optional('journal', agent.journal_thread_id ?? undefined),
   ]);
+}
+
+/** Who types at its terminal from elsewhere, by the word of its session. */
+function takenOver(metadata: OutputOf<'get_agent'>['metadata']): string | undefined {
+  const { taken_over_by: by, taken_over_until: until } = metadata ?? {};
+  return typeof by === 'string' && typeof until === 'string'
+    ? `by ${by} until ${localTime(until)}`
+    : undefined;
 }
 
 function answerLines({ success, result, error, execution_ms }: OutputOf<'command_agent'>): string[] {
