@@ -44,6 +44,7 @@ export function everyCall(
     update_agent_status: { status: 'online' },
     report_event: { event_type: 'info', data: { message: 'hello' } },
     list_agents: {},
+    list_agent_states: {},
     get_agent: { of_agent: 'nobody' },
     command_agent: { of_agent: 'bob', command: 'ping' },
     forget_agent: { of_agent: 'nobody' },

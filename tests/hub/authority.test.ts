@@ -84,6 +84,7 @@ const MAY: Record<OperationName, string> = {
   get_thread: '+++++-',
   heartbeat_session: '++++-+',
   list_agents: '++++++',
+  list_agent_states: '++++++',
   list_artifacts: '++++++',
   list_asks: '++++++',
   list_channels: '+---+-',

@@ -181,6 +181,7 @@ describeWith(['postgres'], 'round trips to PostgreSQL', () => {
       report_result: [{ thread_id, task, body: 'looked' }],
       close_side_channel: [{ thread_id: side, summary: 'nothing' }],
       list_agents: [{}, { state: 'offline' }],
+      list_agent_states: [{}, { of_agent: 'agent-2' }],
       get_agent: [{ of_agent: 'agent-2' }],
       dismiss_error: [{ of_agent: 'agent-4', failed_at }],
       forget_agent: [{ of_agent: 'agent-3' }],

@@ -264,6 +264,17 @@ class Operations:
         """One agent, its state and the reason for it, its journal thread."""
         return self.call("get_agent", {"of_agent": of_agent})
 
+    def list_agent_states(self, *, of_agent: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> Dict[str, Any]:
+        """What each agent was at between two moments, why, and what it waited for; the oldest first.
+
+        of_agent: one agent, also one that was taken off the list
+        since: a day before `until` when left out
+        until: now when left out
+        limit: agents, not stretches
+        after: next_after of the page before this one
+        """
+        return self.call("list_agent_states", {"of_agent": of_agent, "since": since, "until": until, "limit": limit, "after": after})
+
     def command_agent(self, *, of_agent: str, command: str, of_session: Optional[str] = None, parameters: Optional[Dict[str, Any]] = None, correlation_id: Optional[str] = None, timeout_ms: Optional[int] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
         """Send a command to a connected agent and wait for its answer; operators and orchestrators only.
 

@@ -23,6 +23,7 @@ import type {
   Trace,
 } from '@parley/protocol';
 
+import type { AgentStateRecord } from './agents/stretch.ts';
 import type { ApprovalRuleRecord } from './asks/approval-rule.ts';
 import type { Grant } from './devices/grant.ts';
 import type { Entry } from './entry.ts';
@@ -218,6 +219,11 @@ export type DismissError = InThread<
   'dismiss_error',
   { of_agent: string; failed_at: string },
   OutputOf<'dismiss_error'>
+>;
+/** The hub's own notes of what agents were at: what ends, what begins, and what is kept no longer. */
+export type NoteAgentStates = Base<
+  'note_agent_states',
+  { states: readonly AgentStateRecord[]; drops: readonly string[] }
 >;
 /** The hub's own housekeeping: a program that was run once and not seen since then; another is left alone. */
 export type ForgetOnce = InThread<
@@ -497,6 +503,7 @@ export type Command =
   | ReportEvent
   | RecordCommand
   | RecordResponse
+  | NoteAgentStates
   | ForgetAgent
   | ForgetOnce
   | DismissError

@@ -1,5 +1,6 @@
 export { requireCommander } from './agents/require-commander.ts';
 export { createForgetKeeper, type ForgetKeeper } from './agents/forget-keeper.ts';
+export { createStateWatcher, type StateWatcher } from './agents/state-watcher.ts';
 export type { Commander, Links } from './agents/ports.ts';
 export type { Link } from './agents/state.ts';
 export type { ArtifactRecord } from './artifacts/artifact-record.ts';

@@ -1,6 +1,7 @@
 import { type Agent, type Ask, type Device, type Quiet, entriesOf, fieldsOf } from '@parley/protocol';
 
 import type { KnownTime } from './trusted-time.ts';
+import type { AgentStateRecord } from './agents/stretch.ts';
 import type { Grant } from './devices/grant.ts';
 import type { StoredSession } from './sessions/kept-session.ts';
 import type { LeaseRecord } from './leases/lease-record.ts';
@@ -84,6 +85,7 @@ export interface TimedMutes {
 export interface RecordKinds {
   session: StoredSession;
   agent: Agent;
+  agent_state: AgentStateRecord;
   instance: Instance;
   ask: Ask;
   offer: Offer;
@@ -118,6 +120,7 @@ export type RecordKind = keyof RecordKinds;
 
 /** Where in values of these kinds the moment stands from which the hub has something to do about them. */
 export const DUE_FIELDS = {
+  agent_state: 'until',
   delivery: 'finished_at',
   document: 'delete_at',
   mutes: 'next',
@@ -182,6 +185,8 @@ export interface RecordsQuery<K extends RecordKind = RecordKind> {
   prefix?: string;
   /** Only keys after this one, or before it where the highest come first. */
   past?: string;
+  /** Only this key and those above it. */
+  from?: string;
   /** Only what comes after this one, where all workspaces are looked at. */
   after?: { workspace_id: string; key: string };
   /** Only those whose moment has come by this one, of a kind that has one; with a single mark, the earliest first. */

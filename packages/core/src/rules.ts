@@ -3,6 +3,7 @@ import { ParleyError } from '@parley/protocol';
 import { failureRules } from './agents/failure.ts';
 import { forgetRules } from './agents/forget.ts';
 import { agentRules } from './agents/rules.ts';
+import { stateRules } from './agents/state-rules.ts';
 import { artifactRules } from './artifacts/rules.ts';
 import { approvalRuleCommands } from './asks/approval-rule-commands.ts';
 import { askRules } from './asks/rules.ts';
@@ -33,6 +34,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...sideRules,
   ...sessionRules,
   ...agentRules,
+  ...stateRules,
   ...forgetRules,
   ...failureRules,
   ...askRules,

@@ -8,6 +8,7 @@ const ROUTES = [
   ['thread', /^\/t\/([^/]+)(?:\/(\d+))?$/],
   ['agents', /^\/agents$/],
   ['agent', /^\/agents\/([^/]+)$/],
+  ['timeline', /^\/timeline$/],
   ['ask', /^\/asks\/([^/]+)$/],
   ['know', /^\/know(?:\/([^/]+))?(?:\/(edit|history))?$/],
   ['search', /^\/search$/],

@@ -205,7 +205,7 @@ export async function start(
     about: createAbout(record, startedAt, address.ofDesk),
     slo: metrics.slo,
   };
-  const upkeep = createUpkeep(config, ports, keepers, leases, onFault);
+  const upkeep = createUpkeep(config, ports, keepers, record, onFault);
   await upkeep.settle();
 
   const recorded = (call: CallRecord): void => {
@@ -261,6 +261,7 @@ export async function start(
   finding.start();
   await wakes.start();
   await upkeep.startNotifier();
+  await upkeep.startWatching();
   return {
     url: server.url,
     lan,

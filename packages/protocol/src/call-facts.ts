@@ -42,6 +42,7 @@ export const CALL_FACTS: Readonly<Record<OperationName, CallFact>> = {
   report_event: 'keyed',
   list_agents: 'plain',
   get_agent: 'plain',
+  list_agent_states: 'plain',
   command_agent: 'keyed, waits',
   forget_agent: 'keyed',
   dismiss_error: 'keyed',

@@ -17,6 +17,7 @@ export type JobName =
   | 'nonces'
   | 'notifications'
   | 'queue'
+  | 'states'
   | 'tree'
   /** With the one who follows the calls: it hands them to the waker of its own process. */
   | 'wakes';

@@ -39,6 +39,11 @@ export const AGENTS = {
       'how long an agent that is gone may take to come back before its asks are withdrawn',
     ),
     unread_stuck_ms: ms(600_000, 'age of unread messages after which their agent reads stuck'),
+    states_keep_days: whole(
+      30,
+      0,
+      'for how many days the hub remembers what each agent was at, for the timeline; 0: it notes nothing',
+    ),
     forget_once_after_ms: ms(
       86_400_000,
       'how long a program of `parley run` that said nothing, is in no thread and asked nothing must be gone to be taken off the list of agents; 0: never',

@@ -1,0 +1,15 @@
+import type { NoteAgentStates, Rule } from '../commands.ts';
+import { putStretch } from './stretch.ts';
+
+/** Whoever watches the agents has the lease, and has decided what is new: it is written as it comes. */
+const noteAgentStates: Rule<NoteAgentStates> = {
+  needs: () => ({}),
+  decide: (_loaded, { caller: { workspace_id }, input: { states, drops } }) => ({
+    changes: [],
+    records: states.map(putStretch),
+    drops: drops.map((key) => ({ kind: 'agent_state', workspace_id, key })),
+    result: {},
+  }),
+};
+
+export const stateRules = { note_agent_states: noteAgentStates };
