@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,7 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PastState, writePast } from '../harness/past-states.ts';
 import { freshFolder } from '../harness/start-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import { allowForBrowsers, type Desk, openDesk, PERSON, press, SIZES } from './desk.ts';
+import { deadLetter } from './dead-letter.ts';
+import { allowForBrowsers, type Desk, openDesk, press, SIZES } from './desk.ts';
 
 allowForBrowsers();
 
@@ -56,12 +58,34 @@ describeWith(['chromium'], 'the timeline', () => {
   beforeAll(async () => {
     const data = freshFolder();
     await writePast(data, 'w1', PAST);
-    desk = await openDesk({ data, settings: { 'sessions.offline_after_ms': 3_600_000 } });
+    desk = await openDesk({
+      data,
+      settings: { 'sessions.offline_after_ms': 3_600_000, 'sessions.stuck_after_ms': 3_600_000 },
+    });
     for (const name of Object.keys(PAST).filter((one) => one !== 'gone'))
       await desk
         .agent(name)
         .heartbeat_session({ runtime: 'codex', status: name === 'docs-bot' ? 'offline' : 'active' });
     await desk.agent('gone').heartbeat_session({ runtime: 'codex', status: 'offline' });
+    const builder = desk.agent('builder');
+    const { thread_id } = await builder.create_thread({ title: 'Profile mapper review loop' });
+    const tokens = (input: number, cached: number, output: number) => ({
+      input_tokens: input,
+      cached_input_tokens: cached,
+      output_tokens: output,
+      reasoning_tokens: Math.floor(output / 3),
+    });
+    await builder.report_usage({
+      model: 'claude-x',
+      ...tokens(900_000, 700_000, 60_000),
+      cost_usd: 1.84,
+      thread_id,
+    });
+    await builder.report_usage({ model: 'claude-x', ...tokens(200_000, 90_000, 30_000), cost_usd: 0.61 });
+    await desk.agent('reviewer-1').report_usage({ model: 'gpt-5.5', ...tokens(640_000, 320_000, 41_000) });
+    await desk.agent('reviewer-2').report_usage({ model: 'other', ...tokens(120_000, 0, 9_000) });
+    await desk.agent('docs-bot').report_usage({ cost_usd: 0.042 });
+    await deadLetter(desk, randomUUID());
   });
   afterAll(async () => {
     await desk.close();
@@ -113,6 +137,18 @@ describeWith(['chromium'], 'the timeline', () => {
       await press(page.getByRole('button', { name: 'Table' }), screen);
       await page.getByRole('table').first().waitFor();
       await look('timeline table');
+      await page.goto(`${desk.hub.url}/usage`);
+      await page.locator('.usage-bar').first().waitFor();
+      await look('usage');
+      await press(page.getByRole('button', { name: 'Table' }), screen);
+      await page.getByRole('table').waitFor();
+      await look('usage table');
+      await page.goto(`${desk.hub.url}/system`);
+      const tell = page.getByRole('button', { name: 'Show as a table' });
+      await tell.scrollIntoViewIfNeeded();
+      await press(tell, screen);
+      await page.getByRole('table').waitFor();
+      await look('service levels');
     },
   );
 
@@ -147,6 +183,30 @@ describeWith(['chromium'], 'the timeline', () => {
     expect(await page.evaluate('document.activeElement?.getAttribute("role")')).toBe('region');
   });
 
+  test('usage tells who said what it cost, and what nobody said, in the picture and in the table', async () => {
+    const page = await desk.signedIn('tablet');
+    await page.goto(`${desk.hub.url}/usage`);
+    const line = (name: string) => page.locator('.usage-bars li', { hasText: name }).innerText();
+    await page.locator('.usage-bars li').first().waitFor();
+    expect(await line('builder')).toContain('1.1M in (790K cached), 90K out · $2.45 reported');
+    expect(await line('reviewer-2')).toContain('120K in (0 cached), 9K out · cost not reported');
+    expect(await line('docs-bot')).toContain('tokens not reported · $0.0420 reported');
+    await page.getByRole('button', { name: 'Threads' }).tap();
+    await expect.poll(() => line('Profile mapper')).toContain('$1.84 reported');
+    await page.getByRole('button', { name: 'Table' }).tap();
+    const all = page.getByRole('row', { name: /^All / });
+    expect(await all.innerText()).toMatch(/All\t5\t1,860,000\t1,110,000\t140,000\t/);
+  });
+
+  test('service levels begin with their history, as lines and as a table', async () => {
+    const page = await desk.signedIn('desktop');
+    await page.goto(`${desk.hub.url}/system`);
+    await page.getByText('Envelopes an hour').waitFor();
+    await page.getByRole('button', { name: 'Show as a table' }).click();
+    const rows = page.getByRole('table', { name: /Service levels/ }).getByRole('row');
+    expect(await rows.nth(1).innerText()).toMatch(/\d\d:00\t\d+\t\d+\t\d+ ms\t1$/);
+  });
+
   test('what an agent does now appears while somebody looks', async () => {
     const page = await desk.signedIn('phone');
     await page.goto(`${desk.hub.url}/timeline?f=1h`);
@@ -158,7 +218,5 @@ describeWith(['chromium'], 'the timeline', () => {
     await track.waitFor();
     await track.tap();
     await expect.poll(() => page.getByRole('dialog').innerText()).toContain('the new one');
-    await page.keyboard.press('Escape');
-    await desk.agent(PERSON, 'operator').whoami();
   });
 });

@@ -45,6 +45,8 @@ export function everyCall(
     report_event: { event_type: 'info', data: { message: 'hello' } },
     list_agents: {},
     list_agent_states: {},
+    report_usage: { input_tokens: 1 },
+    get_usage: {},
     get_agent: { of_agent: 'nobody' },
     command_agent: { of_agent: 'bob', command: 'ping' },
     forget_agent: { of_agent: 'nobody' },

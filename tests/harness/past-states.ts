@@ -22,7 +22,12 @@ export async function writePast(
   past: Record<string, readonly PastState[]>,
 ): Promise<void> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const store = await openSqliteStore({ folder: data });
+  const store = await openSqliteStore({
+    folder: data,
+    onFault: (message) => {
+      throw new Error(message);
+    },
+  });
   const now = Date.now();
   for (const [agent_id, states] of Object.entries(past)) {
     let at = now - states.reduce((sum, [, minutes]) => sum + minutes, 0) * 60_000;

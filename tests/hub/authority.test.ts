@@ -85,6 +85,8 @@ const MAY: Record<OperationName, string> = {
   heartbeat_session: '++++-+',
   list_agents: '++++++',
   list_agent_states: '++++++',
+  get_usage: '++++++',
+  report_usage: '++++-+',
   list_artifacts: '++++++',
   list_asks: '++++++',
   list_channels: '+---+-',

@@ -182,6 +182,8 @@ describeWith(['postgres'], 'round trips to PostgreSQL', () => {
       close_side_channel: [{ thread_id: side, summary: 'nothing' }],
       list_agents: [{}, { state: 'offline' }],
       list_agent_states: [{}, { of_agent: 'agent-2' }],
+      report_usage: [{ input_tokens: 1, thread_id }],
+      get_usage: [{}, { by: 'day' }],
       get_agent: [{ of_agent: 'agent-2' }],
       dismiss_error: [{ of_agent: 'agent-4', failed_at }],
       forget_agent: [{ of_agent: 'agent-3' }],

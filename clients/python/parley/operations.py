@@ -298,6 +298,28 @@ class Operations:
         """
         return self.call("dismiss_error", {"of_agent": of_agent, "failed_at": failed_at, "idempotency_key": idempotency_key}, keyed=True)
 
+    def report_usage(self, *, model: Optional[str] = None, input_tokens: Optional[int] = None, cached_input_tokens: Optional[int] = None, output_tokens: Optional[int] = None, reasoning_tokens: Optional[int] = None, cost_usd: Optional[float] = None, thread_id: Optional[str] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
+        """Tokens and cost of one of your turns, as your runtime reports them; leave out what it does not.
+
+        model: which model, as the runtime names it
+        input_tokens: all that the model read, what came from a cache included
+        cached_input_tokens: of these, what came from a cache
+        output_tokens: all that the model wrote, its reasoning included
+        reasoning_tokens: of these, its reasoning
+        cost_usd: only where the runtime itself says so
+        thread_id: the thread that the turn served
+        idempotency_key: your own word for this call; sent again it does nothing twice
+        """
+        return self.call("report_usage", {"model": model, "input_tokens": input_tokens, "cached_input_tokens": cached_input_tokens, "output_tokens": output_tokens, "reasoning_tokens": reasoning_tokens, "cost_usd": cost_usd, "thread_id": thread_id, "idempotency_key": idempotency_key}, keyed=True)
+
+    def get_usage(self, *, by: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, of_agent: Optional[str] = None, thread_id: Optional[str] = None) -> Dict[str, Any]:
+        """Tokens and cost per agent, thread, day or model, as far as runtimes report them. Workers see their own.
+
+        since: first day, in UTC; 29 days before `until` when left out
+        until: last day, in UTC; today when left out
+        """
+        return self.call("get_usage", {"by": by, "since": since, "until": until, "of_agent": of_agent, "thread_id": thread_id})
+
     def raise_ask(self, *, prompt: str, kind: Optional[str] = None, command: Optional[str] = None, cwd: Optional[str] = None, options: Optional[List[Any]] = None, risk: Optional[str] = None, rule: Optional[str] = None, schema: Optional[Dict[str, Any]] = None, metadata: Optional[Dict[str, Any]] = None, thread_id: Optional[str] = None, expires_in_ms: Optional[int] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
         """Put something before a person and go on; wait_for_ask brings the answer.
 

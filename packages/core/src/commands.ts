@@ -21,6 +21,7 @@ import type {
   ThreadStatus,
   ThreadType,
   Trace,
+  TurnUsage,
 } from '@parley/protocol';
 
 import type { AgentStateRecord } from './agents/stretch.ts';
@@ -225,6 +226,9 @@ export type NoteAgentStates = Base<
   'note_agent_states',
   { states: readonly AgentStateRecord[]; drops: readonly string[] }
 >;
+/** What a turn of the caller used, in a thread where it says so. */
+export type ReportUsage = Base<'report_usage', TurnUsage, OutputOf<'report_usage'>> & { thread_id?: string };
+export type ForgetUsage = Base<'forget_usage', { keys: readonly string[] }>;
 /** The hub's own housekeeping: a program that was run once and not seen since then; another is left alone. */
 export type ForgetOnce = InThread<
   'forget_once',
@@ -504,6 +508,8 @@ export type Command =
   | RecordCommand
   | RecordResponse
   | NoteAgentStates
+  | ReportUsage
+  | ForgetUsage
   | ForgetAgent
   | ForgetOnce
   | DismissError

@@ -107,6 +107,7 @@ export type { ThreadState } from './threads/state.ts';
 export * from './threads/thread-filter.ts';
 export { mayOverride, TRANSITIONS } from './threads/status.ts';
 export type { Prose } from './threads/summary.ts';
+export { createUsageKeeper } from './usage/usage-keeper.ts';
 export { createArrivals } from './wake/arrivals.ts';
 export { createCallFollower } from './wake/follow-calls.ts';
 export * from './wake/door.ts';

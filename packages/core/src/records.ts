@@ -7,6 +7,7 @@ import type { StoredSession } from './sessions/kept-session.ts';
 import type { LeaseRecord } from './leases/lease-record.ts';
 import type { WakeTally } from './wake/budget.ts';
 import type { ApprovalRuleRecord } from './asks/approval-rule.ts';
+import type { UsageRecord } from './usage/usage-sums.ts';
 import type { Wake } from './wake/wake.ts';
 import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { DeliveryRecord, DeliveryBody } from './queue/delivery-record.ts';
@@ -90,6 +91,7 @@ export interface RecordKinds {
   ask: Ask;
   offer: Offer;
   wake: Wake;
+  usage: UsageRecord;
   tally: WakeTally;
   quiet: Quiet;
   mutes: TimedMutes;
@@ -126,6 +128,7 @@ export const DUE_FIELDS = {
   mutes: 'next',
   nonce: 'until',
   notice: 'created_at',
+  usage: 'day',
 } as const satisfies Partial<{ [K in RecordKind]: keyof RecordKinds[K] }>;
 
 /** The field in which a kind has its moment; undefined for a kind without one. */

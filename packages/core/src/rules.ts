@@ -24,6 +24,7 @@ import { sideRules } from './participation/side-rules.ts';
 import { queueRules } from './queue/rules.ts';
 import { sessionRules } from './sessions/rules.ts';
 import { threadRules } from './threads/rules.ts';
+import { usageRules } from './usage/rules.ts';
 import { wakeRules } from './wake/rules.ts';
 
 /** The rule of each command. */
@@ -40,6 +41,7 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...askRules,
   ...approvalRuleCommands,
   ...offerRules,
+  ...usageRules,
   ...wakeRules,
   ...treeRules,
   ...artifactRules,

@@ -16,6 +16,7 @@ export const ABSENT_PORTS = {
   noopAllowed: false,
   agentsCreateUnder: ['root'],
   highRisk: [],
+  prices: [],
   artifacts: {
     types: ['text/plain'],
     keep: nothingKept,

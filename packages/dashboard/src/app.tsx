@@ -21,6 +21,7 @@ const KeyHelp = later(async () => (await import('./parts/key-help.tsx')).KeyHelp
 const ThreadPage = later(async () => (await import('./pages/thread.tsx')).ThreadPage);
 const AgentPage = later(async () => (await import('./pages/later.ts')).AgentPage);
 const TimelinePage = later(async () => (await import('./timeline/timeline-page.tsx')).TimelinePage);
+const UsagePage = later(async () => (await import('./usage/usage-page.tsx')).UsagePage);
 const KnowPage = later(async () => (await import('./pages/know.tsx')).KnowPage);
 const SearchPage = later(async () => (await import('./pages/later.ts')).SearchPage);
 const LogPage = later(async () => (await import('./pages/later.ts')).LogPage);
@@ -80,6 +81,8 @@ function Current() {
       return <AgentsPage />;
     case 'agent':
       return <AgentPage key={first} id={first} />;
+    case 'usage':
+      return <UsagePage />;
     case 'timeline':
       return <TimelinePage />;
     case 'ask':

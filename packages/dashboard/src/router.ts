@@ -8,6 +8,7 @@ const ROUTES = [
   ['thread', /^\/t\/([^/]+)(?:\/(\d+))?$/],
   ['agents', /^\/agents$/],
   ['agent', /^\/agents\/([^/]+)$/],
+  ['usage', /^\/usage$/],
   ['timeline', /^\/timeline$/],
   ['ask', /^\/asks\/([^/]+)$/],
   ['know', /^\/know(?:\/([^/]+))?(?:\/(edit|history))?$/],

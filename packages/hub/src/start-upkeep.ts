@@ -7,6 +7,7 @@ import {
   createOwnedJob,
   createStateWatcher,
   createTreeKeeper,
+  createUsageKeeper,
   type JobName,
   type OwnedJob,
   type Ports,
@@ -68,6 +69,7 @@ export function createUpkeep(
   const forgetting = own('forgetting');
   const notifications = own('notifications');
   const states = own('states');
+  const usage = own('usage');
   // Where there are several nodes, another has watched until it was this one's turn.
   let ranUntil = nodes === undefined ? time.ranUntil : undefined;
   return {
@@ -97,6 +99,11 @@ export function createUpkeep(
         keeper.start();
         return () => keeper.close();
       });
+      await usage.job.start(async () => {
+        const keeper = createUsageKeeper({ ...usage.deps, keepDays: config.usage.keep_days });
+        keeper.start();
+        return () => keeper.close();
+      });
     },
     startNotifier: () =>
       notifications.job.start(async () => {
@@ -118,6 +125,7 @@ export function createUpkeep(
     async close() {
       for (const job of [
         states.job,
+        usage.job,
         keepers.asks,
         keepers.mutes,
         tree.job,

@@ -189,6 +189,7 @@ export async function start(
     presenceTtlMs: config.presence.ttl_ms,
     asks: upkeepOfOthers?.asks ?? asks,
     highRisk: config.asks.high_risk,
+    prices: config.usage.prices,
     waker: wakes.waker,
     waitingSessions: wakes.waitingSessions,
     library: finding.library,

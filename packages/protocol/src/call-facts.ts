@@ -46,6 +46,8 @@ export const CALL_FACTS: Readonly<Record<OperationName, CallFact>> = {
   command_agent: 'keyed, waits',
   forget_agent: 'keyed',
   dismiss_error: 'keyed',
+  report_usage: 'keyed',
+  get_usage: 'plain',
   raise_ask: 'keyed',
   ask_human: 'keyed, waits',
   wait_for_ask: 'waits',

@@ -19,6 +19,7 @@ export type JobName =
   | 'queue'
   | 'states'
   | 'tree'
+  | 'usage'
   /** With the one who follows the calls: it hands them to the waker of its own process. */
   | 'wakes';
 

@@ -18,7 +18,7 @@ export const PLACES: readonly Goal[] = [
   { path: '/now', word: 'Now', icon: 'now', pages: ['now', 'ask'] },
   { path: '/threads', word: 'Threads', icon: 'threads', pages: ['threads', 'thread'] },
   { path: '/agents', word: 'Agents', icon: 'agents', pages: ['agents', 'agent'] },
-  { path: '/timeline', word: 'Timeline', icon: 'timeline', pages: ['timeline'], minor: true },
+  { path: '/timeline', word: 'Timeline', icon: 'timeline', pages: ['timeline', 'usage'], minor: true },
   { path: '/know', word: 'Knowledge', icon: 'know', pages: ['know'] },
   { path: '/search', word: 'Search', icon: 'search', pages: ['search'], minor: true },
   { path: '/log', word: 'Log', icon: 'log', pages: ['log'], minor: true },

@@ -47,7 +47,15 @@ export function TimelinePage() {
     };
   }, [window.key]);
   return (
-    <Page title="Timeline" wide>
+    <Page
+      title="Timeline"
+      wide
+      actions={
+        <a class="button" href="/usage">
+          Usage
+        </a>
+      }
+    >
       <div class="timeline-head">
         <Segments
           path="/timeline"

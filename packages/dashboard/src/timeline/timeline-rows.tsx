@@ -1,5 +1,6 @@
 import type { AgentStretch } from '@parley/protocol';
-import { useState } from 'preact/hooks';
+import type { Ref } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { Avatar } from '../parts/avatar.tsx';
 import { clockTime } from '../time.ts';
@@ -9,9 +10,12 @@ import { type History, lasting, marks, nearest, place, type Range, totals } from
 
 type State = AgentStretch['state'];
 
-/** A stretch narrower than this has no room for its word. */
-const WORD_SHARE = 0.07;
+/** The room that a letter takes, and what a word keeps to the edge, in pixels. */
+const LETTER = 7.2;
+const EDGE = 7;
 const DAY_MS = 86_400_000;
+/** From here on the axis says now. */
+const NOW_SHARE = 0.92;
 
 /** A row an agent: coloured and patterned stretches on one line of time, and what was at one moment by a tap. */
 export function TimelineRows({
@@ -24,10 +28,18 @@ export function TimelineRows({
   step: number;
 }) {
   const [open, show] = useState<{ agent: string; since: string } | undefined>();
+  const axis = useRef<SVGSVGElement>(null);
+  const [room, measure] = useState(0);
+  useEffect(() => {
+    const look = (): void => measure(axis.current?.clientWidth ?? 0);
+    look();
+    addEventListener('resize', look);
+    return () => removeEventListener('resize', look);
+  }, []);
   const looked = histories.find(({ agent_id }) => agent_id === open?.agent);
   return (
     <div class="timeline">
-      <Axis range={range} step={step} />
+      <Axis box={axis} range={range} step={step} />
       {histories.map(({ agent_id, stretches }) => (
         <Row
           key={agent_id}
@@ -35,6 +47,7 @@ export function TimelineRows({
           stretches={stretches}
           range={range}
           step={step}
+          room={room}
           onPick={(since) => show({ agent: agent_id, since })}
         />
       ))}
@@ -53,16 +66,21 @@ export function TimelineRows({
 
 const days = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
 
-function Axis({ range, step }: { range: Range; step: number }) {
+function Axis({ box, range, step }: { box: Ref<SVGSVGElement>; range: Range; step: number }) {
   const word = (at: number): string =>
     step >= DAY_MS ? days.format(new Date(at)) : clockTime(new Date(at).toISOString());
   return (
-    <svg class="timeline-axis" aria-hidden="true">
-      {marks(range, step).map(({ at, x }, i) => (
-        <text key={at} x={percent(x)} y="16" class={i % 2 === 1 ? 'axis-word axis-second' : 'axis-word'}>
-          {word(at)}
-        </text>
-      ))}
+    <svg ref={box} class="timeline-axis" aria-hidden="true">
+      {marks(range, step)
+        .filter(({ x }) => x < NOW_SHARE)
+        .map(({ at, x }, i) => (
+          <text key={at} x={percent(x)} y="16" class={i % 2 === 1 ? 'axis-word axis-second' : 'axis-word'}>
+            {word(at)}
+          </text>
+        ))}
+      <text x="100%" y="16" class="axis-word axis-now">
+        now
+      </text>
     </svg>
   );
 }
@@ -72,12 +90,15 @@ function Row({
   stretches,
   range,
   step,
+  room,
   onPick,
 }: {
   agent: string;
   stretches: readonly AgentStretch[];
   range: Range;
   step: number;
+  /** How wide the line of time is, in pixels. */
+  room: number;
   onPick: (since: string) => void;
 }) {
   const placed = place(stretches, range);
@@ -94,21 +115,28 @@ function Row({
         <Avatar name={agent} size="s" />
         <span>{agent}</span>
       </a>
-      <button
-        type="button"
-        class="timeline-track"
-        aria-label={`${agent}: ${summary(stretches, range)}`}
-        onClick={pick}
-      >
+      <div class="timeline-track">
         <svg aria-hidden="true">
           {marks(range, step).map(({ at, x }) => (
             <line key={at} class="timeline-mark" x1={percent(x)} x2={percent(x)} y1="0" y2="100%" />
           ))}
-          {placed.map(({ stretch, x, width }) => (
-            <Bar key={stretch.since} state={stretch.state} x={x} width={width} word={width >= WORD_SHARE} />
+          {placed.map(({ stretch: { since, state }, x, width }) => (
+            <Bar
+              key={since}
+              state={state}
+              x={x}
+              width={width}
+              word={state !== 'offline' && width * room >= STATE_WORDS[state].length * LETTER + 2 * EDGE}
+            />
           ))}
         </svg>
-      </button>
+        <button
+          type="button"
+          class="timeline-pick"
+          aria-label={`${agent}: ${summary(stretches, range)}`}
+          onClick={pick}
+        />
+      </div>
     </div>
   );
 }
@@ -121,8 +149,8 @@ function Bar({ state, x, width, word }: { state: State; x: number; width: number
       {state in PATTERN_LINES ? (
         <rect x="0" width="100%" y={y} height={height} fill={`url(#stretch-${state})`} />
       ) : null}
-      {word && state !== 'offline' ? (
-        <text x="7" y="26">
+      {word ? (
+        <text x={EDGE} y="26">
           {STATE_WORDS[state]}
         </text>
       ) : null}
@@ -140,18 +168,26 @@ const SHAPES: Record<State, readonly [y: number, height: number]> = {
   offline: [21, 2],
 };
 
-const PATTERN_LINES: Partial<Record<State, string>> = {
-  needs_you: 'M-2 10 10 -2M4 10 10 4M-2 4 4 -2',
-  stuck: 'M4 -1V9',
-  error: 'M0 0 8 8M8 0 0 8',
+/** The line that a pattern repeats, and how far it is turned. */
+const PATTERN_LINES: Partial<Record<State, readonly [path: string, turn: number]>> = {
+  needs_you: ['M0 4H8', 135],
+  stuck: ['M4 0V8', 0],
+  error: ['M0 4H8M4 0V8', 45],
 };
 
 /** The patterns that the bars are filled with; they stand in the page once. */
 export function Patterns() {
   return (
     <svg class="timeline-patterns" width="0" height="0" aria-hidden="true">
-      {Object.entries(PATTERN_LINES).map(([state, path]) => (
-        <pattern key={state} id={`stretch-${state}`} width="8" height="8" patternUnits="userSpaceOnUse">
+      {Object.entries(PATTERN_LINES).map(([state, [path, turn]]) => (
+        <pattern
+          key={state}
+          id={`stretch-${state}`}
+          width="8"
+          height="8"
+          patternUnits="userSpaceOnUse"
+          patternTransform={`rotate(${turn})`}
+        >
           <path class={`pattern-${state}`} d={path} />
         </pattern>
       ))}
@@ -172,7 +208,9 @@ export function Legend() {
         </li>
       ))}
       <li>
-        <svg class="legend-sign" width="26" height="44" aria-hidden="true" />
+        <svg class="legend-sign" width="26" height="44" aria-hidden="true">
+          <rect class="legend-empty" x="0.5" y="8.5" width="25" height="27" />
+        </svg>
         Empty: the hub did not run, or did not know the agent
       </li>
     </ul>

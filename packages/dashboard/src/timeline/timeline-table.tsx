@@ -1,10 +1,16 @@
 import { useState } from 'preact/hooks';
 
 import { Exact } from '../parts/exact.tsx';
-import { fullTime } from '../time.ts';
 import { plainTimes, STATE_WORDS, STATES } from '../words.ts';
 import { WayThere, waitWords } from './stretch-sheet.tsx';
 import { type History, lasting, lengthOf, type Range, totals } from './window.ts';
+
+const shortTime = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
 
 /** So many rows are drawn at first. */
 const ROWS = 100;
@@ -78,7 +84,7 @@ export function TimelineTable({
                 <td>
                   <span class={`chip chip-${stretch.state}`}>{STATE_WORDS[stretch.state]}</span>
                 </td>
-                <td>{fullTime(stretch.since)}</td>
+                <td>{shortTime.format(new Date(stretch.since))}</td>
                 <td>
                   {lasting(lengthOf(stretch, range.to))}
                   {stretch.until === null ? ' so far' : ''}

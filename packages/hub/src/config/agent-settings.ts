@@ -25,6 +25,14 @@ const WakeAgent = z.strictObject({
 });
 export type WakeAgent = z.output<typeof WakeAgent>;
 
+const Dollars = z.number().min(0).max(100_000);
+const Price = z.strictObject({
+  model: z.string().min(1).max(128).describe('a model, or how the names of several begin'),
+  input_usd: Dollars.describe('dollars for a million tokens that it reads'),
+  cached_input_usd: Dollars.optional().describe('the same from a cache; as the others when left out'),
+  output_usd: Dollars.describe('dollars for a million tokens that it writes'),
+});
+
 /** Agents: their sessions, how they are connected, woken and heard of. */
 export const AGENTS = {
   managed: group({
@@ -56,6 +64,16 @@ export const AGENTS = {
       .default([])
       .describe(
         'commands that are high risk here beside those the hub knows: a program and words that follow it in this order, such as `make deploy`; a person is asked for them whatever was approved for good',
+      ),
+  }),
+  usage: group({
+    keep_days: whole(400, 1, 'for how many days the hub remembers what agents used'),
+    prices: z
+      .array(Price)
+      .max(200)
+      .default([])
+      .describe(
+        'what models cost here, for turns whose runtime reports tokens and no cost; a model is meant by the beginning of its name',
       ),
   }),
   presence: group({

@@ -8,4 +8,13 @@ import { sql as plainWords } from './0007-plain-words.ts';
 import { sql as states } from './0008-states.ts';
 
 /** Every migration in order; the schema version is how many have run. Forward only. `row_sum` is there for them. */
-export const MIGRATIONS: readonly string[] = [log, words, moments, sideChannels, runs, lists, plainWords, states];
+export const MIGRATIONS: readonly string[] = [
+  log,
+  words,
+  moments,
+  sideChannels,
+  runs,
+  lists,
+  plainWords,
+  states,
+];
