@@ -188,8 +188,8 @@ describeWith(['chromium'], 'the timeline', () => {
     await page.goto(`${desk.hub.url}/usage`);
     const line = (name: string) => page.locator('.usage-bars li', { hasText: name }).innerText();
     await page.locator('.usage-bars li').first().waitFor();
-    expect(await line('builder')).toContain('1.1M in (790K cached), 90K out · $2.45 reported');
-    expect(await line('reviewer-2')).toContain('120K in (0 cached), 9K out · cost not reported');
+    expect(await line('builder')).toContain('1.1m in (790k cached), 90k out · $2.45 reported');
+    expect(await line('reviewer-2')).toContain('120k in (0 cached), 9k out · cost not reported');
     expect(await line('docs-bot')).toContain('tokens not reported · $0.0420 reported');
     await page.getByRole('button', { name: 'Threads' }).tap();
     await expect.poll(() => line('Profile mapper')).toContain('$1.84 reported');

@@ -1,5 +1,6 @@
 import type { NoteAgentStates, Rule } from '../commands.ts';
-import { putStretch } from './stretch.ts';
+import type { PutRecord } from '../records.ts';
+import { type AgentStateRecord, stretchKey } from './stretch.ts';
 
 /** Whoever watches the agents has the lease, and has decided what is new: it is written as it comes. */
 const noteAgentStates: Rule<NoteAgentStates> = {
@@ -13,3 +14,10 @@ const noteAgentStates: Rule<NoteAgentStates> = {
 };
 
 export const stateRules = { note_agent_states: noteAgentStates };
+
+/** The stretch as a record; those that go on are marked apart. */
+function putStretch(value: AgentStateRecord): PutRecord {
+  const { workspace_id, agent_id: owner, until } = value;
+  const mark = until === undefined ? 'now' : 'over';
+  return { kind: 'agent_state', workspace_id, key: stretchKey(value), mark, owner, value };
+}

@@ -2,6 +2,7 @@ import type { Caller, OutputOf } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
 import { createFeed } from '../feed.ts';
+import { createLog } from '../log.ts';
 import { agentsTopic } from '../live/live.ts';
 import { openSampleHub } from '../sample-hub.ts';
 import { openMemoryStore } from '../store-memory.ts';
@@ -22,14 +23,14 @@ function scene() {
   const feed = createFeed();
   const { deps, call } = openSampleHub(openMemoryStore(), clock, feed);
   const writes: string[] = [];
-  const { append } = deps.log;
-  deps.log.append = (command) => {
-    if (command.type === 'note_agent_states') writes.push(command.caller.workspace_id);
-    return append(command);
-  };
+  const { store } = deps;
+  const log = createLog(store, feed, ({ type, caller }) => {
+    if (type === 'note_agent_states') writes.push(caller.workspace_id);
+  });
   const watcher = (ranUntil?: number) =>
     createStateWatcher({
       ...deps,
+      log,
       keepMs: 2 * DAY_MS,
       ranUntil,
       onFault: (error) => {

@@ -14,7 +14,7 @@ import { everyAgent, type ViewPorts } from './view.ts';
 export interface StateWatcher {
   start(): Promise<void>;
   /** Looks at the agents of these workspaces, or of all, and writes what has changed. */
-  look(workspaces?: Iterable<string>): Promise<void>;
+  look(workspaces?: readonly string[]): Promise<void>;
   /** Forgets what is older than people want to look back. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -119,8 +119,8 @@ export function createStateWatcher(deps: StateWatcherDeps): StateWatcher {
     begun.add(workspace_id);
   }
 
-  async function look(workspaces: Iterable<string> = openByWorkspace.keys()): Promise<void> {
-    for (const workspace_id of [...workspaces]) if (!closing.signal.aborted) await lookAt(workspace_id);
+  async function look(workspaces: readonly string[] = [...openByWorkspace.keys()]): Promise<void> {
+    for (const workspace_id of workspaces) if (!closing.signal.aborted) await lookAt(workspace_id);
   }
 
   async function sweep(): Promise<void> {
@@ -146,7 +146,7 @@ export function createStateWatcher(deps: StateWatcherDeps): StateWatcher {
           sweptAt = at;
         }
       } catch (error) {
-        if (!signal.aborted) onFault(error);
+        onFault(error);
       }
       if (isDue) lookedAt = at;
       const took = clock.monotonic() - at;

@@ -1,7 +1,5 @@
 import type { AgentStretch } from '@parley/protocol';
 
-import type { PutRecord } from '../records.ts';
-
 /** What an agent was at for a while, as it is kept; without an end it is at it still. */
 export interface AgentStateRecord extends Omit<AgentStretch, 'until'> {
   agent_id: string;
@@ -60,13 +58,6 @@ function isSame(open: AgentStateRecord, seen: SeenState, lasted: number): boolea
 /** Under which a stretch is kept: by the time of its beginning. */
 export function stretchKey({ agent_id, from }: Pick<AgentStateRecord, 'agent_id' | 'from'>): string {
   return `${from} ${agent_id}`;
-}
-
-/** The stretch as a record; those that go on are marked apart. */
-export function putStretch(value: AgentStateRecord): PutRecord {
-  const { workspace_id, agent_id: owner, until } = value;
-  const mark = until === undefined ? 'now' : 'over';
-  return { kind: 'agent_state', workspace_id, key: stretchKey(value), mark, owner, value };
 }
 
 function iso(ms: number): string {

@@ -108,7 +108,7 @@ function nameOf(row: UsageRow, by: Usage['by']): { name: string; href?: string }
   const { agent_id, thread_id, day, model } = row;
   if (agent_id !== undefined) return { name: agent_id, href: `/agents/${encodeURIComponent(agent_id)}` };
   if (thread_id !== undefined) {
-    const known = threads.value.get(thread_id);
+    const known = threads.value?.get(thread_id);
     return { name: known?.title ?? thread_id, href: `/t/${thread_id}` };
   }
   return { name: day ?? model ?? (by === 'thread' ? 'no one thread' : 'not named') };

@@ -80,6 +80,10 @@ export function keepSlo(
         tryTo(follow);
         return slo.last(workspaceId, hours);
       },
+      hours(workspaceId, hours) {
+        tryTo(follow);
+        return slo.hours(workspaceId, hours);
+      },
     },
     async close() {
       clearInterval(timer);
