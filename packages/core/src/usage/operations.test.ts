@@ -76,6 +76,18 @@ test('a turn that is reported twice under one key counts once', async () => {
   expect((await usage({})).total.turns).toBe(1);
 });
 
+test('a turn of which nothing is known counts as one without tokens and without a cost', async () => {
+  const { call, usage } = scene();
+  await call(who('bob'), 'report_usage', {});
+  expect((await usage({})).total).toMatchObject({
+    turns: 1,
+    turns_without_tokens: 1,
+    turns_without_cost: 1,
+    cost_reported_usd: null,
+    cost_priced_usd: null,
+  });
+});
+
 test('workers see their own, and nobody sees another workspace', async () => {
   const { call, usage } = scene();
   await call(who('bob'), 'report_usage', { input_tokens: 5 });
@@ -87,12 +99,10 @@ test('workers see their own, and nobody sees another workspace', async () => {
   expect((await usage({}, who('chief', 'operator', 'w2'))).total.turns).toBe(0);
 });
 
-test('nothing is taken for a report, nor what is out of bounds, nor of a thread that the agent is not in', async () => {
+test('what is out of bounds is refused, and what is of a thread that the agent is not in', async () => {
   const { call, usage } = scene();
   const { thread_id } = (await call(who('ann'), 'create_thread', { title: 't' })) as { thread_id: string };
   const refused = (input: object) => expect(call(who('bob'), 'report_usage', input)).rejects;
-  await refused({}).toMatchObject({ code: 'VALIDATION_ERROR' });
-  await refused({ model: 'x', reasoning_tokens: 4 }).toMatchObject({ code: 'VALIDATION_ERROR' });
   await refused({ input_tokens: -1 }).toMatchObject({ code: 'VALIDATION_ERROR' });
   await refused({ input_tokens: 1.5 }).toMatchObject({ code: 'VALIDATION_ERROR' });
   await refused({ cost_usd: 1e9 }).toMatchObject({ code: 'VALIDATION_ERROR' });

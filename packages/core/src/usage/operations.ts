@@ -15,12 +15,6 @@ const MOST = 20_000;
 const reportUsage = operation('report_usage', {
   authority: 'look',
   async run(deps: RecordPorts, caller, { thread_id, idempotency_key, ...input }) {
-    const { input_tokens, output_tokens, cost_usd } = input;
-    if (input_tokens === undefined && output_tokens === undefined && cost_usd === undefined)
-      throw new ParleyError(
-        'VALIDATION_ERROR',
-        'give input_tokens, output_tokens or cost_usd: a turn of which nothing is known is not reported',
-      );
     if (thread_id !== undefined) checkThreadScope(thread_id, caller);
     const head = stamp(deps, caller, 'usage', idempotency_key);
     const where = thread_id === undefined ? {} : { thread_id };

@@ -24,7 +24,8 @@ export function costWords({
     ...(cost_priced_usd === null ? [] : [`${money(cost_priced_usd)} by your prices`]),
   ];
   if (parts.length === 0) return 'cost not reported';
-  const rest = turns_without_cost === 0 ? '' : `, ${turns_without_cost} of ${plural(turns, 'turn')} without`;
+  const rest =
+    turns_without_cost === 0 ? '' : `, ${turns_without_cost} of ${plural(turns, 'turn')} without a cost`;
   return parts.join(' + ') + rest;
 }
 

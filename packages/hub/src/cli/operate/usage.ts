@@ -72,6 +72,6 @@ function costOf({ cost_reported_usd, cost_priced_usd, turns_without_cost }: Usag
     ...(cost_priced_usd === null ? [] : [`$${cost_priced_usd.toFixed(4)} by your prices`]),
   ];
   if (parts.length === 0) return 'not reported';
-  const rest = turns_without_cost === 0 ? '' : `, ${turns_without_cost} turns without`;
+  const rest = turns_without_cost === 0 ? '' : `, ${turns_without_cost} turns without a cost`;
   return parts.join(' + ') + rest;
 }
