@@ -10,7 +10,7 @@ import { type Participant, useHub } from '../harness/use-hub.ts';
 
 const SOON = { timeout: 30_000, interval: 200 };
 const scene = useHub({
-  settings: { 'sessions.stuck_after_ms': 2_000, 'sessions.offline_after_ms': 60_000 },
+  settings: { 'sessions.stuck_after_ms': 8_000, 'sessions.offline_after_ms': 60_000 },
 });
 let rooms = 0;
 
@@ -25,7 +25,8 @@ describe.each(faces)('what agents were at, over $name', (face) => {
     const who = (name: string, role = 'worker') => scene.as(name, { workspace, role, face });
     const [agent, other, person] = [who('builder'), who('other'), who('ann', 'operator')];
     const states = async () => (await historyOf(person, 'builder')).map(({ state }) => state);
-    await agent.ok('update_agent_status', { status: 'busy', metadata: { currentTask: 'the mapper' } });
+    const work = { status: 'busy', metadata: { currentTask: 'the mapper' } } as const;
+    await agent.ok('update_agent_status', work);
     await expect.poll(states, SOON).toEqual(['working']);
     const { ask } = await agent.ok('raise_ask', {
       kind: 'approval',
@@ -33,6 +34,8 @@ describe.each(faces)('what agents were at, over $name', (face) => {
       command: 'rm -rf build',
     });
     await expect.poll(states, SOON).toEqual(['working', 'needs_you']);
+    // It is heard of just before the answer: silence comes later.
+    await agent.ok('update_agent_status', work);
     await person.ok('answer_ask', { ask_id: ask.ask_id, decision: 'approved' });
     await expect
       .poll(async () => (await states()).slice(0, 3), SOON)

@@ -12,8 +12,6 @@ export const WINDOWS = [
   { key: '7d', word: '7 d', says: 'the last 7 days', ms: 7 * DAY, step: DAY },
 ] as const;
 
-export type TimeWindow = (typeof WINDOWS)[number];
-
 /** One agent and what it was at, the oldest first. */
 export type History = Pick<
   OutputOf<'list_agent_states'>['agents'][number],
