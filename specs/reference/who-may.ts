@@ -40,6 +40,7 @@ const FEWER: { readonly [N in OperationName]?: readonly Role[] } = {
 /** What holds beside the role. */
 export const ALSO: { readonly [N in OperationName]?: string } = {
   create_document: 'A worker creates where `knowledge.agents_create_under` allows it.',
+  get_usage: 'A worker sees its own usage alone.',
   set_quiet: 'A worker may ask for itself alone (`of_agent` is its own name).',
   should_respond: 'A worker may ask for itself alone.',
   withdraw_ask: 'Only whoever raised the ask withdraws it.',

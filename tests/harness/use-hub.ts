@@ -97,7 +97,7 @@ export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): 
 }
 
 /** What the hub writes in its own time, also for what was said before, and the line that counts it all. */
-const OWN_TIME = /^\{"type":"(?:parley\.export|clock|follower|offer|lease)"/;
+const OWN_TIME = /^\{"type":"(?:parley\.export|agent_state|clock|follower|offer|lease)"/;
 
 /** All else that a record holds, word for word, and how much there is of what is not handed out. */
 async function stored(data: string): Promise<{ counts: RecordReport['counts']; lines: string[] }> {

@@ -264,6 +264,17 @@ class Operations:
         """One agent, its state and the reason for it, its journal thread."""
         return self.call("get_agent", {"of_agent": of_agent})
 
+    def list_agent_states(self, *, of_agent: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> Dict[str, Any]:
+        """What each agent was at between two moments, why, and what it waited for; the oldest first.
+
+        of_agent: one agent, also one that was taken off the list
+        since: a day before `until` when left out
+        until: now when left out
+        limit: agents, not stretches
+        after: next_after of the page before this one
+        """
+        return self.call("list_agent_states", {"of_agent": of_agent, "since": since, "until": until, "limit": limit, "after": after})
+
     def command_agent(self, *, of_agent: str, command: str, of_session: Optional[str] = None, parameters: Optional[Dict[str, Any]] = None, correlation_id: Optional[str] = None, timeout_ms: Optional[int] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
         """Send a command to a connected agent and wait for its answer; operators and orchestrators only.
 
@@ -286,6 +297,28 @@ class Operations:
         idempotency_key: your own word for this call; sent again it does nothing twice
         """
         return self.call("dismiss_error", {"of_agent": of_agent, "failed_at": failed_at, "idempotency_key": idempotency_key}, keyed=True)
+
+    def report_usage(self, *, model: Optional[str] = None, input_tokens: Optional[int] = None, cached_input_tokens: Optional[int] = None, output_tokens: Optional[int] = None, reasoning_tokens: Optional[int] = None, cost_usd: Optional[float] = None, thread_id: Optional[str] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
+        """Tokens and cost of one of your turns, as your runtime reports them; leave out what it does not.
+
+        model: which model, as the runtime names it
+        input_tokens: all that the model read, what came from a cache included
+        cached_input_tokens: of these, what came from a cache
+        output_tokens: all that the model wrote, its reasoning included
+        reasoning_tokens: of these, its reasoning
+        cost_usd: only where the runtime itself says so
+        thread_id: the thread that the turn served
+        idempotency_key: your own word for this call; sent again it does nothing twice
+        """
+        return self.call("report_usage", {"model": model, "input_tokens": input_tokens, "cached_input_tokens": cached_input_tokens, "output_tokens": output_tokens, "reasoning_tokens": reasoning_tokens, "cost_usd": cost_usd, "thread_id": thread_id, "idempotency_key": idempotency_key}, keyed=True)
+
+    def get_usage(self, *, by: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, of_agent: Optional[str] = None, thread_id: Optional[str] = None) -> Dict[str, Any]:
+        """Tokens and cost per agent, thread, day or model, as far as runtimes report them. Workers see their own.
+
+        since: first day, in UTC; 29 days before `until` when left out
+        until: last day, in UTC; today when left out
+        """
+        return self.call("get_usage", {"by": by, "since": since, "until": until, "of_agent": of_agent, "thread_id": thread_id})
 
     def raise_ask(self, *, prompt: str, kind: Optional[str] = None, command: Optional[str] = None, cwd: Optional[str] = None, options: Optional[List[Any]] = None, risk: Optional[str] = None, rule: Optional[str] = None, schema: Optional[Dict[str, Any]] = None, metadata: Optional[Dict[str, Any]] = None, thread_id: Optional[str] = None, expires_in_ms: Optional[int] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
         """Put something before a person and go on; wait_for_ask brings the answer.
@@ -516,12 +549,13 @@ class Operations:
         """
         return self.call("redrive_deliveries", {"delivery_ids": delivery_ids, "idempotency_key": idempotency_key}, keyed=True)
 
-    def get_slo(self, *, hours: Optional[int] = None) -> Dict[str, Any]:
+    def get_slo(self, *, hours: Optional[int] = None, by_hour: Optional[bool] = None) -> Dict[str, Any]:
         """How the envelopes of this workspace fared: error budget, latency, dead letters, jobs.
 
         hours: how far back
+        by_hour: each hour for itself, too
         """
-        return self.call("get_slo", {"hours": hours})
+        return self.call("get_slo", {"hours": hours, "by_hour": by_hour})
 
     def list_devices(self, *, revoked: Optional[bool] = None, limit: Optional[int] = None, after: Optional[str] = None) -> Dict[str, Any]:
         """The browsers and tablets that are signed in to this workspace; operators only.

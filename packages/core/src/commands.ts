@@ -21,8 +21,10 @@ import type {
   ThreadStatus,
   ThreadType,
   Trace,
+  TurnUsage,
 } from '@parley/protocol';
 
+import type { AgentStateRecord } from './agents/stretch.ts';
 import type { ApprovalRuleRecord } from './asks/approval-rule.ts';
 import type { Grant } from './devices/grant.ts';
 import type { Entry } from './entry.ts';
@@ -221,6 +223,14 @@ export type DismissError = InThread<
   { of_agent: string; failed_at: string },
   OutputOf<'dismiss_error'>
 >;
+/** The hub's own notes of what agents were at: what ends, what begins, and what is kept no longer. */
+export type NoteAgentStates = Base<
+  'note_agent_states',
+  { states: readonly AgentStateRecord[]; drops: readonly string[] }
+>;
+/** What a turn of the caller used, in a thread where it says so. */
+export type ReportUsage = Base<'report_usage', TurnUsage, OutputOf<'report_usage'>> & { thread_id?: string };
+export type ForgetUsage = Base<'forget_usage', { keys: readonly string[] }>;
 /** The hub's own housekeeping: a program that was run once and not seen since then; another is left alone. */
 export type ForgetOnce = InThread<
   'forget_once',
@@ -521,6 +531,9 @@ export type Command =
   | ReportEvent
   | RecordCommand
   | RecordResponse
+  | NoteAgentStates
+  | ReportUsage
+  | ForgetUsage
   | ForgetAgent
   | ForgetOnce
   | DismissError

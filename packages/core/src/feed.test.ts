@@ -48,6 +48,18 @@ test('a wait ends with its signal, and however it ends it leaves no listener on 
   expect(listeners()).toBe(0);
 });
 
+test('who watches hears of rings as well, each name once', async () => {
+  const feed = createFeed();
+  const watch = feed.watch('agents ');
+  feed.ring('agents w1');
+  feed.ring('agents w1');
+  feed.ringHere('agents w2');
+  feed.ring('channels');
+  await watch.next(new AbortController().signal);
+  expect([...watch.take().keys()]).toEqual(['w1', 'w2']);
+  watch.close();
+});
+
 test('[R6] who watches takes each name once, with how far it has come, and waits for more', async () => {
   const feed = createFeed();
   const watch = feed.watch('workspace ');

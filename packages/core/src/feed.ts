@@ -9,7 +9,7 @@ export interface Subscription {
 
 /** A standing interest in all topics whose names begin alike. */
 export interface Watch {
-  /** What was announced since the last call: how far each has come, by its name without the common beginning. */
+  /** What was announced or rung since the last call: how far each has come, by its name without the common beginning. */
   take(): ReadonlyMap<string, number>;
   /** Resolves once there is something to take, or the signal aborts. */
   next(signal: AbortSignal): Promise<void>;
@@ -154,6 +154,7 @@ export function createFeed(): Feed {
   const watchers = new Set<Watcher>();
   function ring(topic: string): void {
     for (const ringer of ringers.of(topic)) ringer.ring();
+    for (const watcher of watchers) watcher.announce(topic, 0);
   }
   return {
     announce(topic, seq) {

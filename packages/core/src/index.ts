@@ -1,5 +1,6 @@
 export { requireCommander } from './agents/require-commander.ts';
 export { createForgetKeeper, type ForgetKeeper } from './agents/forget-keeper.ts';
+export { createStateWatcher, type StateWatcher } from './agents/state-watcher.ts';
 export type { Commander, Links } from './agents/ports.ts';
 export type { Link } from './agents/state.ts';
 export type { ArtifactRecord } from './artifacts/artifact-record.ts';
@@ -112,6 +113,7 @@ export type { ThreadState } from './threads/state.ts';
 export * from './threads/thread-filter.ts';
 export { mayOverride, TRANSITIONS } from './threads/status.ts';
 export type { Prose } from './threads/summary.ts';
+export { createUsageKeeper } from './usage/usage-keeper.ts';
 export { createArrivals } from './wake/arrivals.ts';
 export { createCallFollower } from './wake/follow-calls.ts';
 export * from './wake/door.ts';

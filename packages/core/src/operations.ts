@@ -23,6 +23,7 @@ import { passkeyOperations } from './passkeys/operations.ts';
 import { queueOperations } from './queue/operations.ts';
 import { sessionOperations } from './sessions/operations.ts';
 import { threadOperations } from './threads/operations.ts';
+import { usageOperations } from './usage/operations.ts';
 import { wakeOperations } from './wake/operations.ts';
 
 /** The table of operations: what each contract does. */
@@ -35,6 +36,7 @@ export const OPERATIONS: { [N in OperationName]: Operation<N, Ports> } = {
   ...evidenceOperations,
   ...participationOperations,
   ...agentOperations,
+  ...usageOperations,
   ...askOperations,
   ...documentOperations,
   promote_thread: promoteThread,

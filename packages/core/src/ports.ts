@@ -25,6 +25,7 @@ import type { Quotas } from './quota.ts';
 import type { Store } from './store.ts';
 import type { Prose } from './threads/summary.ts';
 import type { ClockState } from './trusted-time.ts';
+import type { Price } from './usage/usage-sums.ts';
 import type { Arrivals } from './wake/arrivals.ts';
 import type { Waker } from './wake/ports.ts';
 import type { WaitingSessions } from './wake/waiting-sessions.ts';
@@ -125,7 +126,13 @@ export interface AboutPorts {
   /** What the hub tells of itself. */
   about: () => About;
   /** How envelopes fared within the last week. */
-  slo: Pick<SloWindow, 'last'>;
+  slo: Pick<SloWindow, 'last' | 'hours'>;
+}
+
+/** What turns of agents cost. */
+export interface UsagePorts {
+  /** The prices that whoever runs the hub has set, for turns of which no cost is reported. */
+  prices: readonly Price[];
 }
 
 /** What callers may spend. */
@@ -155,6 +162,7 @@ export interface Ports
     NotifyPorts,
     AboutPorts,
     QuotaPorts,
+    UsagePorts,
     ReadPorts {}
 
 /** What only the one who built the hub knows of it. */

@@ -1,12 +1,14 @@
 import { type Agent, type Ask, type Device, type Quiet, entriesOf, fieldsOf } from '@parley/protocol';
 
 import type { KnownTime } from './trusted-time.ts';
+import type { AgentStateRecord } from './agents/stretch.ts';
 import type { Grant } from './devices/grant.ts';
 import type { StoredSession } from './sessions/kept-session.ts';
 import type { LeaseRecord } from './leases/lease-record.ts';
 import type { WakeTally } from './wake/budget.ts';
 import type { PasskeyChallenge, PasskeyRecord } from './passkeys/passkey-record.ts';
 import type { ApprovalRuleRecord } from './asks/approval-rule.ts';
+import type { UsageRecord } from './usage/usage-sums.ts';
 import type { Wake } from './wake/wake.ts';
 import type { ArtifactRecord } from './artifacts/artifact-record.ts';
 import type { DeliveryRecord, DeliveryBody } from './queue/delivery-record.ts';
@@ -85,10 +87,12 @@ export interface TimedMutes {
 export interface RecordKinds {
   session: StoredSession;
   agent: Agent;
+  agent_state: AgentStateRecord;
   instance: Instance;
   ask: Ask;
   offer: Offer;
   wake: Wake;
+  usage: UsageRecord;
   tally: WakeTally;
   quiet: Quiet;
   mutes: TimedMutes;
@@ -121,11 +125,13 @@ export type RecordKind = keyof RecordKinds;
 
 /** Where in values of these kinds the moment stands from which the hub has something to do about them. */
 export const DUE_FIELDS = {
+  agent_state: 'until',
   delivery: 'finished_at',
   document: 'delete_at',
   mutes: 'next',
   nonce: 'until',
   notice: 'created_at',
+  usage: 'day',
 } as const satisfies Partial<{ [K in RecordKind]: keyof RecordKinds[K] }>;
 
 /** The field in which a kind has its moment; undefined for a kind without one. */
@@ -185,6 +191,8 @@ export interface RecordsQuery<K extends RecordKind = RecordKind> {
   prefix?: string;
   /** Only keys after this one, or before it where the highest come first. */
   past?: string;
+  /** Only this key and those above it. */
+  from?: string;
   /** Only what comes after this one, where all workspaces are looked at. */
   after?: { workspace_id: string; key: string };
   /** Only those whose moment has come by this one, of a kind that has one; with a single mark, the earliest first. */

@@ -3,6 +3,7 @@ import { ParleyError } from '@parley/protocol';
 import { failureRules } from './agents/failure.ts';
 import { forgetRules } from './agents/forget.ts';
 import { agentRules } from './agents/rules.ts';
+import { stateRules } from './agents/state-rules.ts';
 import { artifactRules } from './artifacts/rules.ts';
 import { approvalRuleCommands } from './asks/approval-rule-commands.ts';
 import { askRules } from './asks/rules.ts';
@@ -24,6 +25,7 @@ import { sideRules } from './participation/side-rules.ts';
 import { queueRules } from './queue/rules.ts';
 import { sessionRules } from './sessions/rules.ts';
 import { threadRules } from './threads/rules.ts';
+import { usageRules } from './usage/rules.ts';
 import { wakeRules } from './wake/rules.ts';
 
 /** The rule of each command. */
@@ -34,12 +36,14 @@ const RULES: { [T in Command['type']]: Rule<Extract<Command, { type: T }>> } = {
   ...sideRules,
   ...sessionRules,
   ...agentRules,
+  ...stateRules,
   ...forgetRules,
   ...failureRules,
   ...askRules,
   ...approvalRuleCommands,
   ...passkeyRules,
   ...offerRules,
+  ...usageRules,
   ...wakeRules,
   ...treeRules,
   ...artifactRules,

@@ -23,6 +23,7 @@ export const ABSENT_PORTS = {
     checkNew: nothingKept,
     checkSignature: nothingKept,
   },
+  prices: [],
   artifacts: {
     types: ['text/plain'],
     keep: nothingKept,

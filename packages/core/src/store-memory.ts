@@ -340,11 +340,11 @@ function someRecords<K extends RecordKind>(
   query: RecordsQuery<K>,
 ): RecordKinds[K][] {
   const { kind, workspace_id, marks, owner, keys, prefix = '', past, descending = false } = query;
-  const { standing, offset = 0, limit, after, due_by, heard_last = false } = query;
+  const { standing, offset = 0, limit, after, due_by, heard_last = false, from = '' } = query;
   const sign = descending ? -1 : 1;
   const found: PutRecord[] = [];
   for (const record of all) {
-    if (record.kind !== kind || !record.key.startsWith(prefix)) continue;
+    if (record.kind !== kind || !record.key.startsWith(prefix) || byText(record.key, from) < 0) continue;
     if (workspace_id !== undefined && record.workspace_id !== workspace_id) continue;
     if (marks !== undefined && !marks.includes(record.mark)) continue;
     if (owner !== undefined && record.owner !== owner) continue;

@@ -12,6 +12,8 @@ export interface TimeKeeper {
   /** How far time has surely come; what cannot be undone goes by it. */
   trusted(): number;
   known(): KnownTime;
+  /** What the clock showed when the hub before this one noted it last; undefined for a first one. */
+  readonly ranUntil: number | undefined;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,7 @@ export async function openTimeKeeper(deps: TimeKeeperDeps): Promise<TimeKeeper> 
     // Every command asks: within one millisecond the first look holds.
     trusted: () => (clock.now() === known.seen ? known : look()).trusted,
     known: () => look(),
+    ranUntil: kept?.seen,
     async close() {
       clearInterval(timer);
       look();

@@ -20,6 +20,8 @@ const AgentsPage = later(async () => (await import('./pages/agents.tsx')).Agents
 const KeyHelp = later(async () => (await import('./parts/key-help.tsx')).KeyHelp);
 const ThreadPage = later(async () => (await import('./pages/thread.tsx')).ThreadPage);
 const AgentPage = later(async () => (await import('./pages/later.ts')).AgentPage);
+const TimelinePage = later(async () => (await import('./pages/later.ts')).TimelinePage);
+const UsagePage = later(async () => (await import('./pages/later.ts')).UsagePage);
 const KnowPage = later(async () => (await import('./pages/know.tsx')).KnowPage);
 const SearchPage = later(async () => (await import('./pages/later.ts')).SearchPage);
 const LogPage = later(async () => (await import('./pages/later.ts')).LogPage);
@@ -79,6 +81,10 @@ function Current() {
       return <AgentsPage />;
     case 'agent':
       return <AgentPage key={first} id={first} />;
+    case 'usage':
+      return <UsagePage />;
+    case 'timeline':
+      return <TimelinePage />;
     case 'ask':
       return <AskPage key={first} id={first} />;
     case 'know':

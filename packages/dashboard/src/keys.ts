@@ -23,6 +23,7 @@ const GO: Record<string, string> = {
   n: '/now',
   t: '/threads',
   a: '/agents',
+  i: '/timeline',
   k: '/know',
   l: '/log',
   s: '/system',

@@ -8,6 +8,8 @@ const ROUTES = [
   ['thread', /^\/t\/([^/]+)(?:\/(\d+))?$/],
   ['agents', /^\/agents$/],
   ['agent', /^\/agents\/([^/]+)$/],
+  ['usage', /^\/usage$/],
+  ['timeline', /^\/timeline$/],
   ['ask', /^\/asks\/([^/]+)$/],
   ['know', /^\/know(?:\/([^/]+))?(?:\/(edit|history))?$/],
   ['search', /^\/search$/],

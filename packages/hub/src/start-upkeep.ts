@@ -5,9 +5,10 @@ import {
   createNonceKeeper,
   createNotifier,
   createOwnedJob,
+  createStateWatcher,
   createTreeKeeper,
+  createUsageKeeper,
   type JobName,
-  type Leases,
   type OwnedJob,
   type Ports,
 } from '@parley/core';
@@ -49,12 +50,14 @@ export function openFinding(
   };
 }
 
+const DAY_MS = 86_400_000;
+
 /** Builds the keepers: what is over comes to its end, and people hear of what concerns them; each while it is ours. */
 export function createUpkeep(
   config: Config,
   ports: Ports,
   keepers: { asks: OwnedJob; mutes: OwnedJob },
-  leases: Leases,
+  { leases, nodes, time }: Pick<OpenRecord, 'leases' | 'nodes' | 'time'>,
   onFault: (error: unknown) => void,
 ) {
   const own = (name: JobName) => {
@@ -65,6 +68,10 @@ export function createUpkeep(
   const nonces = own('nonces');
   const forgetting = own('forgetting');
   const notifications = own('notifications');
+  const states = own('states');
+  const usage = own('usage');
+  // Where there are several nodes, another has watched until it was this one's turn.
+  let ranUntil = nodes === undefined ? time.ranUntil : undefined;
   return {
     /** Before anybody is let in: what ended while no hub ran has ended. */
     async settle() {
@@ -92,6 +99,11 @@ export function createUpkeep(
         keeper.start();
         return () => keeper.close();
       });
+      await usage.job.start(async () => {
+        const keeper = createUsageKeeper({ ...usage.deps, keepDays: config.usage.keep_days });
+        keeper.start();
+        return () => keeper.close();
+      });
     },
     startNotifier: () =>
       notifications.job.start(async () => {
@@ -99,9 +111,27 @@ export function createUpkeep(
         await notifier.start();
         return () => notifier.close();
       }),
+    /** Once agents can come in again: those who do so at once were not gone. */
+    startWatching: () =>
+      states.job.start(async () => {
+        const keepMs = config.sessions.states_keep_days * DAY_MS;
+        if (keepMs === 0) return () => {};
+        const watcher = createStateWatcher({ ...states.deps, keepMs, ranUntil });
+        ranUntil = undefined;
+        await watcher.start();
+        return () => watcher.close();
+      }),
     closeNotifier: () => notifications.job.close(),
     async close() {
-      for (const job of [keepers.asks, keepers.mutes, tree.job, nonces.job, forgetting.job])
+      for (const job of [
+        states.job,
+        usage.job,
+        keepers.asks,
+        keepers.mutes,
+        tree.job,
+        nonces.job,
+        forgetting.job,
+      ])
         await job.close();
     },
   };

@@ -192,6 +192,7 @@ export async function start(
     asks: upkeepOfOthers?.asks ?? asks,
     highRisk: config.asks.high_risk,
     passkeys: createPasskeys({ demanded: config.asks.passkey, hub: record.kid, origins: address.named }),
+    prices: config.usage.prices,
     waker: wakes.waker,
     waitingSessions: wakes.waitingSessions,
     library: finding.library,
@@ -208,7 +209,7 @@ export async function start(
     about: createAbout(record, startedAt, address.ofDesk),
     slo: metrics.slo,
   };
-  const upkeep = createUpkeep(config, ports, keepers, leases, onFault);
+  const upkeep = createUpkeep(config, ports, keepers, record, onFault);
   await upkeep.settle();
 
   const recorded = (call: CallRecord): void => {
@@ -264,6 +265,7 @@ export async function start(
   finding.start();
   await wakes.start();
   await upkeep.startNotifier();
+  await upkeep.startWatching();
   return {
     url: server.url,
     lan,

@@ -94,6 +94,16 @@ export const Agent = z
   .meta({ id: 'Agent' });
 export type Agent = z.infer<typeof Agent>;
 
+/** What an agent waits for that does not go on by itself. */
+const WaitsFor = z
+  .object({
+    what: z.enum(['answer', 'prompt', 'rate_limit']),
+    ask_id: z.string().optional().describe('of an answer: what it asked'),
+    until: z.string().optional().describe('of a rate limit: when it ends, as the agent says'),
+  })
+  .describe('an answer of a person, a prompt at its terminal, the end of a rate limit');
+export type WaitsFor = z.infer<typeof WaitsFor>;
+
 /** An agent as every face shows it: one identity, whatever ways it came in by. */
 export const AgentView = z
   .object({
@@ -104,6 +114,7 @@ export const AgentView = z
     state: z.enum(AGENT_STATES),
     reason: z.string().describe('why, in one line'),
     since: Moment,
+    waits_for: WaitsFor.optional(),
     last_seen: Moment,
     capabilities: z.array(z.string()),
     connected: z.array(z.string()).describe('the ways it is connected by right now'),
@@ -124,3 +135,16 @@ export const AgentView = z
   })
   .meta({ id: 'AgentView' });
 export type AgentView = z.infer<typeof AgentView>;
+
+/** What an agent was at from one moment to another, and why. */
+export const AgentStretch = z
+  .object({
+    state: z.enum(AGENT_STATES),
+    reason: z.string().describe('why, in one line'),
+    since: Moment,
+    until: Moment.nullable().describe('null: it is so now'),
+    waits_for: WaitsFor.optional(),
+    thread_id: z.string().optional().describe('where it asked, failed or wrote'),
+  })
+  .meta({ id: 'AgentStretch' });
+export type AgentStretch = z.infer<typeof AgentStretch>;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-import { AgentEvent, AgentRegistration, AgentStatus, AgentView } from './agents.ts';
+import { AgentEvent, AgentRegistration, AgentStatus, AgentStretch, AgentView } from './agents.ts';
 import { CALLS } from './calls.ts';
 import { contract, READS, WRITES } from './contract.ts';
 import { IdempotencyKey, MessageId, Seq, ThreadId, Timestamp } from './entities.ts';
@@ -80,6 +80,39 @@ const getAgent = contract({
   essential: false,
 });
 
+const listAgentStates = contract({
+  name: 'list_agent_states',
+  version: '1.0.0',
+  title: 'List what agents were at',
+  description: 'What each agent was at between two moments, why, and what it waited for; the oldest first.',
+  input: z.object({
+    of_agent: Name.optional().describe('one agent, also one that was taken off the list'),
+    since: Timestamp.optional().describe('a day before `until` when left out'),
+    until: Timestamp.optional().describe('now when left out'),
+    limit: Limit.describe('agents, not stretches'),
+    after: After,
+  }),
+  output: z.object({
+    since: Timestamp,
+    until: Timestamp,
+    agents: z.array(
+      z.object({
+        agent_id: Name,
+        stretches: z
+          .array(AgentStretch)
+          .describe('where one does not follow upon the other, the hub was not running'),
+        older_than: Timestamp.nullable().describe(
+          'there are older ones: ask for this agent with this as `until`; null: these are all',
+        ),
+      }),
+    ),
+    next_after: NextAfter,
+  }),
+  annotations: READS,
+  http: { method: 'GET', path: '/v1/agent-states' },
+  essential: false,
+});
+
 const commandAgent = contract({
   name: 'command_agent',
   version: '1.0.0',
@@ -148,6 +181,7 @@ export const agentContracts = {
   report_event: reportEvent,
   list_agents: listAgents,
   get_agent: getAgent,
+  list_agent_states: listAgentStates,
   command_agent: commandAgent,
   forget_agent: forgetAgent,
   dismiss_error: dismissError,

@@ -17,7 +17,10 @@ const getSlo = contract({
   version: '1.0.0',
   title: 'Get the service levels',
   description: 'How the envelopes of this workspace fared: error budget, latency, dead letters, jobs.',
-  input: z.object({ hours: z.number().int().min(1).max(168).default(168).describe('how far back') }),
+  input: z.object({
+    hours: z.number().int().min(1).max(168).default(168).describe('how far back'),
+    by_hour: z.boolean().default(false).describe('each hour for itself, too'),
+  }),
   output: z.object({
     ok: z.boolean().describe('every objective is met'),
     hours: z.number().int(),
@@ -46,6 +49,18 @@ const getSlo = contract({
       .describe('deliveries that came to their end, against the eta they were promised'),
     retries: Count,
     by_code: z.record(z.string(), Count).describe('failures by error code'),
+    by_hour: z
+      .array(
+        z.object({
+          since: Timestamp,
+          requests: Count,
+          failures: Count,
+          p95_ms: z.number().nullable().describe('of all answers; null: there was none'),
+          dead_letters: Count,
+        }),
+      )
+      .optional()
+      .describe('where it was asked for: hours in which something happened, the oldest first'),
   }),
   annotations: READS,
   http: { method: 'GET', path: '/v1/slo' },

@@ -16,6 +16,7 @@ import { searchContracts } from './contracts-search.ts';
 import { sessionContracts } from './contracts-sessions.ts';
 import { sloContracts } from './contracts-slo.ts';
 import { deskContracts, hubContracts } from './contracts-system.ts';
+import { usageContracts } from './contracts-usage.ts';
 import { threadContracts } from './contracts-threads.ts';
 
 /** The contracts in the groups in which a reader finds them. */
@@ -24,7 +25,7 @@ export const CONTRACT_GROUPS = {
   threads: { ...threadContracts, ...messageContracts },
   waking: sessionContracts,
   participation: participationContracts,
-  agents: agentContracts,
+  agents: { ...agentContracts, ...usageContracts },
   asks: askContracts,
   documents: { ...documentContracts, ...searchContracts },
   artifacts: artifactContracts,

@@ -57,4 +57,5 @@ export * from './thread-events.ts';
 export * from './tool-message.ts';
 export * from './trace.ts';
 export * from './unseen.ts';
+export * from './usage.ts';
 export * from './unknown-fields.ts';

@@ -19,6 +19,7 @@ export const SESSION_COMMANDS = {
     input: z.object({
       delivery_id: Name.describe('yours; the same id is one delivery'),
       text: Text,
+      thread_id: storableText({ maxBytes: 128 }).optional().describe('the thread that it is about'),
       steer: z.boolean().default(false).describe('into the running turn, where the runtime can'),
     }),
     output: z.object({

@@ -9,6 +9,7 @@ export type * from './codex/backend.ts';
 export { type CodexExecOptions, startCodexExec } from './codex/codex-exec.ts';
 export { codexInbox, codexSocket } from './codex/codex-inbox.ts';
 export { describeEvent } from './codex/describe-event.ts';
+export { spentByCodex } from './codex/spent-by-codex.ts';
 export { DEFAULT_LIMITS } from './codex/limits.ts';
 export { type LiveCodex, openLiveCodex } from './codex/live-codex.ts';
 export { openManagedCodex } from './codex/managed-codex.ts';

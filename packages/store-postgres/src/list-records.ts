@@ -43,7 +43,7 @@ function lineOf(workspaceId: string, id: string, limit: number): Sql {
 
 function rowsOf(query: Omit<RecordsQuery, 'owners' | 'owner'>, owner: Sql | undefined): Sql {
   const { kind, workspace_id, marks, keys, prefix, past, descending = false } = query;
-  const { standing, offset = 0, limit, after, due_by, heard_last = false } = query;
+  const { standing, offset = 0, limit, after, due_by, from, heard_last = false } = query;
   const moment = typeof due_by === 'number' ? sql`due_ms` : sql`due_at`;
   const order = descending ? sql`DESC` : sql`ASC`;
   return sql`
@@ -54,6 +54,7 @@ function rowsOf(query: Omit<RecordsQuery, 'owners' | 'owner'>, owner: Sql | unde
     ${owner === undefined ? sql`` : sql`AND owner = ${owner}`}
     ${keys === undefined ? sql`` : sql`AND key = ANY(${[...keys]})`}
     ${past === undefined ? sql`` : descending ? sql`AND key < ${past}` : sql`AND key > ${past}`}
+    ${from === undefined ? sql`` : sql`AND key >= ${from}`}
     ${after === undefined ? sql`` : sql`AND (workspace_id, key) > (${after.workspace_id}, ${after.key})`}
     ${due_by === undefined ? sql`` : sql`AND ${moment} <= ${due_by}`}
     ${prefix === undefined ? sql`` : sql`AND key >= ${prefix} AND key < ${`${prefix}${LAST_KEY}`}`}

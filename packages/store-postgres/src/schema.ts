@@ -163,6 +163,10 @@ END $$;
 
 ${WALLED.map((table) => wallAround(table)).join('\n\n')}
 `,
+  // What agents were at, by agent in the order of time.
+  `
+CREATE INDEX agent_states_by_owner ON records (workspace_id, owner, key) WHERE kind = 'agent_state';
+`,
 ];
 
 /** The oldest schema whose nodes may go on over this one. */

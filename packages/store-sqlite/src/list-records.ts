@@ -17,7 +17,7 @@ export function listRecords<K extends RecordKind>(
       ),
     ];
   const { kind, workspace_id, marks, owner, keys, prefix, past, descending = false } = query;
-  const { standing, offset, limit, after, due_by, heard_last = false } = query;
+  const { standing, offset, limit, after, due_by, from, heard_last = false } = query;
   const named = Object.fromEntries((marks ?? []).map((mark, i) => [`mark${i}`, mark]));
   const order = descending ? 'DESC' : 'ASC';
   const conditions = [
@@ -34,6 +34,7 @@ export function listRecords<K extends RecordKind>(
     ...(owner === undefined ? [] : ['owner = :owner']),
     ...(keys === undefined ? [] : ['key IN (SELECT value FROM json_each(:keys))']),
     ...(past === undefined ? [] : [`key ${descending ? '<' : '>'} :past`]),
+    ...(from === undefined ? [] : ['key >= :from']),
     ...(after === undefined ? [] : ['(workspace_id, key) > (:after_workspace, :after_key)']),
     ...(due_by === undefined ? [] : [`${dueOf(kind)} <= :due_by`]),
     // The highest code point ends every key that begins so.
@@ -52,6 +53,7 @@ export function listRecords<K extends RecordKind>(
     ...(owner === undefined ? {} : { owner }),
     ...(keys === undefined ? {} : { keys: JSON.stringify(keys) }),
     ...(past === undefined ? {} : { past }),
+    ...(from === undefined ? {} : { from }),
     ...(after === undefined ? {} : { after_workspace: after.workspace_id, after_key: after.key }),
     ...(due_by === undefined ? {} : { due_by }),
     ...(prefix === undefined ? {} : { prefix }),
@@ -99,5 +101,6 @@ function indexFor({ kind, marks, owner, due_by, heard_last }: RecordsQuery): str
   if (due_by !== undefined) return `INDEXED BY ${kind}_by_moment`;
   if (kind === 'ask' && owner !== undefined)
     return `INDEXED BY ${marks?.length === 1 ? 'asks_by_owner_and_mark' : 'asks_by_owner'}`;
+  if (kind === 'agent_state' && owner !== undefined) return 'INDEXED BY agent_states_by_owner';
   return marks === undefined ? '' : 'INDEXED BY records_by_mark';
 }

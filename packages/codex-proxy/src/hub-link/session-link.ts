@@ -5,6 +5,7 @@ import {
   decisionOfVerdict,
   describeEvent,
   publicText,
+  spentByCodex,
 } from '@parley/runtimes';
 import { hideSecretsIn, errorText, errorStatus } from '@parley/protocol';
 import { openSessionLink as link, type Report } from '@parley/supervisor/link';
@@ -90,6 +91,8 @@ export function openSessionLink(
     },
     turnEnded(turn) {
       linked.rested(failureOf(turn));
+      const spent = turn.end instanceof Error ? undefined : spentByCodex(turn.end.usage);
+      if (spent !== undefined) linked.used(spent);
       report(describeEnd(turn));
     },
     event: (event) => report(describeEvent(event)),

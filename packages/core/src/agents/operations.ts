@@ -5,6 +5,7 @@ import type { AgentPorts, ConversationPorts, RecordPorts } from '../ports.ts';
 import { checkThreadScope, journalId } from '../threads/access.ts';
 import { stillThere } from './forget.ts';
 import { requireCommander } from './require-commander.ts';
+import { listAgentStates } from './state-operation.ts';
 import { agentNames, viewAgents, type ViewPorts } from './view.ts';
 
 const registerAgent = operation('register_agent', {
@@ -131,6 +132,7 @@ export const agentOperations = {
   report_event: reportEvent,
   list_agents: listAgents,
   get_agent: getAgent,
+  list_agent_states: listAgentStates,
   command_agent: commandAgent,
   forget_agent: forgetAgent,
   dismiss_error: dismissError,

@@ -359,7 +359,16 @@ test.each(table)('%s', (_name, known, state, reason, since) => {
     unreadSince: undefined,
     ...known,
   };
-  expect(standing(facts, patience, NOW)).toEqual({ state, reason, since: ago(since) });
+  const { waits_for, ...stands } = standing(facts, patience, NOW);
+  expect(stands).toEqual({ state, reason, since: ago(since) });
+  const what = known.openAsks?.some((one) => one.agent_gone_since === undefined)
+    ? 'answer'
+    : state === 'needs_you'
+      ? 'prompt'
+      : reason.startsWith('rate-limited')
+        ? 'rate_limit'
+        : undefined;
+  expect(waits_for?.what).toBe(what);
 });
 
 test('a reason is one line of bounded length', () => {

@@ -36,7 +36,7 @@ export interface Patience {
   returnMs: number;
 }
 
-export type Standing = Pick<AgentView, 'state' | 'reason' | 'since'>;
+export type Standing = Pick<AgentView, 'state' | 'reason' | 'since' | 'waits_for'>;
 
 /** What an agent is at and why; the first that applies, from what needs a person to what does not. */
 export function standing(facts: AgentFacts, patience: Patience, now: number): Standing {
@@ -65,10 +65,16 @@ function needsYou({ openAsks, agent }: AgentFacts): Standing | undefined {
   const ask = openAsks.find(({ agent_gone_since }) => agent_gone_since === undefined);
   if (ask !== undefined) {
     const what = ask.command === undefined ? ask.prompt : `asks to run: ${ask.command}`;
-    return { state: 'needs_you', reason: oneLine(what), since: ask.created_at };
+    const waits_for = { what: 'answer', ask_id: ask.ask_id } as const;
+    return { state: 'needs_you', reason: oneLine(what), since: ask.created_at, waits_for };
   }
   if (agent?.metadata?.['waiting'] !== 'prompt' || agent.status === 'offline') return undefined;
-  return { state: 'needs_you', reason: 'waiting at a prompt', since: agent.status_since };
+  return {
+    state: 'needs_you',
+    reason: 'waiting at a prompt',
+    since: agent.status_since,
+    waits_for: { what: 'prompt' },
+  };
 }
 
 function offline(
@@ -133,6 +139,7 @@ function stuck(facts: AgentFacts, patience: Patience, now: number): Standing | u
       state: 'stuck',
       reason: `rate-limited until ${oneLine(until)}`,
       since: agent?.status_since ?? '',
+      waits_for: { what: 'rate_limit', until: oneLine(until) },
     };
   const silence = silentSince(facts);
   if (silence !== undefined && now - silence >= patience.stuckAfterMs) {

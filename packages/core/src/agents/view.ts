@@ -1,4 +1,4 @@
-import { type Agent, type AgentView, type Ask, type Caller, LIMITS } from '@parley/protocol';
+import { type Agent, type AgentView, type Ask, type Caller, LIMITS, type WaitsFor } from '@parley/protocol';
 
 import { seesAll } from '../asks/find-ask.ts';
 import { isOver } from '../asks/rules.ts';
@@ -120,13 +120,14 @@ function viewAgent(deps: ViewPorts, viewer: Caller, name: string, known: Known):
   const isOwn = viewer.agent_id === name;
   const agent = isOwn || mayOverride(viewer) ? known.agent : known.agent && withoutPrivateEvent(known.agent);
   const now = deps.clock.now();
-  const asks = isOwn || seesAll(viewer) ? known.asks : known.asks.map(withoutWords);
+  const seesAsks = isOwn || seesAll(viewer);
+  const asks = seesAsks ? known.asks : known.asks.map(withoutWords);
   const links = deps.links.of(workspace_id).get(name) ?? [];
   const presence = deps.presence.ofAgent(workspace_id, name);
   const { unread, since: unreadSince } = known.unread;
   const askEnded = unreadSince === undefined ? undefined : known.askEnded;
   const facts = { agent, sessions, presence, links, openAsks: asks, unreadSince, askEnded };
-  const stands = standing(facts, deps.patience, now);
+  const { waits_for, ...stands } = standing(facts, deps.patience, now);
   const meanwhile = stands.state === 'error' ? otherwise(facts, deps.patience, now) : stands;
   const failure = openFailure(agent);
   const { registration, metadata, last_event, status = 'online' } = agent ?? {};
@@ -138,6 +139,7 @@ function viewAgent(deps: ViewPorts, viewer: Caller, name: string, known: Known):
     // Who is heard of again after it took leave is back.
     status: meanwhile.state === 'offline' ? 'offline' : status === 'offline' ? 'online' : status,
     ...stands,
+    ...(waits_for === undefined ? {} : { waits_for: seesAsks ? waits_for : withoutId(waits_for) }),
     last_seen: lastSeen(facts) ?? new Date(since).toISOString(),
     capabilities: agent?.capabilities ?? [],
     connected: links.map(({ how }) => how),
@@ -174,6 +176,11 @@ function shown({ event_type, text, at }: LastEvent): NonNullable<AgentView['last
 /** That there is an ask may be seen by those who may not see what is asked. */
 function withoutWords({ command: _command, ...ask }: Ask): Ask {
   return { ...ask, prompt: 'waits for a person' };
+}
+
+/** What an agent waits for, without what leads to the words of it. */
+export function withoutId({ ask_id: _ask, ...rest }: WaitsFor): WaitsFor {
+  return rest;
 }
 
 /** What was said in a thread is for those who may read it there. */

@@ -9,7 +9,7 @@ const DAY_HOURS = 24;
 
 export const getSlo = operation('get_slo', {
   authority: 'look',
-  async run({ slo }: AboutPorts, { workspace_id }, { hours }) {
+  async run({ slo }: AboutPorts, { workspace_id }, { hours, by_hour }) {
     const { tally, since } = slo.last(workspace_id, hours);
     const { requests, failures, retries, codes, latency, jobs: ended } = tally;
     const day = slo.last(workspace_id, DAY_HOURS).tally;
@@ -44,9 +44,23 @@ export const getSlo = operation('get_slo', {
       jobs,
       retries,
       by_code: codes,
+      ...(by_hour ? { by_hour: slo.hours(workspace_id, hours).map(hourOf) } : {}),
     };
   },
 });
+
+type HourTally = ReturnType<AboutPorts['slo']['hours']>[number];
+
+/** How one hour went, however its envelopes came. */
+function hourOf({ since, tally }: HourTally) {
+  const { requests, failures, dead_letters, latency } = tally;
+  const p95 = quantile(
+    latency.internal.map((count, i) => count + (latency.external[i] ?? 0)),
+    P95,
+  );
+  const p95_ms = p95 === null ? null : Math.round(p95 * 10) / 10;
+  return { since: new Date(since).toISOString(), requests, failures, p95_ms, dead_letters };
+}
 
 function ackOf(counts: readonly number[], target_ms: number) {
   const p95 = quantile(counts, P95);

@@ -31,6 +31,8 @@ export interface SloWindow {
   job(workspaceId: string, pastEtaMs: number): void;
   /** What a workspace did within the last hours, and when the first of them began. */
   last(workspaceId: string, hours: number): { tally: Tally; since: number };
+  /** The last hours one by one, those in which something happened, the oldest first. */
+  hours(workspaceId: string, hours: number): { since: number; tally: Tally }[];
   /** All hours as plain data. */
   dump(): SloDump;
   /** Puts what was kept, by this node and others, in the place of what was loaded before. */
@@ -100,6 +102,13 @@ export function createSloWindow(clock: Pick<Clock, 'now'>): SloWindow {
           if (tally !== undefined) add(sum, tally);
         }
       return { tally: sum, since: first * HOUR_MS };
+    },
+    hours(workspaceId, wanted) {
+      const first = hourOf(clock.now()) - wanted + 1;
+      return flat(summed(layers()))
+        .filter(([hour, workspace]) => hour >= first && workspace === workspaceId)
+        .map(([hour, , tally]) => ({ since: hour * HOUR_MS, tally }))
+        .toSorted((a, b) => a.since - b.since);
     },
     dump: () => flat(summed(layers())),
     load(record) {

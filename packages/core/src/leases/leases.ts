@@ -17,7 +17,9 @@ export type JobName =
   | 'nonces'
   | 'notifications'
   | 'queue'
+  | 'states'
   | 'tree'
+  | 'usage'
   /** With the one who follows the calls: it hands them to the waker of its own process. */
   | 'wakes';
 

@@ -83,9 +83,12 @@ export interface Live extends Pick<Broker, 'command' | 'status' | 'respond' | 'f
   close(): void;
 }
 
+/** How the topics begin that tell how the agents of a workspace are. */
+export const AGENTS_TOPICS = 'agents ';
+
 /** The feed's name for how the agents of a workspace are: rung when one may have changed. */
 export function agentsTopic(workspaceId: string): string {
-  return `agents ${workspaceId}`;
+  return `${AGENTS_TOPICS}${workspaceId}`;
 }
 
 /** Builds the live side over the gate and the log. */

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 
-import type { Command } from '../commands.ts';
+import { stretchKey } from '../agents/stretch.ts';
+import type { Command, NoteAgentStates } from '../commands.ts';
 import { journalId } from '../threads/access.ts';
 import { everyRecord, readPage, takeDue } from '../record-pages.ts';
 import { sessionKey } from '../sessions/rules.ts';
@@ -53,11 +54,57 @@ export function testRecords(check: Check): void {
       expect(await list({ past: 'alphabet' })).toEqual(['beta', 'delta']);
       expect(await list({ descending: true, limit: 3 })).toEqual(['delta', 'beta', 'alphabet']);
       expect(await list({ descending: true, past: 'beta' })).toEqual(['alphabet', 'alpha']);
+      expect(await list({ descending: true, past: 'delta', from: 'alphabet' })).toEqual(['beta', 'alphabet']);
+      expect(await list({ from: 'alphabetic' })).toEqual(['beta', 'delta']);
       await store.transact(agentStatus(scene, 'beta', 'busy'));
       expect(await list({ marks: ['online'] })).toEqual(['delta']);
       expect(await list({ marks: ['busy'] })).toEqual(['alpha', 'beta']);
       await store.transact(beating(bob, 'idle'));
       expect(await list({})).toHaveLength(4);
+    },
+  );
+
+  check(
+    'what agents were at is listed by agent in the order of time, and found when it is over',
+    async (scene) => {
+      const { store, workspace_id } = scene;
+      const hour = (nth: number): string => new Date(NOW + nth * 3_600_000).toISOString();
+      const states = (['ann', 'bob'] as const).flatMap((agent_id) =>
+        [0, 1, 2, 3].map((nth) => ({
+          agent_id,
+          workspace_id,
+          state: 'idle' as const,
+          reason: `${agent_id} ${nth}`,
+          since: hour(nth),
+          from: hour(nth),
+          ...(nth === 3 ? {} : { until: hour(nth + 1) }),
+        })),
+      );
+      const note = (input: NoteAgentStates['input']) =>
+        store.transact({ type: 'note_agent_states', ...head(scene.alice), input });
+      await note({ states, drops: [] });
+      const query = {
+        kind: 'agent_state',
+        workspace_id,
+        owners: ['bob', 'nobody', 'ann'],
+        descending: true,
+      } as const;
+      const told = async (more: object): Promise<string[]> =>
+        (await store.records({ ...query, limit: 9, ...more })).map(({ reason }) => reason);
+      expect(await told({ from: hour(1), past: hour(3) })).toEqual(['bob 2', 'bob 1', 'ann 2', 'ann 1']);
+      expect(await told({ past: hour(2), limit: 1 })).toEqual(['bob 1', 'ann 1']);
+      expect(await told({ offset: 3, limit: 5 })).toEqual(['bob 0', 'ann 0']);
+      const over: string[] = [];
+      await takeDue(
+        store,
+        { kind: 'agent_state', mark: 'over', due_by: hour(2) },
+        async (_workspace, old) => {
+          over.push(...old.map(({ reason }) => reason));
+          await note({ states: [], drops: old.map(stretchKey) });
+        },
+      );
+      expect(over.toSorted()).toEqual(['ann 0', 'ann 1', 'bob 0', 'bob 1']);
+      expect(await told({})).toEqual(['bob 3', 'bob 2', 'ann 3', 'ann 2']);
     },
   );
 

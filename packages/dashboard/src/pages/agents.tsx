@@ -4,6 +4,7 @@ import { agents, fleet, typed } from '../data/state.ts';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
 import { CodeLine } from '../parts/code-line.tsx';
 import { Exact } from '../parts/exact.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { Empty, Page, Section } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { place } from '../router.ts';
@@ -22,7 +23,15 @@ export function AgentsPage() {
     a === '' ? 1 : b === '' ? -1 : byName(a, b),
   );
   return (
-    <Page title="Agents" wide>
+    <Page
+      title="Agents"
+      wide
+      actions={
+        <a class="button" href="/timeline">
+          <Icon name="timeline" /> Timeline
+        </a>
+      }
+    >
       <Segments
         path="/agents"
         value={filter}

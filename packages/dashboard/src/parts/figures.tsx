@@ -2,9 +2,10 @@ import type { OutputOf } from '@parley/protocol';
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 
-import { read, wordsOf } from '../data/api.ts';
+import { call, wordsOf } from '../data/api.ts';
 import { plural } from '../words.ts';
 import { Chart } from './chart.tsx';
+import { LevelHistory } from './level-history.tsx';
 import { Section } from './page.tsx';
 
 type Hub = OutputOf<'describe_hub'>;
@@ -73,7 +74,7 @@ export function ServiceLevels({ onAnswer }: { onAnswer: () => void }) {
   const [failed, fail] = useState<string | undefined>();
   useEffect(() => {
     const load = (): void => {
-      void read<Slo>('/v1/slo')
+      void call('get_slo', { by_hour: true })
         .then(set, (error: unknown) => fail(wordsOf(error)))
         .then(onAnswer);
     };
@@ -129,6 +130,7 @@ function Levels({ slo }: { slo: Slo }) {
           />
         )}
       </div>
+      <LevelHistory slo={slo} />
       {codes.length === 0 ? null : (
         <p class="meta">
           Failures: {codes.map(([code, count]) => `${code} ${count.toLocaleString()}`).join(', ')}.

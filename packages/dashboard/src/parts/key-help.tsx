@@ -2,7 +2,7 @@ import { Sheet } from './sheet.tsx';
 
 /** Every key and what it does, as the help lists them. */
 const KEYS: readonly [string, string][] = [
-  ['g then n t a k f l s', 'Go to Now, Threads, Agents, Knowledge, Search, Log, System'],
+  ['g then n t a i k f l s', 'Go to Now, Threads, Agents, Timeline, Knowledge, Search, Log, System'],
   ['j k', 'Move down and up'],
   ['Enter', 'Open'],
   ['n', 'Next unread thread'],

@@ -9,7 +9,7 @@ interface Goal {
   word: string;
   icon: IconName;
   pages: readonly string[];
-  /** Left out where there is room for five only: Search stands in the heads of the pages there, the log on System. */
+  /** Left out where there is room for five only: Search stands in the heads of the pages there, the timeline on Agents, the log on System. */
   minor?: boolean;
 }
 
@@ -18,6 +18,7 @@ export const PLACES: readonly Goal[] = [
   { path: '/now', word: 'Now', icon: 'now', pages: ['now', 'ask'] },
   { path: '/threads', word: 'Threads', icon: 'threads', pages: ['threads', 'thread'] },
   { path: '/agents', word: 'Agents', icon: 'agents', pages: ['agents', 'agent'] },
+  { path: '/timeline', word: 'Timeline', icon: 'timeline', pages: ['timeline', 'usage'], minor: true },
   { path: '/know', word: 'Knowledge', icon: 'know', pages: ['know'] },
   { path: '/search', word: 'Search', icon: 'search', pages: ['search'], minor: true },
   { path: '/log', word: 'Log', icon: 'log', pages: ['log'], minor: true },

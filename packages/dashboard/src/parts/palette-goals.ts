@@ -26,7 +26,10 @@ const goTo = (path: string, label: string, what: string, icon: IconName): Goal =
   run: () => go(path),
 });
 
-export const pageGoals = (): Goal[] => PLACES.map(({ path, word, icon }) => goTo(path, word, 'page', icon));
+export const pageGoals = (): Goal[] => [
+  ...PLACES.map(({ path, word, icon }) => goTo(path, word, 'page', icon)),
+  goTo('/usage', 'Usage', 'page', 'timeline'),
+];
 
 export const agentGoals = (): Goal[] =>
   fleet.value.map(({ agent_id }) => ({

@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
     notify: async () => (await import('./steer/notify.ts')).addNotifyCommands,
   },
   'Operate:': {
+    usage: async () => (await import('./operate/usage.ts')).addUsageCommand,
     slo: async () => (await import('./operate/slo.ts')).addSloCommand,
     service: async () => (await import('./operate/service/commands.ts')).addServiceCommands,
     device: async () => (await import('./operate/device.ts')).addDeviceCommands,

@@ -25,6 +25,14 @@ const WakeAgent = z.strictObject({
 });
 export type WakeAgent = z.output<typeof WakeAgent>;
 
+const Dollars = z.number().min(0).max(100_000);
+const Price = z.strictObject({
+  model: z.string().min(1).max(128).describe('a model, or how the names of several begin'),
+  input_usd: Dollars.describe('dollars for a million tokens that it reads'),
+  cached_input_usd: Dollars.optional().describe('the same from a cache; as the others when left out'),
+  output_usd: Dollars.describe('dollars for a million tokens that it writes'),
+});
+
 /** Agents: their sessions, how they are connected, woken and heard of. */
 export const AGENTS = {
   managed: group({
@@ -39,6 +47,11 @@ export const AGENTS = {
       'how long an agent that is gone may take to come back before its asks are withdrawn',
     ),
     unread_stuck_ms: ms(600_000, 'age of unread messages after which their agent reads stuck'),
+    states_keep_days: whole(
+      30,
+      0,
+      'for how many days the hub remembers what each agent was at, for the timeline; 0: it notes nothing',
+    ),
     forget_once_after_ms: ms(
       86_400_000,
       'how long a program of `parley run` that said nothing, is in no thread and asked nothing must be gone to be taken off the list of agents; 0: never',
@@ -57,6 +70,16 @@ export const AGENTS = {
       .default([])
       .describe(
         'commands that are high risk here beside those the hub knows: a program and words that follow it in this order, such as `make deploy`; a person is asked for them whatever was approved for good',
+      ),
+  }),
+  usage: group({
+    keep_days: whole(400, 1, 'for how many days the hub remembers what agents used'),
+    prices: z
+      .array(Price)
+      .max(200)
+      .default([])
+      .describe(
+        'what models cost here, for turns whose runtime reports tokens and no cost; a model is meant by the beginning of its name',
       ),
   }),
   presence: group({

@@ -41,6 +41,7 @@ export const ConfigSchema = z.strictObject({
   managed: AGENTS.managed,
   idempotency: SERVER.idempotency,
   sessions: AGENTS.sessions,
+  usage: AGENTS.usage,
   asks: AGENTS.asks,
   presence: AGENTS.presence,
   auth: SERVER.auth,

@@ -34,7 +34,7 @@ export function keepSlo(
   slo: SloWindow,
   clock: Pick<Clock, 'now'>,
   onFault: (error: unknown) => void,
-): { window: Pick<SloWindow, 'last'>; close(): Promise<void> } {
+): { window: Pick<SloWindow, 'last' | 'hours'>; close(): Promise<void> } {
   let loaded = '';
   /** Takes over what other nodes have added since. */
   const follow = (): void => {
@@ -79,6 +79,10 @@ export function keepSlo(
       last(workspaceId, hours) {
         tryTo(follow);
         return slo.last(workspaceId, hours);
+      },
+      hours(workspaceId, hours) {
+        tryTo(follow);
+        return slo.hours(workspaceId, hours);
       },
     },
     async close() {

@@ -63,9 +63,9 @@ export function createLinkDoors(deps: LinkDoorDeps): Door[] {
       const { state } = await ask(target, 'session_state', {}, deps.stateMs, signal);
       return state === 'idle' ? { can: 'now' } : { can: 'later', reason: wordOf(state, 'unknown') };
     },
-    async deliver(target, { trigger_id, prompt: text, force }, signal): Promise<Delivery> {
+    async deliver(target, { trigger_id, thread_id, prompt: text, force }, signal): Promise<Delivery> {
       // The same id at every attempt: what the session has taken it does not take again.
-      const parameters = { delivery_id: trigger_id, text, steer: force };
+      const parameters = { delivery_id: trigger_id, thread_id, text, steer: force };
       const give = (until: AbortSignal) => ask(target, 'session_deliver', parameters, deps.proofMs, until);
       const answer = await give(signal);
       if (answer['result'] !== 'queued') return toTurn(answer);

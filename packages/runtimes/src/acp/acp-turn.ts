@@ -1,5 +1,5 @@
 import type { ManagedTurn, ManagedTurnEnd } from '../managed/session.ts';
-import { type Loose, objectAt, textAt } from '../process/rpc-peer.ts';
+import { type Loose, numberAt, objectAt, textAt } from '../process/rpc-peer.ts';
 import { RuntimeError } from '../runtime-error.ts';
 import { publicText } from '../public-text.ts';
 
@@ -16,6 +16,8 @@ export interface AcpTurn extends ManagedTurn {
   end(answer: Loose): void;
   /** It never will, or refused. */
   lose(reason: string): void;
+  /** What the session has cost so far, in dollars, as the agent says. */
+  readonly cost: number | undefined;
 }
 
 /** What only an agent that works on the prompt tells; news of its settings may come at any time. */
@@ -29,10 +31,11 @@ const WORK: ReadonlySet<string> = new Set([
 const MOST_TEXT = 65_536;
 
 /** Follows one turn from the agent's own events. */
-export function createAcpTurn(): AcpTurn {
+export function createAcpTurn(costBefore: number | undefined): AcpTurn {
   const startedAt = performance.now();
   let text = '';
   let messageId: string | undefined;
+  let cost = costBefore;
   let begun = false;
   let interrupted = false;
   let begin: (by: 'runtime_status' | 'runtime_record') => void = () => {};
@@ -52,18 +55,25 @@ export function createAcpTurn(): AcpTurn {
 
   function over(status: ManagedTurnEnd['status'], more: Partial<ManagedTurnEnd>): void {
     refuse(new RuntimeError('REFUSED', more.error ?? 'the turn was ended before the agent began with it'));
-    finish({ status, text, durationMs: performance.now() - startedAt, ...more });
+    // Its tokens are those of the last request alone; what the session cost so far tells of the whole turn.
+    const paid = cost === undefined || costBefore === undefined ? 0 : cost - costBefore;
+    const spent = paid > 0 ? { spent: { cost_usd: paid } } : {};
+    finish({ status, text, durationMs: performance.now() - startedAt, ...spent, ...more });
   }
 
   return {
     started,
     ended,
     noteWork,
+    get cost() {
+      return cost;
+    },
     take(update) {
       const kind = textAt(update, 'sessionUpdate') ?? '';
       if (WORK.has(kind)) noteWork();
       // What it says after its last tool is its last word.
       if (kind === 'tool_call') text = '';
+      if (kind === 'usage_update') cost = dollarsOf(objectAt(update, 'cost')) ?? cost;
       if (kind !== 'agent_message_chunk') return;
       const id = textAt(update, 'messageId');
       if (id !== messageId) text = '';
@@ -101,4 +111,8 @@ function numbersOf(usage: Loose): Record<string, number> {
       .flatMap(([key, value]) => (typeof value === 'number' ? [[key, value]] : []))
       .slice(0, 20),
   );
+}
+
+function dollarsOf(cost: Loose): number | undefined {
+  return cost['currency'] === 'USD' ? numberAt(cost, 'amount') : undefined;
 }

@@ -48,6 +48,8 @@ export async function openAcpSession(
   let exit: ChildExit | undefined;
   /** Prompts that were sent into a running turn and are not answered yet. */
   let adding = 0;
+  /** What the session has cost so far; of one that goes on nobody knows at first. */
+  let cost = options.resume === undefined ? 0 : undefined;
   /** Updates of a session that is just being loaded tell of the past. */
   let isReady = false;
   let name = basename(options.bin);
@@ -124,7 +126,7 @@ export async function openAcpSession(
     prompt(text): ManagedTurn {
       if (exit !== undefined) throw new RuntimeError('CHILD_EXITED', goneBecause(exit), { exit });
       if (turn !== undefined || adding > 0) throw new RuntimeError('BUSY', 'a turn is running');
-      const own = createAcpTurn();
+      const own = createAcpTurn(cost);
       turn = own;
       calls.clear();
       wire.request('session/prompt', { sessionId: id, prompt: [{ type: 'text', text }] }).then(
@@ -133,6 +135,7 @@ export async function openAcpSession(
       );
       void own.ended.then(() => {
         if (turn === own) turn = undefined;
+        ({ cost } = own);
         permissions.closeAll('withdrawn');
       });
       return own;

@@ -10,6 +10,7 @@ import { isObject, type Loose, numberAt, objectAt, textAt } from '../process/rpc
 import { RuntimeError } from '../runtime-error.ts';
 import { askOfClaude } from './claude-asks.ts';
 import { createClaudeReports } from './claude-reports.ts';
+import { createClaudeUsage } from './claude-usage.ts';
 import { liveClaudeSessions } from './live-sessions.ts';
 
 const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -80,6 +81,7 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
   let own = false;
   let said = '';
   let gone: RuntimeError | undefined;
+  const spentOf = createClaudeUsage(options.resume !== undefined);
 
   const write = (message: Loose): void => child.write(JSON.stringify(message));
   const userMessage = (content: string, uuid: string): Loose => ({
@@ -158,10 +160,18 @@ export async function openManagedClaude(options: ManagedOptions): Promise<Manage
     const why = Array.isArray(errors) ? errors.map(String).join('; ') : text;
     const cost = numberAt(message, 'total_cost_usd');
     const usage = { ...objectAt(message, 'usage'), ...(cost === undefined ? {} : { total_cost_usd: cost }) };
-    if (ok) finish({ status: 'completed', text, usage });
-    else if (interrupted) finish({ status: 'interrupted', text: '', usage });
+    const turnUsage = spentOf(message);
+    const spent = turnUsage === undefined ? {} : { spent: turnUsage };
+    if (ok) finish({ status: 'completed', text, usage, ...spent });
+    else if (interrupted) finish({ status: 'interrupted', text: '', usage, ...spent });
     else
-      finish({ status: 'failed', text: '', error: why || (textAt(message, 'subtype') ?? 'failed'), usage });
+      finish({
+        status: 'failed',
+        text: '',
+        error: why || (textAt(message, 'subtype') ?? 'failed'),
+        usage,
+        ...spent,
+      });
   }
 
   /** What becomes of messages that came into a running turn. */

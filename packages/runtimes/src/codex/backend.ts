@@ -165,6 +165,9 @@ export interface TurnFailure {
 export interface TokenUsage {
   last: TokenCount;
   thread: TokenCount;
+  /** All requests of the turn together; undefined where only the last one is known. */
+  turn?: TokenCount;
+  model?: string;
 }
 
 export interface TokenCount {

@@ -6,6 +6,7 @@ import type { CodexEvent, TurnResult } from './backend.ts';
 import { describeEvent } from './describe-event.ts';
 import { managedCodexArguments } from './managed-arguments.ts';
 import { openCodex } from './open-codex.ts';
+import { spentByCodex } from './spent-by-codex.ts';
 
 interface Expected {
   text: string;
@@ -118,12 +119,14 @@ export async function openManagedCodex(options: ManagedOptions): Promise<Managed
 }
 
 function endOf({ status, text, error, durationMs, usage }: TurnResult): ManagedTurnEnd {
+  const spent = spentByCodex(usage);
   return {
     status,
     text,
     durationMs,
     ...(error === undefined ? {} : { error: error.message }),
     ...(usage === undefined ? {} : { usage: { ...usage } }),
+    ...(spent === undefined ? {} : { spent }),
   };
 }
 

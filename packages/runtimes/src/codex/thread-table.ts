@@ -4,6 +4,8 @@ import type { OpenTurn, TurnEnd } from './open-turn.ts';
 
 /** What the driver knows of a thread. */
 export interface ThreadRecord {
+  /** The model that the child named for it. */
+  model?: string | undefined;
   readonly id: string;
   status: ThreadStatus;
   /** Set until the child has confirmed the turn's end, even if its caller no longer waits. */

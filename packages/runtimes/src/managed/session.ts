@@ -1,5 +1,5 @@
 /** The one port through which an agent's program is run without a terminal, whichever protocol it speaks. */
-import type { AskVerdict, InputOf } from '@parley/protocol';
+import type { AskVerdict, InputOf, TurnUsage } from '@parley/protocol';
 
 import type { ChildExit } from '../process/child-exit.ts';
 
@@ -98,6 +98,8 @@ export interface ManagedTurnEnd {
   error?: string;
   durationMs: number;
   usage?: Record<string, unknown>;
+  /** What the whole turn used, in the hub’s words; only what the runtime says of it. */
+  spent?: TurnUsage;
 }
 
 /** Starts a program, or resumes its session; throws where it does not come up. */

@@ -5,6 +5,16 @@ import { sql as sideChannels } from './0004-side-channels.ts';
 import { sql as runs } from './0005-runs.ts';
 import { sql as lists } from './0006-lists.ts';
 import { sql as plainWords } from './0007-plain-words.ts';
+import { sql as states } from './0008-states.ts';
 
 /** Every migration in order; the schema version is how many have run. Forward only. `row_sum` is there for them. */
-export const MIGRATIONS: readonly string[] = [log, words, moments, sideChannels, runs, lists, plainWords];
+export const MIGRATIONS: readonly string[] = [
+  log,
+  words,
+  moments,
+  sideChannels,
+  runs,
+  lists,
+  plainWords,
+  states,
+];

@@ -1,9 +1,16 @@
 import type { Agent, AgentOptions } from '@parley/client';
-import { type AskVerdict, type InputOf, errorStatus, errorCode, errorText } from '@parley/protocol';
+import {
+  type AskVerdict,
+  type InputOf,
+  type TurnUsage,
+  errorStatus,
+  errorCode,
+  errorText,
+} from '@parley/protocol';
 
 import { createOutbox, type Delivery } from './outbox.ts';
 import { aborted, putAsk } from './put-ask.ts';
-import { type Report, reporting } from './reporting.ts';
+import { type Report, reporting, using } from './reporting.ts';
 import { type Judge, retry } from './retry.ts';
 
 export interface SessionLinkDeps {
@@ -27,6 +34,8 @@ export interface SessionLink {
   /** It rests; with a failure a person should look at it. */
   rested(failure?: string): void;
   report(report: Report): void;
+  /** What a turn used, and which thread of the hub it served, if one. */
+  used(usage: TurnUsage, threadId?: string): void;
   /**
    * Puts a question before a person; the signal's abort tells that it is settled here, and by its reason how. What cannot
    * be shown there whole has no content: the session only counts as waiting.
@@ -128,6 +137,7 @@ export function openSessionLink(deps: SessionLinkDeps): SessionLink {
       outbox.wake();
     },
     report: (reported) => outbox.may(reporting(reported)),
+    used: (usage, threadId) => outbox.may(using(usage, threadId)),
     ask(content, signal) {
       open += 1;
       asking += 1;

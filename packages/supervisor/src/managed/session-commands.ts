@@ -40,7 +40,7 @@ const ACTS: Acts = {
     can_steer: session.facts.can.steer,
     waiting: turns.waiting,
   }),
-  session_deliver: (desk, { text, steer }) => deliver(desk, text, steer),
+  session_deliver: deliver,
   prompt: ({ turns }, { prompt }) => ({ accepted: true, queued: turns.queue(prompt) }),
   cancel: async ({ session }) => ({ cancelled: await session.cancel() }),
   stop({ turns, stop }, _input, by) {
@@ -52,8 +52,7 @@ const ACTS: Acts = {
 
 async function deliver(
   { session, turns, asks }: Desk,
-  text: string,
-  steer: boolean,
+  { text, steer, thread_id }: Pick<SessionInput<'session_deliver'>, 'text' | 'steer' | 'thread_id'>,
 ): Promise<SessionOutput<'session_deliver'>> {
   const { sessionId: session_id, can } = session.facts;
   if (turns.state === 'working' && steer && can.steer)
@@ -64,7 +63,7 @@ async function deliver(
       if (!(error instanceof RuntimeError && error.code === 'REFUSED')) throw error;
     }
   try {
-    return { result: 'started', proof: await turns.begin(text, 'wake').started, session_id };
+    return { result: 'started', proof: await turns.begin(text, 'wake', thread_id).started, session_id };
   } catch (error) {
     if (!(error instanceof RuntimeError && error.code === 'BUSY')) throw error;
     return { result: 'deferred', reason: asks.count > 0 ? 'blocked' : 'working', session_id };
@@ -105,8 +104,9 @@ export function createSessionCommands(desk: Desk): Record<SessionCommand, Comman
       const input = parsed.data as SessionInput<C>;
       if (name !== 'session_deliver') return ACTS[name](desk, input, agentId);
       // As above, for the one command that is left.
-      const { delivery_id, text, steer } = input as SessionInput<'session_deliver'>;
-      const given = once(delivery_id, () => deliver(desk, text, steer));
+      const { delivery_id, ...what } = input as SessionInput<'session_deliver'>;
+      const { steer } = what;
+      const given = once(delivery_id, () => deliver(desk, what));
       if (!steer) return given;
       const { sessionId: session_id } = desk.session.facts;
       const queued = { result: 'queued', reason: 'working', session_id } as const;

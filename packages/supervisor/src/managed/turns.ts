@@ -11,7 +11,7 @@ export interface Turns {
   readonly state: 'idle' | 'working';
   readonly waiting: number;
   /** Begins at once; throws BUSY while a turn runs. */
-  begin(text: string, source: TurnSource): ManagedTurn;
+  begin(text: string, source: TurnSource, threadId?: string): ManagedTurn;
   /** Begins now or after what runs; true where it must wait. */
   queue(text: string): boolean;
   /** Begins what waits, where nothing runs. */
@@ -25,7 +25,7 @@ const MOST_WAITING = 20;
 /** Runs one turn at a time and tells the hub of each; what people asked for meanwhile follows in order. */
 export function createTurns(deps: {
   session: Pick<LastingSession, 'prompt' | 'isUp'>;
-  link: Pick<SessionLink, 'begun' | 'rested' | 'report'>;
+  link: Pick<SessionLink, 'begun' | 'rested' | 'report' | 'used'>;
   onTurn: (news: { turn: 'started' | 'ended'; message: string; isGood: boolean }) => void;
 }): Turns {
   const { session, link, onTurn } = deps;
@@ -39,8 +39,9 @@ export function createTurns(deps: {
     onTurn({ turn, message: String(news.data?.['message']), isGood });
   }
 
-  function ended(end: ManagedTurnEnd): void {
+  function ended(end: ManagedTurnEnd, threadId: string | undefined): void {
     running = undefined;
+    if (end.spent !== undefined) link.used(end.spent, threadId);
     const failure = end.status === 'failed' ? publicText(end.error ?? 'the turn failed', 300) : undefined;
     link.rested(failure);
     report(describeEnd(end, failure), 'ended');
@@ -59,13 +60,13 @@ export function createTurns(deps: {
     }
   }
 
-  function begin(text: string, source: TurnSource): ManagedTurn {
+  function begin(text: string, source: TurnSource, threadId?: string): ManagedTurn {
     if (running !== undefined || closed) throw new RuntimeError('BUSY', 'a turn is running');
     const turn = session.prompt(text);
     const message = headline(text) || 'a turn';
     link.begun(message);
     report({ event_type: 'task_started', data: { message, source } }, 'started');
-    running = turn.ended.then(ended);
+    running = turn.ended.then((end) => ended(end, threadId));
     return turn;
   }
 

@@ -1,9 +1,11 @@
 import { AGENT_STATES, type AgentView, type OutputOf, readAll, table } from '@parley/protocol';
 import { type Command, Option } from 'commander';
 
+import { addHistoryCommand } from './agent-history.ts';
 import { addScreenCommand } from './agent-screen.ts';
 import { addSessionOption, ofSession, tellSeveral } from './agent-session.ts';
 import { addTypeCommand } from './agent-type.ts';
+import { STATE_COLOUR } from './state-colour.ts';
 import { addConnectOptions, connect } from '../connect.ts';
 import { parseDuration } from '../duration.ts';
 import { oneLine } from '../harmless.ts';
@@ -23,6 +25,7 @@ export function addAgentCommands(program: Command): void {
     .description('list, show and remove agents, and command those connected');
   addList(agent);
   addShow(agent);
+  addHistoryCommand(agent);
   addScreenCommand(agent);
   addTypeCommand(agent);
   addCommand(agent);
@@ -157,15 +160,6 @@ function addDismiss(agent: Command): void {
     });
 }
 
-const COLOUR: Record<State, 'yellow' | 'red' | 'green' | 'gray' | 'cyan' | 'magenta'> = {
-  needs_you: 'yellow',
-  stuck: 'magenta',
-  error: 'red',
-  working: 'green',
-  idle: 'cyan',
-  offline: 'gray',
-};
-
 /** What needs a person first; among equals numbers inside names by their value. */
 function byUrgency(a: AgentView, b: AgentView): number {
   const place = ({ state }: AgentView): number => AGENT_STATES.indexOf(state);
@@ -180,7 +174,7 @@ function agentRow(agent: AgentView, paint: Paint): string[] {
   const isElsewhere = meanwhile !== undefined && meanwhile.state !== 'idle';
   const reason = isElsewhere ? `${agent.reason}; since then ${meanwhile.state}` : agent.reason;
   return [
-    paint(COLOUR[state], state.replace('_', ' ')),
+    paint(STATE_COLOUR[state], state.replace('_', ' ')),
     paint('bold', oneLine(agent_id)),
     ago(since),
     oneLine(unread === 0 ? reason : `${reason} (${unread} unread)`),
@@ -193,7 +187,7 @@ function agentLines(agent: OutputOf<'get_agent'>, paint: Paint): string[] {
     value === undefined || value === '' ? [] : [[title, oneLine(value)]];
   return table([
     ['agent', name === agent_id ? agent_id : `${agent_id}, ${oneLine(name)}`],
-    ['state', `${paint(COLOUR[state], state.replace('_', ' '))} for ${ago(since)}`],
+    ['state', `${paint(STATE_COLOUR[state], state.replace('_', ' '))} for ${ago(since)}`],
     ['reason', oneLine(reason)],
     ...optional('failed', failure && `${localTime(failure.at)}: ${failure.text}`),
     ...optional('in thread', failure?.thread_id),

@@ -11,7 +11,7 @@ export interface DashboardOptions extends SessionOptions {
 
 /** The pages of the app; all of them are the one shell, which shows the page that its address names. */
 const PAGES =
-  /^\/(?:|now|threads|t\/[^/]+(?:\/\d+)?|agents(?:\/[^/]+)?|asks\/[^/]+|know(?:\/[^/]+(?:\/(?:edit|history))?)?|search|log|system)$/;
+  /^\/(?:|now|threads|t\/[^/]+(?:\/\d+)?|agents(?:\/[^/]+)?|asks\/[^/]+|know(?:\/[^/]+(?:\/(?:edit|history))?)?|timeline|usage|search|log|system)$/;
 
 /** The web app for people: its files, its pages and the sign-in of devices. */
 export function createDashboardFace(options: DashboardOptions): Face {

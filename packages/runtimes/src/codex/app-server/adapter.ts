@@ -58,6 +58,11 @@ export function createAppServer(deps: AdapterDeps): Adapter {
     );
   }
 
+  function noteModel(threadId: string, answer: Loose): void {
+    const record = threads.get(threadId);
+    if (record !== undefined) record.model = textAt(answer, 'model');
+  }
+
   function registerTools(threadId: string, options: ResumeOptions): void {
     const { toolsByName } = threads.add(threadId);
     for (const tool of options.dynamicTools ?? []) toolsByName.set(tool.name, tool);
@@ -91,11 +96,13 @@ export function createAppServer(deps: AdapterDeps): Adapter {
     },
 
     async startThread(options, first) {
-      const { thread } = await call('thread/start', threadParams(options));
+      const started = await call('thread/start', threadParams(options));
+      const { thread } = started;
       const { threadId, status } = threadInfo(isObject(thread) ? thread : {});
       if (threadId === '') throw new RuntimeError('REFUSED', 'the child started a thread without an id');
       registerTools(threadId, options);
       if (threads.get(threadId)?.status === 'not_loaded') threads.setStatus(threadId, status);
+      noteModel(threadId, started);
       if (first === undefined) return { threadId };
       const turn = runTurn(threadId, first);
       turn.catch(() => {});
@@ -105,8 +112,10 @@ export function createAppServer(deps: AdapterDeps): Adapter {
     async resumeThread(threadId, options = {}) {
       const { dynamicTools: _tools, ...rest } = threadParams(options);
       registerTools(threadId, options);
-      const { thread } = await call('thread/resume', { threadId, ...rest, excludeTurns: true });
+      const resumed = await call('thread/resume', { threadId, ...rest, excludeTurns: true });
+      const { thread } = resumed;
       if (isObject(thread)) threads.setStatus(threadId, threadInfo(thread).status);
+      noteModel(threadId, resumed);
     },
 
     runTurn,

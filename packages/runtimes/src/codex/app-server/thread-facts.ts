@@ -36,7 +36,7 @@ export function threadInfo(thread: Loose): ThreadInfo {
 }
 
 /** Token counts as app-server spells them. */
-export function usageOf(usage: Loose): TokenUsage {
+export function usageOf(usage: Loose, model: string | undefined): TokenUsage {
   const count = (part: Loose): TokenCount => ({
     input: numberAt(part, 'inputTokens') ?? 0,
     cachedInput: numberAt(part, 'cachedInputTokens') ?? 0,
@@ -44,5 +44,24 @@ export function usageOf(usage: Loose): TokenUsage {
     reasoningOutput: numberAt(part, 'reasoningOutputTokens') ?? 0,
     total: numberAt(part, 'totalTokens') ?? 0,
   });
-  return { last: count(objectAt(usage, 'last')), thread: count(objectAt(usage, 'total')) };
+  const named = model === undefined ? {} : { model };
+  return { last: count(objectAt(usage, 'last')), thread: count(objectAt(usage, 'total')), ...named };
+}
+
+/** The usage of a turn after one more request of it; one that is told twice counts once. */
+export function withRequest(known: TokenUsage | undefined, next: TokenUsage): TokenUsage {
+  if (known === undefined) return { ...next, turn: next.last };
+  if (known.thread.total === next.thread.total) return { ...next, turn: known.turn ?? next.last };
+  const { turn = known.last } = known;
+  const { last } = next;
+  return {
+    ...next,
+    turn: {
+      input: turn.input + last.input,
+      cachedInput: turn.cachedInput + last.cachedInput,
+      output: turn.output + last.output,
+      reasoningOutput: turn.reasoningOutput + last.reasoningOutput,
+      total: turn.total + last.total,
+    },
+  };
 }

@@ -5,7 +5,7 @@ import type { FileChange } from '../backend.ts';
 import type { OpenTurn, TurnEnd } from '../open-turn.ts';
 import type { ThreadRecord } from '../thread-table.ts';
 import { changesOf } from './approvals.ts';
-import { statusOf, usageOf } from './thread-facts.ts';
+import { statusOf, usageOf, withRequest } from './thread-facts.ts';
 
 /** Follows the child's notifications and finds the end of each turn in them. */
 export interface TurnWatch {
@@ -120,7 +120,8 @@ export function createTurnWatch({ threads, approvals, limits, emit }: AdapterDep
         return;
       }
       case 'thread/tokenUsage/updated':
-        if (own !== undefined) own.usage = usageOf(objectAt(params, 'tokenUsage'));
+        if (own !== undefined)
+          own.usage = withRequest(own.usage, usageOf(objectAt(params, 'tokenUsage'), record.model));
         return;
       default:
     }

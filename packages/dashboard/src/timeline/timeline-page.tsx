@@ -1,0 +1,125 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import { hubNow, wordsOf } from '../data/api.ts';
+import { Empty, Page } from '../parts/page.tsx';
+import { Segments } from '../parts/segments.tsx';
+import { place } from '../router.ts';
+import { byName } from '../words.ts';
+import { fetchHistories } from './history-data.ts';
+import { Legend, Patterns, TimelineRows } from './timeline-rows.tsx';
+import { TimelineTable } from './timeline-table.tsx';
+import { type History, type Range, WINDOWS } from './window.ts';
+
+interface Shown {
+  range: Range;
+  histories: readonly History[];
+}
+
+/** While somebody looks, it moves on. */
+const LOOK_MS = 10_000;
+
+/** What every agent was at over hours or days, as a picture and as a table. */
+export function TimelinePage() {
+  const chosen = place.value.query.get('f') ?? '';
+  const window = WINDOWS.find(({ key }) => key === chosen) ?? WINDOWS[2];
+  const [shown, show] = useState<Shown | undefined>();
+  const [failed, fail] = useState<string | undefined>();
+  const [asTable, setTable] = useState(false);
+  useEffect(() => {
+    let isOver = false;
+    const load = (): void => {
+      const to = hubNow();
+      const range = { from: to - window.ms, to };
+      fetchHistories(range).then(
+        (histories) => {
+          if (isOver) return;
+          show({ range, histories: histories.toSorted((a, b) => byName(a.agent_id, b.agent_id)) });
+          fail(undefined);
+        },
+        (error: unknown) => fail(wordsOf(error)),
+      );
+    };
+    load();
+    const timer = setInterval(load, LOOK_MS);
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+    };
+  }, [window.key]);
+  return (
+    <Page
+      title="Timeline"
+      wide
+      actions={
+        <a class="button" href="/usage">
+          Usage
+        </a>
+      }
+    >
+      <div class="timeline-head">
+        <Segments
+          path="/timeline"
+          value={window.key}
+          label="How far back"
+          options={WINDOWS.map(({ key, word }) => [key, word] as const)}
+        />
+        <div class="segments" role="group" aria-label="Shown as">
+          <button type="button" aria-pressed={!asTable} onClick={() => setTable(false)}>
+            Picture
+          </button>
+          <button type="button" aria-pressed={asTable} onClick={() => setTable(true)}>
+            Table
+          </button>
+        </div>
+      </div>
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      {shown === undefined ? (
+        <div class="skeleton" aria-busy="true" />
+      ) : (
+        <Content {...shown} says={window.says} step={window.step} asTable={asTable} />
+      )}
+    </Page>
+  );
+}
+
+function Content({
+  range,
+  histories,
+  says,
+  step,
+  asTable,
+}: Shown & { says: string; step: number; asTable: boolean }) {
+  const known = histories.filter(({ stretches }) => stretches.length > 0);
+  const isGone = ({ stretches }: History): boolean => stretches.every(({ state }) => state === 'offline');
+  const there = known.filter((one) => !isGone(one));
+  const gone = known.filter(isGone);
+  const cut = known.filter(({ older_than }) => older_than !== null);
+  if (known.length === 0)
+    return (
+      <Empty title={`Nothing was noted in ${says}.`}>
+        <p>The hub notes what an agent is at from its first sign of life on.</p>
+      </Empty>
+    );
+  return (
+    <>
+      {asTable ? (
+        <TimelineTable range={range} histories={known} says={says} />
+      ) : (
+        <>
+          <Patterns />
+          {there.length === 0 ? null : <TimelineRows range={range} histories={there} step={step} />}
+          <Legend />
+        </>
+      )}
+      {gone.length === 0 || asTable ? null : (
+        <p class="meta">Offline all the time: {gone.map(({ agent_id }) => agent_id).join(', ')}.</p>
+      )}
+      {cut.length === 0 ? null : (
+        <p class="meta">
+          {cut.map(({ agent_id }) => agent_id).join(', ')} changed too often to show all of it: the oldest
+          part is left out. Choose a shorter time.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,119 @@
+import { type OutputOf, type UsageRow } from '@parley/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { call, hubNow, wordsOf } from '../data/api.ts';
+import { threads } from '../data/state.ts';
+import { Empty, Page } from '../parts/page.tsx';
+import { Segments } from '../parts/segments.tsx';
+import { place } from '../router.ts';
+import { UsageBars } from './usage-bars.tsx';
+import { UsageTable } from './usage-table.tsx';
+import { costWords, isUntold, tokensOf, tokenWords } from './usage-words.ts';
+
+type Usage = OutputOf<'get_usage'>;
+
+const GROUPS = [
+  ['', 'Agents'],
+  ['thread', 'Threads'],
+  ['day', 'Days'],
+  ['model', 'Models'],
+] as const;
+const SPANS = [7, 30, 90] as const;
+const DAY_MS = 86_400_000;
+const LOOK_MS = 30_000;
+
+/** What the agents used: tokens and cost by agent, thread, day or model, as far as their runtimes tell. */
+export function UsagePage() {
+  const by = groupOf(place.value.query.get('f'));
+  const [days, choose] = useState<number>(30);
+  const [usage, set] = useState<Usage | undefined>();
+  const [failed, fail] = useState<string | undefined>();
+  const [asTable, setTable] = useState(false);
+  useEffect(() => {
+    let isOver = false;
+    const load = (): void => {
+      const since = new Date(hubNow() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+      call('get_usage', { by, since }).then(
+        (answer) => {
+          if (isOver) return;
+          set(answer);
+          fail(undefined);
+        },
+        (error: unknown) => fail(wordsOf(error)),
+      );
+    };
+    load();
+    const timer = setInterval(load, LOOK_MS);
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+    };
+  }, [by, days]);
+  return (
+    <Page title="Usage" wide>
+      <div class="timeline-head">
+        <Segments path="/usage" value={by === 'agent' ? '' : by} label="By what" options={GROUPS} />
+        <div class="segments" role="group" aria-label="How far back">
+          {SPANS.map((span) => (
+            <button key={span} type="button" aria-pressed={days === span} onClick={() => choose(span)}>
+              {span} d
+            </button>
+          ))}
+        </div>
+        <div class="segments" role="group" aria-label="Shown as">
+          <button type="button" aria-pressed={!asTable} onClick={() => setTable(false)}>
+            Picture
+          </button>
+          <button type="button" aria-pressed={asTable} onClick={() => setTable(true)}>
+            Table
+          </button>
+        </div>
+      </div>
+      {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
+      {usage === undefined || usage.by !== by ? (
+        <div class="skeleton" aria-busy="true" />
+      ) : (
+        <Content usage={usage} asTable={asTable} />
+      )}
+    </Page>
+  );
+}
+
+function Content({ usage, asTable }: { usage: Usage; asTable: boolean }) {
+  const { rows, total, complete } = usage;
+  if (rows.length === 0)
+    return (
+      <Empty title="No usage was reported in this time.">
+        <p>
+          Sessions under <code>parley run --managed</code> report what their runtime tells; your own agents do
+          so by <code>report_usage</code>.
+        </p>
+      </Empty>
+    );
+  const named = rows.map((row) => ({ ...row, ...nameOf(row, usage.by) }));
+  return (
+    <>
+      <p class="usage-total">
+        {isUntold(total) ? 'Tokens not reported' : `${tokenWords(tokensOf(total))} tokens`},{' '}
+        {costWords(total)}
+      </p>
+      {asTable ? <UsageTable rows={named} total={total} by={usage.by} /> : <UsageBars rows={named} />}
+      {complete ? null : <p class="meta">There is more than is summed up at once: choose fewer days.</p>}
+    </>
+  );
+}
+
+/** What a line is called, and where it leads. */
+function nameOf(row: UsageRow, by: Usage['by']): { name: string; href?: string } {
+  const { agent_id, thread_id, day, model } = row;
+  if (agent_id !== undefined) return { name: agent_id, href: `/agents/${encodeURIComponent(agent_id)}` };
+  if (thread_id !== undefined) {
+    const known = threads.value?.get(thread_id);
+    return { name: known?.title ?? thread_id, href: `/t/${thread_id}` };
+  }
+  return { name: day ?? model ?? (by === 'thread' ? 'no one thread' : 'not named') };
+}
+
+function groupOf(text: string | null): Usage['by'] {
+  return text === 'thread' || text === 'day' || text === 'model' ? text : 'agent';
+}
