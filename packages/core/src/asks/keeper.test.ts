@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Command } from '../commands.ts';
 import { createFeed } from '../feed.ts';
 import { createLog, type Log } from '../log.ts';
+import type { RecordsQuery } from '../records.ts';
 import type { Connection } from '../sessions/gone.ts';
 import { callerOf, head, NOW } from '../store-contract/scene.ts';
 import { openMemoryStore } from '../store-memory.ts';
@@ -19,6 +20,7 @@ let store: Store;
 let now: number;
 let monotonic: number;
 let written: string[];
+let inputs: unknown[];
 let faults: unknown[];
 let gone: string[];
 let connection: Connection;
@@ -29,7 +31,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   now = monotonic = NOW;
   store = openMemoryStore(() => now);
-  [written, faults, gone] = [[], [], []];
+  [written, inputs, faults, gone] = [[], [], [], []];
   connection = 'connected';
   failing = undefined;
 });
@@ -45,7 +47,9 @@ function logOf(name: string): Log {
     ...log,
     append: async (command) => {
       if (failing !== undefined) throw failing;
-      written.push(`${name} ${(command as Command).type}`);
+      const { type, input } = command as Command;
+      written.push(`${name} ${type}`);
+      inputs.push(input);
       return log.append(command);
     },
   };
@@ -138,11 +142,15 @@ test('an ask whose time is up is denied by a look, in the name of who looks', as
 
 test('nobody looks while nothing is open, or after the end, and a start begins again', async () => {
   const keeper = open();
+  await keeper.start();
   expect(vi.getTimerCount()).toBe(0);
-  const ask = await raise();
+  const [ask, other] = [await raise(), await raise()];
   keeper.watch(ask);
+  keeper.watch(other);
   expect(vi.getTimerCount()).toBe(1);
   keeper.heard({ ...ask, status: 'resolved' });
+  expect(vi.getTimerCount()).toBe(1);
+  keeper.heard({ ...other, status: 'resolved' });
   expect(vi.getTimerCount()).toBe(0);
   keeper.watch(ask);
   keeper.watch(await raise());
@@ -210,6 +218,10 @@ test('however many want an ask settled, it is written once', async () => {
   const [first, second] = await Promise.all([keeper.settle(ask), keeper.settle(ask), keeper.settleAll()]);
   expect(first).toBe(second);
   expect(written).toEqual(['log expire_ask']);
+  keeper.watch(await raise('bob', 'w', SECOND));
+  now += SECOND;
+  await keeper.settleAll();
+  expect(written).toEqual(['log expire_ask', 'log expire_ask']);
   const resolved = { ...ask, status: 'resolved' } as const;
   expect(await keeper.settle(resolved)).toBe(resolved);
   // Where it failed it is tried again.
@@ -229,6 +241,7 @@ test('an ask is withdrawn when its agent was gone as long as it may be, by a clo
   await keeper.dropLost();
   expect(gone).toEqual([]);
   connection = { lost: now };
+  const since = { gone_since: new Date(now).toISOString() };
   await keeper.dropLost();
   expect(gone.splice(0)).toEqual(['w', 'v']);
   monotonic += RETURN_MS - 1;
@@ -239,6 +252,7 @@ test('an ask is withdrawn when its agent was gone as long as it may be, by a clo
   monotonic += 1;
   await keeper.dropLost();
   expect(written).toEqual(['own drop_ask', 'own drop_ask']);
+  expect(inputs).toEqual([since, since]);
   expect(await kept(ask)).toMatchObject({ verdict: { decision: 'withdrawn', reason: AGENT_GONE } });
   expect(keeper.openOf('w', 'alice')).toBe(0);
   expect(gone).toEqual([]);
@@ -296,7 +310,7 @@ test('people read of an ask that its agent is gone, unless it has its answer', a
 test('an ask of which nobody knows how it stands is read until it can be', async () => {
   let failures = 2;
   const records: Store['records'] = async (query) => {
-    if (failures-- > 0) throw new Error('not now');
+    if (query.keys !== undefined && failures-- > 0) throw new Error('not now');
     return store.records(query);
   };
   const keeper = open({ store: { ...store, records } });
@@ -308,6 +322,7 @@ test('an ask of which nobody knows how it stands is read until it can be', async
   expect(faults).toEqual([]);
   failures = Infinity;
   keeper.lookUp('w', ask.ask_id);
+  await keeper.start();
   await vi.advanceTimersByTimeAsync(0);
   keeper.close();
   await pass(10 * SECOND);
@@ -326,4 +341,20 @@ test('what another has settled is not open after a reload', async () => {
   await vi.advanceTimersByTimeAsync(0);
   expect([keeper.openOf('w', 'alice'), keeper.openOf('w', 'bob')]).toEqual([0, 1]);
   expect(await kept(other)).toMatchObject({ status: 'open' });
+});
+
+test('a reload reads all that is open, page by page, and what was settled meanwhile is not asked for', async () => {
+  const [ask, gone] = [await raise(), await raise('bob')];
+  const page = Array.from({ length: 500 }, (_, i) => ({ ...ask, ask_id: `ask_many_${i}` }));
+  const queries: RecordsQuery[] = [];
+  const records = async (query: RecordsQuery): Promise<Ask[]> => {
+    queries.push(query);
+    keeper.heard({ ...gone, status: 'resolved' });
+    return query.after === undefined ? page : [ask];
+  };
+  const keeper = open({ store: { ...store, records: records as Store['records'] } });
+  keeper.watch(gone);
+  await keeper.reload();
+  expect(queries.map(({ after }) => after)).toEqual([undefined, { workspace_id: 'w', key: 'ask_many_499' }]);
+  expect(keeper.openOf('w', 'alice')).toBe(501);
 });

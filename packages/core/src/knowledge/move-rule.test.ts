@@ -54,6 +54,30 @@ test('one that comes from elsewhere is not counted among those it comes to', () 
   for (const before of ['a', 'nobody']) expect(() => move('a', { before })).toThrow(invalid);
 });
 
+test('one that is put where it stands keeps its key', () => {
+  const keys = () => children().map((id) => [id, tree.reader.get('document', id)?.order]);
+  const before = keys();
+  for (const [id, position] of [
+    ['d', undefined],
+    ['b', { before: 'c' }],
+    ['b', { ordering: 1 }],
+    ['a', { ordering: 0 }],
+    ['d', { ordering: 9 }],
+  ] as const) {
+    const { records = [], drops } = move(id, position);
+    expect(keys()).toEqual(before);
+    expect(records.map(({ kind }) => kind)).toEqual(['document', 'revision']);
+    expect(drops).toEqual([]);
+  }
+});
+
+test('one that comes from elsewhere is put where it is to stand, whatever its key was', () => {
+  tree.create('e', 'b');
+  tree.create('f', 'b');
+  move('a', { ordering: 1 }, 'b');
+  expect(children('b')).toEqual(['e', 'a', 'f']);
+});
+
 test('those that have gone are passed over where places are counted', () => {
   tree.run('delete_document', { document_id: 'b' });
   move('d', { ordering: 1 });
@@ -124,4 +148,10 @@ test('keys are made short from a length on, and not before', () => {
   expect(children('q')).toEqual(['u', 'v', 'w']);
   for (const [, order = ''] of orders) expect(order.length).toBeLessThan(4);
   expect(decision.result).toEqual({});
+  expect(decision.drops?.every(({ kind }) => kind === 'branch')).toBe(true);
+  // The log of the tree begins with the first change.
+  expect(decision.changes[0]?.entries[0]).toMatchObject({
+    type: 'thread.created',
+    metadata: { tree: true, participants: [] },
+  });
 });

@@ -30,6 +30,7 @@ test('a document goes after all that hangs below it, and with it every text it h
     metadata: { root: 'a' },
   });
   expect(texts()).toEqual(['e']);
+  expect(decision.records?.map(({ kind }) => kind)).toEqual(['document', 'document', 'document', 'document']);
   expect(tree.reader.get('document', 'a')).toMatchObject({ purged_at: expect.any(String) as string });
 });
 
