@@ -161,7 +161,7 @@ function runGroup(name: string, group: string): void {
     incrementalFile: `${cache}${name}-${group}.incremental.json`,
     force: options.again === true,
     tempDirName: '.cache/stryker',
-    timeoutMS: 15_000,
+    timeoutMS: 8_000,
     dryRunTimeoutMinutes: 20,
     reporters: ['json', 'progress-append-only'],
     jsonReporter: { fileName: reportOf(name, group) },

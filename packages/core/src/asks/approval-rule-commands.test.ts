@@ -24,24 +24,23 @@ const rule = (more: Partial<ApprovalRuleRecord> = {}): ApprovalRuleRecord => ({
   uses: 2,
   ...more,
 });
-const ask = (more: Partial<Ask> = {}): Ask =>
-  ({
-    ask_id: 'a',
-    workspace_id: 'w',
-    agent_id: 'alice',
-    session_id: 's',
-    thread_id: 't',
-    message_id: 'm',
-    kind: 'approval',
-    prompt: 'may I?',
-    command: 'npm test',
-    cwd: '/src',
-    risk: 'low',
-    status: 'open',
-    created_at: at,
-    expires_at: at,
-    ...more,
-  }) as Ask;
+const ask = (more: Partial<Ask> = {}): Ask => ({
+  ask_id: 'a',
+  workspace_id: 'w',
+  agent_id: 'alice',
+  session_id: 's',
+  thread_id: 't',
+  message_id: 'm',
+  kind: 'approval',
+  prompt: 'may I?',
+  command: 'npm test',
+  cwd: '/src',
+  risk: 'low',
+  status: 'open',
+  created_at: at,
+  expires_at: at,
+  ...more,
+});
 /** What is there when a rule decides: these approval rules, and perhaps an ask. */
 function loaded(rules: readonly ApprovalRuleRecord[], about?: Ask): Loaded {
   const records: RecordReader = {
@@ -118,12 +117,13 @@ test('an ask is answered in the name of who gave the rule, whose use is counted'
     { id: 'no', label: 'No', kind: 'deny' as const },
     { id: 'yes', label: 'Yes', kind: 'allow_once' as const },
   ];
-  for (const [offered, chosen] of [
+  const offers: [Partial<Ask>, { option?: string }][] = [
     [{}, {}],
     [{ options }, { option: 'yes' }],
     [{ options: options.slice(0, 1) }, {}],
-  ] as const) {
-    const given = ask({ ...offered } as Partial<Ask>);
+  ];
+  for (const [offered, chosen] of offers) {
+    const given = ask(offered);
     const { result, records } = apply.decide(loaded([rule()], given), about('apply_approval_rule'));
     expect(result.ask).toStrictEqual({
       ...given,
@@ -161,8 +161,8 @@ test('an ask that was settled, or whose rule is gone or does not fit, is left al
 });
 
 test('a rule grants a command of its agent, in its folder, in its time', () => {
-  const granted = (given: Partial<ApprovalRuleRecord>, about: Partial<Ask> = {}) =>
-    grants(rule(given), ask(about), NOW);
+  const granted = (given: Partial<ApprovalRuleRecord>, asked: Partial<Ask> = {}) =>
+    grants(rule(given), ask(asked), NOW);
   expect(granted({})).toBe(true);
   expect(granted({ cwd: '/src' })).toBe(true);
   expect(granted({ expires_at: new Date(NOW + 1).toISOString() })).toBe(true);

@@ -22,7 +22,7 @@ function scene(sessions: object[], connectionOf: (session: string) => Connection
   const raisers = createGoneRaisers({
     store: {
       records: async (query) => {
-        asked.push(query as never);
+        asked.push(query);
         return sessions.filter(
           (one) => (one as { workspace_id: string }).workspace_id === query.workspace_id,
         ) as never;

@@ -1,7 +1,6 @@
 import { type Ask, AGENT_GONE } from '@parley/protocol';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import type { Command } from '../commands.ts';
 import { createFeed } from '../feed.ts';
 import { createLog, type Log } from '../log.ts';
 import type { RecordsQuery } from '../records.ts';
@@ -47,7 +46,7 @@ function logOf(name: string): Log {
     ...log,
     append: async (command) => {
       if (failing !== undefined) throw failing;
-      const { type, input } = command as Command;
+      const { type, input } = command;
       written.push(`${name} ${type}`);
       inputs.push(input);
       return log.append(command);
@@ -344,16 +343,16 @@ test('what another has settled is not open after a reload', async () => {
 });
 
 test('a reload reads all that is open, page by page, and what was settled meanwhile is not asked for', async () => {
-  const [ask, gone] = [await raise(), await raise('bob')];
+  const [ask, settled] = [await raise(), await raise('bob')];
   const page = Array.from({ length: 500 }, (_, i) => ({ ...ask, ask_id: `ask_many_${i}` }));
   const queries: RecordsQuery[] = [];
   const records = async (query: RecordsQuery): Promise<Ask[]> => {
     queries.push(query);
-    keeper.heard({ ...gone, status: 'resolved' });
+    keeper.heard({ ...settled, status: 'resolved' });
     return query.after === undefined ? page : [ask];
   };
   const keeper = open({ store: { ...store, records: records as Store['records'] } });
-  keeper.watch(gone);
+  keeper.watch(settled);
   await keeper.reload();
   expect(queries.map(({ after }) => after)).toEqual([undefined, { workspace_id: 'w', key: 'ask_many_499' }]);
   expect(keeper.openOf('w', 'alice')).toBe(501);

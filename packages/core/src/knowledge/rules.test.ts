@@ -165,7 +165,11 @@ describe('a change', () => {
     expect(() => patch('x', { last_known_revision: 2 })).toThrow(refused('CONFLICT', 'at revision 1'));
     const lost = kept('a')!;
     tree.put({
-      ...{ kind: 'document', workspace_id: 'w', key: 'a', mark: 'live', owner: 'ed' },
+      kind: 'document',
+      workspace_id: 'w',
+      key: 'a',
+      mark: 'live',
+      owner: 'ed',
       value: { ...lost, sha256: 'lost' },
     });
     expect(() => patch('x')).toThrow(refused('INTERNAL', 'the text of document a is missing'));
@@ -187,7 +191,11 @@ describe('a change', () => {
     );
     const old = tree.reader.get('revision', revisionKey('a', 1))!;
     tree.put({
-      ...{ kind: 'revision', workspace_id: 'w', key: revisionKey('a', 1), mark: '', owner: 'ed' },
+      kind: 'revision',
+      workspace_id: 'w',
+      key: revisionKey('a', 1),
+      mark: '',
+      owner: 'ed',
       value: { ...old, sha256: 'lost' },
     });
     expect(() => tree.run('revert_document', { document_id: 'a', revision: 1 })).toThrow(
@@ -244,7 +252,11 @@ describe('a deletion', () => {
     remove('a');
     expect(() => restore('a', NOW + PURGE_AFTER_MS)).toThrow(refused('NOT_FOUND', ''));
     tree.put({
-      ...{ kind: 'document', workspace_id: 'w', key: 'p', mark: 'purged', owner: 'ed' },
+      kind: 'document',
+      workspace_id: 'w',
+      key: 'p',
+      mark: 'purged',
+      owner: 'ed',
       value: { ...kept('a')!, document_id: 'p', delete_root: 'p', purged_at: at(NOW) },
     });
     expect(() => restore('p')).toThrow(refused('NOT_FOUND', ''));

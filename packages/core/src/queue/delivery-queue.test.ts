@@ -1,10 +1,7 @@
-import { type Caller, ParleyError } from '@parley/protocol';
+import { ParleyError } from '@parley/protocol';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { requireDone } from '../envelope/order.ts';
-import { createFeed } from '../feed.ts';
 import { hubCaller } from '../hub-caller.ts';
-import { createLog } from '../log.ts';
 import { openSampleHub } from '../sample-hub.ts';
 import { openMemoryStore } from '../store-memory.ts';
 import type { Store } from '../store.ts';
