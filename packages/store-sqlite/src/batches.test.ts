@@ -82,7 +82,7 @@ const settle = (): void => {
 test('[R1] the commands of a batch share one commit, and those beyond its time wait for the next', () => {
   said.length = 0;
   expect(seqs(batches.run([post(), post(), post()]))).toEqual([1, 2, 3]);
-  expect(said.filter((sql) => /^(BEGIN|COMMIT)/.test(sql))).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
+  expect(said.filter((sql) => /^(BEGIN|COMMIT|PRAGMA wal)/.test(sql))).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
   expect(seqs(batches.run([post(), post()], 0))).toEqual([4]);
   expect(seqs(batches.run([post(), post()], 60_000))).toEqual([5, 6]);
 });
@@ -95,6 +95,9 @@ test('[R8] a fault that passes refuses the whole batch and leaves nothing; the n
     faults.clear();
     expect(count()).toBe(before);
     expect(told.splice(0)).toEqual([]);
+    said.length = 0;
+    batches.fold();
+    expect(said).toEqual([]);
     expect(seqs(batches.run([post()]))).toEqual([before]);
     expect(told.splice(0)).toEqual([{ recovered: true }]);
     batches.run([sample.heartbeat('alice')]);
@@ -103,6 +106,26 @@ test('[R8] a fault that passes refuses the whole batch and leaves nothing; the n
   settle();
   batches.close();
   expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [] });
+});
+
+test('[R8] a fault in the midst of a command refuses those before it in its batch, and it comes again', () => {
+  faults.set('INSERT INTO entries', SQLITE_FULL);
+  expect(batches.run([sample.heartbeat('alice'), post()])).toMatchObject([passing]);
+  expect(batches.run([post(), post()])).toMatchObject([passing, passing]);
+  faults.clear();
+  expect(count("SELECT count(*) FROM records WHERE kind = 'session'")).toBe(0);
+});
+
+test('[R11] entries that are not as they were written are told of, and not indexed', () => {
+  batches.run([post('common one'), post('common two')]);
+  tamper(
+    folder,
+    "DROP TRIGGER entries_never_change; UPDATE entries SET json = replace(json, 'one', 'eno') WHERE pos = 2",
+  );
+  batches = new Batches(db, (notice) => told.push(notice));
+  settle();
+  expect(told).toEqual([{ fault: 'damaged entries at positions 2' }]);
+  expect(count("SELECT count(*) FROM search WHERE search MATCH 'common'")).toBe(1);
 });
 
 test('[R8] who had no turn before a fault is not refused by it', () => {
