@@ -7,7 +7,7 @@ import { keptThread } from './specs/mutation/kept-thread.ts';
 class QuickFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isSlow = ({ moduleId }: TestSpecification): number =>
-      Number(/\.property\.test\.ts$|-contract\.ts$/.test(moduleId));
+      Number(/\.property\.test\.ts$|-contract\.ts$|delivery-queue\.test\.ts$/.test(moduleId));
     return files.toSorted((a, b) => isSlow(a) - isSlow(b));
   }
 }
