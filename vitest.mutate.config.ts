@@ -1,23 +1,34 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** How the tests run on a mutant (`npm run mutate`): those of its group alone, and imports between packages stay in the mutated copy. */
+import { keptThread } from './specs/mutation/kept-thread.ts';
+
+/** The quick tests come first: one that fails ends the run, and most mutants die in milliseconds. */
+class QuickFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSlow = ({ moduleId }: TestSpecification): number =>
+      Number(/\.property\.test\.ts$|-contract\.ts$|delivery-queue\.test\.ts$/.test(moduleId));
+    return files.toSorted((a, b) => isSlow(a) - isSlow(b));
+  }
+}
+
+/** How the tests run on a mutant (`npm run mutate`): those of its group alone, each bundled with what it imports. */
 export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^@parley\/core\/store-contract$/, replacement: inCopy('core/src/store-contract.ts') },
-      { find: /^@parley\/core\/asks-contract$/, replacement: inCopy('core/src/asks/asks-contract.ts') },
-      { find: /^@parley\/core\/rules$/, replacement: inCopy('core/src/rules-entry.ts') },
-      { find: /^@parley\/([a-z-]+)$/, replacement: inCopy('$1/src/index.ts') },
-    ],
-  },
+  plugins: [
+    {
+      name: 'kept thread',
+      configureVitest({ project }) {
+        // Stryker's own settings name another pool.
+        Object.assign(project.config, { pool: keptThread.name, poolRunner: keptThread });
+      },
+    },
+  ],
   test: {
     include: JSON.parse(process.env['MUTATION_TESTS'] ?? '[]') as string[],
+    setupFiles: ['./specs/mutation/forget-mutant.ts'],
+    sequence: { sequencer: QuickFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     isolate: false,
   },
 });
-
-function inCopy(path: string): string {
-  return `${process.cwd()}/packages/${path}`;
-}

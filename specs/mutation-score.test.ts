@@ -7,6 +7,7 @@ import {
   scoreTable,
   type Survivor,
   unexplained,
+  withScores,
 } from './mutation-score.ts';
 
 function mutant(file: string, status: string, original = 'a < b'): Mutant {
@@ -54,4 +55,18 @@ test('a reason is outdated once its mutant is caught or gone, but not while its 
   expect(outdated([mutant('a.ts', 'Killed')], [reason])).toEqual([reason]);
   expect(outdated([mutant('a.ts', 'Survived', 'c < d')], [reason])).toEqual([reason]);
   expect(outdated([mutant('b.ts', 'Killed')], [reason])).toEqual([]);
+});
+
+test('the scores stand in a chapter of their own, once, and the rest of the page stays', () => {
+  const mutants = ['Killed', 'Killed', 'Timeout', 'Survived'].map((status) => mutant('a.ts', status));
+  const files = scoresByFile([...mutants, mutant('b.ts', 'NoCoverage')], [reason]);
+  const before = '# Proof\n\ntext\n\n## Other\n\nmore\n';
+  const page = withScores(before, [{ group: 'core queue', files }]);
+  expect(page.startsWith(before)).toBe(true);
+  expect(page).toContain('| core queue | 5 | 3 | 1 | 1 | 60.0 % |');
+  const again = withScores(`${page}\n## Last\n\nend\n`, [{ group: 'core tree', files: [] }]);
+  expect(again.match(/## Mutation scores/g)).toHaveLength(1);
+  expect(again).toContain('| core tree | 0 | 0 | 0 | 0 | 100.0 % |');
+  expect(again).not.toContain('core queue');
+  expect(again.endsWith('\n\n## Last\n\nend\n')).toBe(true);
 });

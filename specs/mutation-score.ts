@@ -117,3 +117,37 @@ export function scoreTable(scores: readonly FileScore[]): string {
     )
     .join('\n');
 }
+
+/** What became of the mutants of one group. */
+export interface GroupScore {
+  group: string;
+  files: readonly FileScore[];
+}
+
+const CHAPTER = '## Mutation scores';
+
+/** A page with the scores of all groups in its chapter of that name; what else stands there stays. */
+export function withScores(page: string, groups: readonly GroupScore[]): string {
+  const rows = groups.map(({ group, files }) => {
+    const sum = (of: (one: FileScore) => number) => files.reduce((total, one) => total + of(one), 0);
+    const [caught, alive] = [sum((one) => one.caught), sum((one) => one.survived + one.uncovered)];
+    const explained = sum((one) => one.explained);
+    const score = `${scoreOf(caught, alive).toFixed(1)} %`;
+    return [group, ...[caught + alive, caught, explained, alive - explained].map(String), score];
+  });
+  const table = [
+    ['group', 'mutants', 'caught', 'live with a reason', 'live without', 'score'],
+    ['---', '---', '---', '---', '---', '---'],
+    ...rows,
+  ].map((row) => `| ${row.join(' | ')} |`);
+  const text = `${CHAPTER}
+
+Wrong changes that were made by machine in what decides, and how many of them the unit tests of their group caught (\`npm run mutate\`). The score is what was caught of all; those that may live stand in \`specs/mutation.json\` with the reason.
+
+${table.join('\n')}
+`;
+  const at = page.indexOf(`\n${CHAPTER}\n`);
+  if (at < 0) return `${page.trimEnd()}\n\n${text}`;
+  const next = page.indexOf('\n## ', at + 1);
+  return `${page.slice(0, at + 1)}${text}${next < 0 ? '' : page.slice(next)}`;
+}

@@ -30,15 +30,16 @@ import { testWorkspace } from './store-contract/workspace-contract.ts';
 export { testProjections } from './store-contract/projections-contract.ts';
 export { callerOf, creating, posting } from './store-contract/scene.ts';
 
-/** What every store must do; the memory store, SQLite and PostgreSQL run the same suite. */
-export function testStore(open: () => Promise<OpenedStore>): void {
+/** What every store must do; the memory store, SQLite and PostgreSQL run the same suite, mutants all of it that is quick. */
+export function testStore(open: () => Promise<OpenedStore>, { isQuick = false } = {}): void {
   let opened: OpenedStore | undefined;
   beforeAll(async () => {
     opened = await open();
   });
   afterAll(() => opened?.close(), 60_000);
 
-  const check: Check = (name, run) => {
+  const check: Check = (name, run, size) => {
+    if (isQuick && size === 'long') return;
     test(name, async () => {
       if (opened === undefined) throw new Error('the store did not open');
       await run(await createScene(opened.store));

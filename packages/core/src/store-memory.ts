@@ -335,7 +335,8 @@ function byKey<K extends RecordKind>({ kind, workspace_id }: RecordsQuery<K>, ke
   return { kind, workspace_id, keys: [key], limit: 1 };
 }
 
-function someRecords<K extends RecordKind>(
+/** The values that a query asks for, in its order. */
+export function someRecords<K extends RecordKind>(
   all: Iterable<PutRecord>,
   query: RecordsQuery<K>,
 ): RecordKinds[K][] {

@@ -187,8 +187,8 @@ export class Batches {
     }
   }
 
-  #report({ fault = '', severity }: Reply): void {
-    this.#tell(severity === undefined ? { fault } : { fault, severity });
+  #report({ fault = '', severity = 'fatal' }: Reply): void {
+    this.#tell({ fault, severity });
   }
 }
 

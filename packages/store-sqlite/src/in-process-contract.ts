@@ -6,7 +6,7 @@ import { removeFolder, sampleFolder } from './sample-record.ts';
 import { openInProcess } from './sample-store.ts';
 
 describe('the SQLite store in one thread', () => {
-  testStore(async () => {
+  const open = async () => {
     const folder = sampleFolder();
     let store = openInProcess(folder);
     return {
@@ -22,5 +22,6 @@ describe('the SQLite store in one thread', () => {
         removeFolder(folder);
       },
     };
-  });
+  };
+  testStore(open, { isQuick: true });
 });

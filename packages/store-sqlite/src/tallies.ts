@@ -16,7 +16,7 @@ export class Tallies {
   readonly #get: StatementSync<Tally & { sum: string }>;
   readonly #names: StatementSync<{ name: string }>;
   readonly #known = new Map<string, Tally>();
-  readonly #changed = new Set<string>();
+  readonly #changed = new Map<string, Tally>();
 
   constructor(db: DatabaseSync) {
     this.#put = db.prepare('INSERT OR REPLACE INTO tallies (name, rows, sums, sum) VALUES (?, ?, ?, ?)');
@@ -49,15 +49,13 @@ export class Tallies {
 
   set(name: string, tally: Tally): void {
     this.#known.set(name, tally);
-    this.#changed.add(name);
+    this.#changed.set(name, tally);
   }
 
   /** Writes what has changed, inside the transaction that changed it. */
   flush(): void {
-    for (const name of this.#changed) {
-      const tally = this.#known.get(name) ?? { rows: 0, sums: 0 };
+    for (const [name, tally] of this.#changed)
       this.#put.run(name, tally.rows, tally.sums, sumOfTally(name, tally));
-    }
     this.#changed.clear();
   }
 

@@ -9,7 +9,7 @@ import { Batches } from './batches.ts';
 import { checkRecord } from './check-record.ts';
 import { number } from './number.ts';
 import { DATABASE_FILE } from './open-store.ts';
-import { SampleCommands } from './sample-commands.ts';
+import { SampleCommands, sampleThread } from './sample-commands.ts';
 import { tamper } from './sample-damage.ts';
 import { openSample, removeFolder, sampleFolder } from './sample-record.ts';
 import { sqliteModule } from './sqlite.ts';
@@ -77,7 +77,9 @@ test('[R5] [R11] a cursor that is not as it was written moves no further', () =>
   committed(batches.run([sample.create(0, ['alice']), post(), post(), post(), sample.ack('alice', 0, 3)]));
   tamper(folder, 'UPDATE cursors SET last_read_seq = 1');
   const message = expect.stringContaining('the record is damaged: the cursor of alice') as string;
-  expect(batches.run([sample.ack('alice', 0, 2)])).toMatchObject([{ error: { code: 'INTERNAL', message } }]);
+  expect(batches.run([sample.ack('alice', 0, 2)])).toMatchObject([
+    { error: { code: 'INTERNAL', message, details: { thread_id: sampleThread(0) } } },
+  ]);
   expect(number(db, 'SELECT last_read_seq FROM cursors')).toBe(1);
 });
 
@@ -116,4 +118,51 @@ test('[R1] what a crash left in the write-ahead log alone is in the database bef
   expect(synced).toContain(wal);
   expect(entriesWithoutWal(crashed)).toBe(2);
   revived.close();
+});
+
+test('[R3] [R11] a key is kept under its sender and a short tag, and one that is not as it was written answers nothing', () => {
+  const { folder, db, batches, sample } = open();
+  const keyed = sample.post('alice', 0, 'text', { key: 'k' });
+  committed(batches.run([sample.create(0, ['alice']), keyed]));
+  const { name } = db.prepare<{ name: string }>('SELECT name FROM idempotency').get() ?? {};
+  expect(name).toMatch(/^alice k [\w-]{22}$/);
+  expect(batches.run([keyed])).toMatchObject([{ ok: { replayed: true, result: { seq: 1 } } }]);
+  tamper(folder, "UPDATE idempotency SET result = result || ' '");
+  const message = expect.stringContaining('the idempotency key alice k') as string;
+  expect(batches.run([keyed])).toMatchObject([{ error: { code: 'INTERNAL', message } }]);
+  expect(number(db, 'SELECT count(*) FROM entries')).toBe(2);
+});
+
+test('a write tells how far its thread and its workspace have come, one that writes no entry does not', () => {
+  const { batches, sample } = open();
+  const [, posted, beat] = batches.run([
+    sample.create(0, ['alice']),
+    sample.post('alice', 0, 'text'),
+    sample.heartbeat('alice'),
+  ]);
+  const reached = { thread_id: sampleThread(0), workspace_id: 'w', last_seq: 1, after: 1, pos: 2 };
+  expect(posted?.ok).toMatchObject({ replayed: false, reached: [reached] });
+  expect(beat?.ok).not.toHaveProperty('reached');
+});
+
+test('who takes part in a thread is listed, and who has left is not', () => {
+  const { db, batches, sample } = open();
+  const listed = () =>
+    db.prepare<{ agent_id: string }>('SELECT agent_id FROM participants ORDER BY agent_id').all();
+  committed(batches.run([sample.create(0, ['alice', 'bob'])]));
+  expect(listed().map(({ agent_id }) => agent_id)).toEqual(['alice', 'bob']);
+  committed(batches.run([sample.control('user', 0, { invite: { participant_id: 'carol' } })]));
+  committed(batches.run([sample.control('user', 0, { remove: { participant_id: 'bob' } })]));
+  expect(listed().map(({ agent_id }) => agent_id)).toEqual(['alice', 'carol']);
+});
+
+test('[R12] a thread that is not there is foreign to a workspace without any, once others have some', () => {
+  const { batches, sample } = open();
+  const stranger = () => batches.run([sample.post('alice', 9, 'x', { workspace: 'v' })])[0]?.error?.code;
+  expect(stranger()).toBe('NOT_FOUND');
+  committed(batches.run([sample.create(0, ['alice'])]));
+  expect(stranger()).toBe('OUT_OF_SCOPE_WORKSPACE');
+  expect(batches.run([sample.ack('alice', 9, 1)])).toMatchObject([{ error: { code: 'NOT_FOUND' } }]);
+  committed(batches.run([sample.create(1, ['alice'], undefined, 'v')]));
+  expect(stranger()).toBe('NOT_FOUND');
 });

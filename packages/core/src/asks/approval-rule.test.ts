@@ -25,6 +25,16 @@ test.each([
   ['a*b*c', 'abc', true],
   ['ab*ba', 'aba', false],
   ['**x**', 'x', true],
+  ['run *', 'rum x', false],
+  ['a*b*c', 'a-c', false],
+  ['a*b*c', 'a;b-c', false],
+  ['a*b*c', 'a-b;c', false],
+  ['a*b*c', 'a-bc', true],
+  ['a*bb*bb', 'abb', false],
+  ['a;*b*c', 'a;-b-c', true],
+  ['a*;b*c', 'a-;b-c', true],
+  ['echo "x" *', 'echo "x" y', true],
+  ['* "x"', 'echo "x"', true],
 ])('%s covers %s: %s', (pattern, command, expected) => {
   expect(covers(pattern, command)).toBe(expected);
 });

@@ -14,6 +14,7 @@ import { openMemoryStore } from '../store-memory.ts';
 import type { Store } from '../store.ts';
 import { ALL, callerOf, creating, head, NOW } from '../store-contract/scene.ts';
 import { journalId } from '../threads/access.ts';
+import { askRules } from './rules.ts';
 
 const alice = callerOf('alice', 'w');
 const bob = callerOf('bob', 'w');
@@ -105,6 +106,30 @@ test('what is asked stands in its thread and as a record, open until its time is
       ask: { prompt: 'may I?' },
     },
   });
+});
+
+test('a rule of asks names beforehand what it looks at', () => {
+  const command = { ...head(alice), thread_id: 't', ask_id: 'a' } as never;
+  expect(askRules.raise_ask.needs(command)).toEqual({ thread: 't', record: { kind: 'agent', key: 'alice' } });
+  expect(askRules.take_ask.needs(command)).toEqual({ thread: 't', record: { kind: 'ask', key: 'a' } });
+  expect(askRules.drop_ask.needs(command)).toEqual({
+    thread: 't',
+    record: { kind: 'ask', key: 'a' },
+    records: true,
+  });
+});
+
+test('an option of an ask that offers none is refused', async () => {
+  await expect(answer(await raise(), { decision: 'approved', option: 'yes' })).rejects.toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: { field: 'option', options: [] },
+  });
+});
+
+test('what is taken back when its time is up was denied', async () => {
+  const ask = await raise();
+  now += LASTS_MS;
+  expect((await withdraw(ask)).verdict).toMatchObject({ decision: 'denied', by: HUB_NAME });
 });
 
 test('who must be silent in a thread, or finds it closed, asks in its own journal', async () => {

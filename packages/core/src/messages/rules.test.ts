@@ -67,6 +67,21 @@ test('an observer does not post, and a message to all names nobody', async () =>
   expect(entries.map(({ to }) => to)).toEqual([undefined, 'bob']);
 });
 
+test('of two the other is called, and one from outside calls whom it answers', async () => {
+  const { store, ids } = await scene();
+  const { result } = await store.transact(posting('t', 'x', bob));
+  expect(result).toMatchObject({ called: ['alice'], not_called: [], invokes: ['alice'] });
+  const carol = callerOf('carol', 'w', 'operator');
+  const answer = posting('t', 'x', carol, { input: { in_reply_to: ids[0]! } });
+  expect((await store.transact(answer)).result).toMatchObject({ called: ['alice'] });
+  const plain = (await store.transact(posting('t', 'x', carol))).result;
+  expect(plain.called).toEqual([]);
+  expect(plain.not_called.map(({ agent, why }) => [agent, why])).toEqual([
+    ['alice', 'not_addressed'],
+    ['bob', 'not_addressed'],
+  ]);
+});
+
 test('an answer to the founding of a thread, or to nothing, is refused', async () => {
   const { store, ids } = await scene();
   const founded = await store.tail({ workspace_id: 'w', thread_id: 't', limit: 9, max_bytes: 1e6 });

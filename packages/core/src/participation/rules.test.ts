@@ -1,4 +1,4 @@
-import type { Caller, Control } from '@parley/protocol';
+import { type Caller, type Control, LIMITS } from '@parley/protocol';
 import { beforeEach, expect, test } from 'vitest';
 
 import type { Aside, Command } from '../commands.ts';
@@ -198,7 +198,7 @@ test('mutes with an end are known beside the thread, the next one first, and go 
 
 const assign = async (
   caller: Caller,
-  input: { to?: string; role?: string; body?: string; metadata?: object },
+  input: { to?: string; role?: string; body?: string; metadata?: object; idempotency_key?: string },
 ) =>
   (
     await store.transact({
@@ -416,4 +416,49 @@ test('who made a thread invites nobody into it unless it steers, and a closed on
   await expect(assign(alice, { to: 'bob' })).rejects.toMatchObject(
     refused('CONFLICT', 'the thread is closed'),
   );
+});
+
+test('a task and a result keep the key they were sent with', async () => {
+  const task = await assign(alice, { to: 'bob', idempotency_key: 'k1' });
+  expect((await last())?.idempotency_key).toBe('k1');
+  await report(bob, { task: task.message_id, body: 'done', idempotency_key: 'k2' });
+  expect((await last())?.idempotency_key).toBe('k2');
+});
+
+test('a control that says nothing changes nothing of a conversation that nobody has steered', async () => {
+  await give(undefined, alice);
+  expect(await state()).not.toHaveProperty('conversation');
+  expect(await mutes()).toEqual([]);
+});
+
+test('who opened a side channel asks others into it, and steers it in no other way', async () => {
+  await openSide(alice, []);
+  await give({ invite: { participant_id: 'bob' } }, alice, {}, 's');
+  expect((await state('s'))?.participants).toEqual(['alice', 'bob']);
+  await expect(give({ pause: { on: true } }, alice, {}, 's')).rejects.toMatchObject({
+    code: 'INSUFFICIENT_AUTHORITY',
+  });
+});
+
+test('a thread has so many participants and no more, and who takes part already is no one more', async () => {
+  const many = Array.from({ length: LIMITS.participants - 2 }, (_, i) => `p${i}`);
+  await store.transact(creating('full', boss, many));
+  const invite = (participant_id: string) => give({ invite: { participant_id } }, boss, {}, 'full');
+  await invite('last');
+  await expect(invite('one-more')).rejects.toMatchObject({ code: 'CONFLICT' });
+  await invite('last');
+});
+
+test('the profiles of a thread have so many bytes together', async () => {
+  const describe = (agent: Caller, roles: string[]) => give({ profile: { roles } }, agent);
+  const bytes = (...profiles: [string, string[]][]) =>
+    JSON.stringify(Object.fromEntries(profiles.map(([name, roles]) => [name, { roles }]))).length;
+  const half = ['x'.repeat(65_000)];
+  await describe(alice, half);
+  const spare = 131_072 - bytes(['alice', half], ['bob', ['']]);
+  await describe(bob, ['x'.repeat(spare)]);
+  await expect(describe(bob, ['x'.repeat(spare + 1)])).rejects.toMatchObject({ code: 'CONFLICT' });
+  // One without a nickname is in nobody's way.
+  await give({ profile: { roles: [] } }, bob);
+  await give({ profile: { nickname: 'ally' } }, alice);
 });

@@ -7,6 +7,7 @@ import { openMemoryStore } from '../store-memory.ts';
 import type { Store } from '../store.ts';
 import { journalId } from '../threads/access.ts';
 import type { DeliveryOutcome } from './outcome.ts';
+import { queueRules } from './rules.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const at = (ms: number): string => new Date(NOW + ms).toISOString();
@@ -211,4 +212,20 @@ test('[KNOW-3] what ended before a moment is forgotten with its letter, what end
   expect(await forget(at(1), 'old', 'new', 'waiting', 'none')).toBe(1);
   expect([await find('old'), await letter('old')]).toEqual([undefined, undefined]);
   for (const id of ['new', 'waiting']) expect([await find(id), await letter(id)]).not.toContain(undefined);
+});
+
+test('each rule of the queue names beforehand what it looks at, and what it did is told', async () => {
+  const about = { thread_id: 't', input: { delivery_id: 'one', delivery_ids: ['one', 'two'] } } as never;
+  const one = { kind: 'delivery', key: 'one' };
+  const needed = { thread: 't', records: true, gets: [one] };
+  expect(queueRules.settle_delivery.needs(about)).toEqual(needed);
+  expect(queueRules.redrive_delivery.needs(about)).toEqual(needed);
+  expect(queueRules.forget_deliveries.needs(about)).toEqual({
+    records: true,
+    gets: [one, { kind: 'delivery', key: 'two' }],
+  });
+  await accept('one');
+  expect(await settle('one', { is: 'dead', error })).toBe(true);
+  const [dead] = await journal();
+  expect(dead?.metadata).not.toHaveProperty('traceparent');
 });

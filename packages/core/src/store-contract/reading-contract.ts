@@ -48,30 +48,34 @@ export function testReading(check: Check): void {
     expect((await store.reading(t, 'alice', scene.workspace_id)).own).toBe(0);
   });
 
-  check('[HUB-E4] one’s own entries after the cursor are counted, however many there are', async (scene) => {
-    const { store, alice, bob, t } = scene;
-    const many = 900;
-    for (let done = 0; done < many; done += 300)
-      await Promise.all(
-        Array.from({ length: 300 }, (_, i) =>
-          store.transact(posting(t, 'x', (done + i) % 3 === 0 ? bob : alice)),
-        ),
-      );
-    expect((await store.reading(t, 'bob', scene.workspace_id)).own).toBe(many / 3);
-    expect((await store.reading(t, 'alice', scene.workspace_id)).own).toBe((many / 3) * 2);
-    const { entries } = await store.page({
-      workspace_id: alice.workspace_id,
-      thread_id: t,
-      after: 0,
-      ...ALL,
-      limit: 500,
-    });
-    const ownAmong = entries.filter(({ sender_agent_id }) => sender_agent_id === 'bob').length;
-    await store.transact(acking(t, entries.length, bob));
-    expect((await store.reading(t, 'bob', scene.workspace_id)).own).toBe(many / 3 - ownAmong);
-    await store.transact(acking(t, many, bob));
-    expect((await store.reading(t, 'bob', scene.workspace_id)).own).toBe(0);
-  });
+  check(
+    '[HUB-E4] one’s own entries after the cursor are counted, however many there are',
+    async (scene) => {
+      const { store, alice, bob, t } = scene;
+      const many = 900;
+      for (let done = 0; done < many; done += 300)
+        await Promise.all(
+          Array.from({ length: 300 }, (_, i) =>
+            store.transact(posting(t, 'x', (done + i) % 3 === 0 ? bob : alice)),
+          ),
+        );
+      expect((await store.reading(t, 'bob', scene.workspace_id)).own).toBe(many / 3);
+      expect((await store.reading(t, 'alice', scene.workspace_id)).own).toBe((many / 3) * 2);
+      const { entries } = await store.page({
+        workspace_id: alice.workspace_id,
+        thread_id: t,
+        after: 0,
+        ...ALL,
+        limit: 500,
+      });
+      const ownAmong = entries.filter(({ sender_agent_id }) => sender_agent_id === 'bob').length;
+      await store.transact(acking(t, entries.length, bob));
+      expect((await store.reading(t, 'bob', scene.workspace_id)).own).toBe(many / 3 - ownAmong);
+      await store.transact(acking(t, many, bob));
+      expect((await store.reading(t, 'bob', scene.workspace_id)).own).toBe(0);
+    },
+    'long',
+  );
 
   check(
     'a list that is read page by page holds every thread once, also where few of many are wanted',
@@ -106,6 +110,7 @@ export function testReading(check: Check): void {
       expect(await read({ participant: 'bob', unread: true })).toEqual([]);
       expect(await read({ participant: 'alice', reader: 'alice', unread: true })).toEqual(['-60', '-0']);
     },
+    'long',
   );
 
   check(

@@ -119,5 +119,5 @@ export async function createScene(store: Store): Promise<Scene> {
   };
 }
 
-/** Runs one test of the contract in a scene of its own. */
-export type Check = (name: string, run: (scene: Scene) => Promise<void>) => void;
+/** Runs one test of the contract in a scene of its own; a long one is left out where thousands of runs are made. */
+export type Check = (name: string, run: (scene: Scene) => Promise<void>, size?: 'long') => void;

@@ -10,12 +10,16 @@ const code = (word: string) => ({ code: word });
 
 /** What a store does with documents: one tree per workspace, one entry per change, records that follow from the log. */
 export function testTree(check: Check): void {
-  const tree = (name: string, run: (tree: TreeScene, scene: Scene) => Promise<void>): void => {
-    check(name, async (scene) => {
-      const own = treeScene(scene.store, scene.workspace_id);
-      await run(own, scene);
-      await own.checkFold();
-    });
+  const tree = (name: string, run: (tree: TreeScene, scene: Scene) => Promise<void>, size?: 'long'): void => {
+    check(
+      name,
+      async (scene) => {
+        const own = treeScene(scene.store, scene.workspace_id);
+        await run(own, scene);
+        await own.checkFold();
+      },
+      size,
+    );
   };
 
   tree('[KNOW-13] a document is made under a parent that is there, and once', async (t, { store }) => {
@@ -186,6 +190,7 @@ export function testTree(check: Check): void {
       expect(await t.document(7)).toMatchObject({ metadata: { title: '' }, sha256: '', bytes: 0 });
       await expect(t.create(7)).rejects.toMatchObject(code('CONFLICT'));
     },
+    'long',
   );
 
   tree('[KNOW-16] [C-ENV-16] nothing comes to stand under itself', async (t) => {
@@ -244,25 +249,29 @@ export function testTree(check: Check): void {
     expect(await t.children()).toEqual([1, 3, 2, 4]);
   });
 
-  tree('[KNOW-16] keys that have grown long are made short, and the order stays', async (t) => {
-    for (let n = 1; n <= 4; n++) await t.create(n);
-    const move = (i: number) =>
-      t.run('move_document', {
-        document_id: nth(1 + (i % 2)),
-        new_parent_id: 'root',
-        position: { before: nth(3) },
-      });
-    const moved = await Promise.all(Array.from({ length: 1_000 }, (_, i) => move(i)));
-    const longest = Math.max(...moved.map(({ result }) => (isIgnored(result) ? 0 : result.order.length)));
-    expect(longest).toBeGreaterThan(ORDER_MAX);
-    const before = await t.children();
-    const { reached } = await t.run('tidy_order', { document_id: nth(2) });
-    expect(reached).toHaveLength(1);
-    expect(await t.children()).toEqual(before);
-    for (const n of before) expect((await t.document(n))?.order.length).toBeLessThan(4);
-    // Of many that ask for it at once the first has done it.
-    expect((await t.run('tidy_order', { document_id: nth(2) })).reached).toBeUndefined();
-  });
+  tree(
+    '[KNOW-16] keys that have grown long are made short, and the order stays',
+    async (t) => {
+      for (let n = 1; n <= 4; n++) await t.create(n);
+      const move = (i: number) =>
+        t.run('move_document', {
+          document_id: nth(1 + (i % 2)),
+          new_parent_id: 'root',
+          position: { before: nth(3) },
+        });
+      const moved = await Promise.all(Array.from({ length: 1_000 }, (_, i) => move(i)));
+      const longest = Math.max(...moved.map(({ result }) => (isIgnored(result) ? 0 : result.order.length)));
+      expect(longest).toBeGreaterThan(ORDER_MAX);
+      const before = await t.children();
+      const { reached } = await t.run('tidy_order', { document_id: nth(2) });
+      expect(reached).toHaveLength(1);
+      expect(await t.children()).toEqual(before);
+      for (const n of before) expect((await t.document(n))?.order.length).toBeLessThan(4);
+      // Of many that ask for it at once the first has done it.
+      expect((await t.run('tidy_order', { document_id: nth(2) })).reached).toBeUndefined();
+    },
+    'long',
+  );
 
   tree(
     '[KNOW-16] [R10] a long key is made short among its neighbours, the other siblings stay',
@@ -290,6 +299,7 @@ export function testTree(check: Check): void {
       expect(after.slice(-20)).toEqual(before.slice(-20));
       for (const order of after) expect(order?.length).toBeLessThan(8);
     },
+    'long',
   );
 
   tree('[KNOW-9] [C-AUTH-21] the rules let each role do what is its own, and no more', async (t) => {
@@ -428,5 +438,6 @@ export function testTree(check: Check): void {
       expect(reached.size).toBe(found.length);
       expect(new Set(found.map((one) => `${one.parent_id} ${one.order}`)).size).toBe(found.length);
     },
+    'long',
   );
 }

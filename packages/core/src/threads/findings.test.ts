@@ -1,7 +1,16 @@
+import type { Role } from '@parley/protocol';
 import { describe, expect, test } from 'vitest';
 
 import type { Entry } from '../entry.ts';
-import { checkRoom, excerpt, type Finding, MAX_FINDINGS } from './findings.ts';
+import {
+  checkRoom,
+  checkSettling,
+  excerpt,
+  type Finding,
+  findTarget,
+  MAX_FINDINGS,
+  toFinding,
+} from './findings.ts';
 import { idAt, sampleCreation, sampleEvent, sampleMessage } from './sample-entries.ts';
 import { evolve, isDisputed, type ThreadState } from './state.ts';
 
@@ -57,6 +66,15 @@ describe('[HUB-M7] findings', () => {
     expect(open(...disputed, sampleEvent(3, 'alice', 'finding_verified'))).toEqual([]);
   });
 
+  test('a verdict on one leaves the others, and one that fits none leaves the list as it is', () => {
+    const two = [found(1, 'one'), found(2, 'two')];
+    const rejected = sampleEvent(3, 'alice', 'finding_rejected', {}, { in_reply_to: idAt(2) });
+    expect(open(...two, rejected)).toEqual(['one', ['two', 'rejected']]);
+    const begun = after(...two);
+    for (const event of ['finding_rejected', 'finding_verified'])
+      expect(evolve(begun, sampleEvent(3, 'alice', event)).findings).toBe(begun.findings);
+  });
+
   test('an open finding makes a thread disputed; chat and other events do not', () => {
     expect(isDisputed(after())).toBe(false);
     expect(isDisputed(after(found(1, 'one')))).toBe(true);
@@ -75,9 +93,99 @@ describe('[HUB-M7] findings', () => {
     expect(() => checkRoom(full, 'finding_verified')).not.toThrow();
   });
 
+  const named = (seq: number, by: string, metadata = {}, more: Partial<Entry> = {}) =>
+    sampleEvent(seq, by, 're_review_requested', metadata, more);
+  const reviewers = (...entries: Entry[]) => after(...entries).findings.map((one) => one.reviewers);
+
+  test('a reviewer is named by somebody else, for the finding it speaks of or all of the task', () => {
+    const two = [found(1, 'one', { finding_id: 'F1', task_id: 'T' }), found(2, 'two', { task_id: 'U' })];
+    expect(reviewers(...two, named(3, 'alice', { reviewer: 'carol' }))).toEqual([['carol'], ['carol']]);
+    expect(reviewers(...two, named(3, 'alice', {}, { to: 'dan' }))).toEqual([['dan'], ['dan']]);
+    expect(reviewers(...two, named(3, 'alice', { reviewer: 'carol' }, { to: 'dan' }))).toEqual([
+      ['carol'],
+      ['carol'],
+    ]);
+    expect(reviewers(...two, named(3, 'alice', { reviewer: 'carol', finding_id: 'F1' }))).toEqual([
+      ['carol'],
+      undefined,
+    ]);
+    expect(reviewers(...two, named(3, 'alice', { reviewer: 'carol', task_id: 'U' }))).toEqual([
+      undefined,
+      ['carol'],
+    ]);
+    for (const nobody of [{ finding_id: 'F9' }, { task_id: 'V' }])
+      expect(reviewers(...two, named(3, 'alice', { reviewer: 'carol', ...nobody }))).toEqual([
+        undefined,
+        undefined,
+      ]);
+    const three = [...two, found(3, 'three', { task_id: 'T' })];
+    expect(reviewers(...three, named(4, 'alice', { reviewer: 'carol', task_id: 'T' }))).toEqual([
+      ['carol'],
+      undefined,
+      ['carol'],
+    ]);
+    expect(reviewers(...two, named(3, 'alice', { reviewer: 'alice' }))).toEqual([undefined, undefined]);
+    expect(reviewers(...two, named(3, 'alice'))).toEqual([undefined, undefined]);
+    expect(reviewers(found(1, 'one', { reviewer: 'carol' }))).toEqual([['carol']]);
+  });
+
+  test('the newest reviewers are kept, each once, and no name that is too long', () => {
+    const one = found(1, 'one', { reviewer: 'r0' });
+    const many = Array.from({ length: 9 }, (_, i) => named(i + 2, 'alice', { reviewer: `r${i}` }));
+    expect(reviewers(one, ...many)).toEqual([['r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8']]);
+    const again = named(20, 'alice', { reviewer: 'r0' });
+    expect(reviewers(one, named(2, 'alice', { reviewer: 'r1' }), again)).toEqual([['r1', 'r0']]);
+    const [fits, tooLong] = ['x'.repeat(128), 'x'.repeat(129)];
+    expect(reviewers(found(1, 'one', { reviewer: fits }))).toEqual([[fits]]);
+    expect(reviewers(found(1, 'one', { reviewer: tooLong }))).toEqual([undefined]);
+    expect(reviewers(found(1, 'one'), named(2, 'alice', { reviewer: fits }))).toEqual([[fits]]);
+    expect(reviewers(found(1, 'one'), named(2, 'alice', { reviewer: tooLong }))).toEqual([undefined]);
+  });
+
+  test('a verdict counts of its reporter, of a reviewer and of those who steer', () => {
+    const { findings } = after(found(1, 'one', { finding_id: 'F', reviewer: 'carol' }), found(2, 'two'));
+    const settle = (agent_id: string, role: Role, verdict: object) => () =>
+      checkSettling(findings, 'finding_verified', verdict, {
+        agent_id,
+        role,
+        workspace_id: 'w',
+        session_id: 's',
+      });
+    const first = { metadata: { finding_id: 'F' } };
+    for (const [name, role] of [
+      ['bob', 'worker'],
+      ['carol', 'worker'],
+      ['olga', 'orchestrator'],
+    ] as const)
+      expect(settle(name, role, first)).not.toThrow();
+    const refused = (seq: number) =>
+      expect.objectContaining({
+        code: 'INSUFFICIENT_AUTHORITY',
+        details: { finding: idAt(seq), reported_by: 'bob' },
+      }) as Error;
+    expect(settle('alice', 'worker', first)).toThrow(refused(1));
+    expect(settle('carol', 'worker', { in_reply_to: idAt(2) })).toThrow(refused(2));
+    // One that names the first and answers the second would look like a verdict on it.
+    expect(settle('carol', 'worker', { ...first, in_reply_to: idAt(2) })).toThrow(refused(2));
+    expect(settle('alice', 'worker', {})).not.toThrow();
+    const rejecting = { agent_id: 'alice', role: 'worker', workspace_id: 'w', session_id: 's' } as const;
+    expect(() => checkSettling(findings, 'finding_rejected', first, rejecting)).not.toThrow();
+  });
+
+  test('what metadata says is taken where it is of its kind, and bounded', () => {
+    const odd = { severity: 7, file: '', line: '7', task_id: null, finding_id: 'x'.repeat(2_001) };
+    expect(after(found(1, 'one', odd)).findings).toStrictEqual([
+      { message_id: idAt(1), seq: 1, by: 'bob', text: 'one', rejected: false, finding_id: 'x'.repeat(2_000) },
+    ]);
+    const bare = toFinding(sampleMessage(1, 'bob', 'one'));
+    expect(bare).toStrictEqual({ message_id: idAt(1), seq: 1, by: 'bob', text: 'one', rejected: false });
+    expect(findTarget([bare], {})).toBe(bare);
+  });
+
   test('an excerpt is one line of whole characters', () => {
+    expect(excerpt(`😀${'x'.repeat(200)}`)).toBe(`😀${'x'.repeat(157)}…`);
     expect(excerpt('  a\n\tb  ')).toBe('a b');
-    expect(excerpt('x'.repeat(160))).toHaveLength(160);
+    expect(excerpt('x'.repeat(160))).toBe('x'.repeat(160));
     expect(excerpt('x'.repeat(161))).toBe(`${'x'.repeat(159)}…`);
     const emoji = excerpt(`${'x'.repeat(158)}😀😀`);
     expect(emoji.isWellFormed()).toBe(true);

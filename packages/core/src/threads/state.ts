@@ -167,9 +167,7 @@ function toSettings(conversation: Conversation): Partial<Thread> {
     ...(expires_at === undefined ? {} : { expires_at }),
     ...(discussion.on ? { discussion } : {}),
     ...(invited_auto ? { invited_auto } : {}),
-    ...(policy === PLAIN.policy || (policy.mode === 'auto' && policy.threshold === undefined)
-      ? {}
-      : { policy }),
+    ...(policy.mode === 'auto' && policy.threshold === undefined ? {} : { policy }),
     ...(prodded.length === 0 ? {} : { prodded: [...prodded] }),
     ...(Object.keys(profiles).length === 0 ? {} : { profiles }),
   };

@@ -61,6 +61,13 @@ test('[HUB-M6] a refused move says from where to where, and what would be legal'
   );
 });
 
+test('a refusal says what the role may not do: reopen, or close what is disputed', () => {
+  const move = (from: ThreadStatus, to: ThreadStatus) => () =>
+    checkTransition(from, to, true, { role: 'worker' });
+  expect(move('closed', 'active')).toThrow('may reopen a closed thread');
+  expect(move('active', 'closed')).toThrow('may close a disputed thread');
+});
+
 test('operators and orchestrators steer, nobody else', () => {
   expect(ROLES.map((role) => mayOverride({ role }))).toEqual([true, true, false, false]);
 });

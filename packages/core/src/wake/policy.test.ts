@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 
-import { checkForce, HUMAN_INPUT, judge, NO_PROMPT, patienceLeft, recheckAfter } from './policy.ts';
+import {
+  checkForce,
+  failureOf,
+  HUMAN_INPUT,
+  judge,
+  NO_PROMPT,
+  patienceLeft,
+  reasonToSkip,
+  recheckAfter,
+  type WakeFacts,
+  type WakeSettings,
+} from './policy.ts';
 
 const SETTINGS = { quietMs: 20_000, maxDeferMs: 60_000, expireMs: 600_000, recheckMs: 5_000 };
 const waited = (deferredMs: number, humanMs = 0) => ({ deferredMs, humanMs });
@@ -49,4 +60,46 @@ test('a program is looked after soon at first and then at the usual pace, a pers
     recheckAfter(reason, waited(deferredMs), SETTINGS);
   expect([0, 400, 4_000, 100_000].map((ms) => after('at_work', ms))).toEqual([300, 400, 1_300, 5_000]);
   expect(after(HUMAN_INPUT, 0)).toBe(5_000);
+});
+
+test('nobody is woken without cause: the first reason not to is told', () => {
+  const skip = (more: Partial<WakeFacts>, quiet = false) => {
+    const facts: WakeFacts = {
+      force: false,
+      unreadSeq: 3,
+      restriction: undefined,
+      quiet: false,
+      last: undefined,
+      ...more,
+    };
+    return reasonToSkip(facts, { quiet, repeatAfterMs: 600 } as WakeSettings);
+  };
+  expect(skip({})).toBeUndefined();
+  expect(skip({ unreadSeq: 0, restriction: 'closed', force: true })).toBe('nothing_unread');
+  expect(skip({ restriction: 'closed', force: true })).toBe('closed');
+  expect(skip({ restriction: 'muted', quiet: true })).toBe('muted');
+  expect(skip({ restriction: 'muted', quiet: true, force: true })).toBeUndefined();
+  expect(skip({ quiet: true })).toBe('quiet');
+  expect(skip({}, true)).toBe('quiet');
+  const woken = (throughSeq: number, agoMs: number) => skip({ last: { throughSeq, agoMs } });
+  expect([woken(3, 599), woken(4, 0)]).toEqual(['already_woken', 'already_woken']);
+  expect([woken(3, 600), woken(2, 0)]).toEqual([undefined, undefined]);
+  expect(skip({ quiet: true, last: { throughSeq: 3, agoMs: 0 } })).toBe('quiet');
+});
+
+test('a wake for which no door was left says who is in the way, or that nobody has it in hand', () => {
+  const code = (reason: string, known: boolean, managed: boolean, served: boolean) =>
+    failureOf(
+      [
+        { door: 'command', reason: 'no_answer' },
+        { door: 'command', reason },
+      ],
+      { known, managed, served },
+    );
+  for (const reason of [HUMAN_INPUT, 'taken_over'])
+    expect(code(reason, true, false, false)).toBe('HUMAN_INPUT_COLLISION');
+  expect(code('', true, false, false)).toBe('UNMANAGED_RUNTIME');
+  expect(code('', true, true, false)).toBe('WAKE_FAILED');
+  expect(code('', true, false, true)).toBe('WAKE_FAILED');
+  expect(code('', false, false, false)).toBe('WAKE_FAILED');
 });
