@@ -53,10 +53,10 @@ export interface Desk {
 
 let browser: Promise<Browser> | undefined;
 
-/** One browser for all tests of a file. */
-export function openBrowser(): Promise<Browser> {
+/** One browser for all tests of a file: the lean one, unless the first to ask wants all that people have. */
+export function openBrowser(whole: 'whole' | 'lean' = 'lean'): Promise<Browser> {
   if (browser !== undefined) return browser;
-  const lean = tool('chromium-headless');
+  const lean = whole === 'whole' ? undefined : tool('chromium-headless');
   const launched = chromium.launch({
     executablePath: typeof lean === 'string' ? lean : requireTool('chromium'),
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { openReceiver, type Receiver } from '../notify/receiver.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
+import { allowForBrowsers, type Desk, openBrowser, openDesk, PATIENCE_MS, PERSON } from './desk.ts';
 
 allowForBrowsers();
 
@@ -13,6 +13,8 @@ describeWith(['chromium'], 'notifications in the dashboard', () => {
   let page: Page;
   beforeAll(async () => {
     receiver = await openReceiver();
+    // The lean one has no push, and shows no notifications.
+    await openBrowser('whole');
     desk = await openDesk({
       settings: { 'notify.allowed_hosts': JSON.stringify([receiver.host]), 'notify.grace_ms': 0 },
     });
