@@ -3,17 +3,12 @@ import { randomUUID } from 'node:crypto';
 import {
   type CallRecord,
   createArrivals,
-  createAskKeeper,
   createHub,
   createLive,
-  createMuteKeeper,
-  createOwnedJob,
-  createDeliveryQueue,
   createPresenceBoard,
   createProfileRegistry,
   createQuotas,
   createSharedSpending,
-  type AskNews,
   createReads,
   type Invitation,
   type Ports,
@@ -26,7 +21,6 @@ import { createAnswerer } from './answerer.ts';
 import { createPasskeys } from './auth/passkeys.ts';
 import { openArtifacts } from './artifacts/open-artifacts.ts';
 import type { Config } from './config/schema.ts';
-import { createDispatcher } from './create-dispatcher.ts';
 import { createHubAddress } from './hub-address.ts';
 import type { Lan } from './lan/open-lan.ts';
 import type { Logger } from './logger.ts';
@@ -34,15 +28,18 @@ import { hearOthers } from './nodes/hear-others.ts';
 import { createMessenger } from './notify/messenger.ts';
 import { createOutgoing } from './notify/outgoing.ts';
 import { pushKeys } from './notify/push-keys.ts';
-import { queueSettings, quotaSettings } from './part-settings.ts';
+import { quotaSettings } from './part-settings.ts';
 import { createProse } from './prose.ts';
 import { publishHub } from './publish-hub.ts';
 import { describeCause, recordCall, recordRefusal } from './record-calls.ts';
 import { keepReserve } from './reserve.ts';
-import { type ServerOptions, startServer } from './server.ts';
+import type { ServerOptions } from './server.ts';
 import { openAuth } from './start-auth.ts';
 import { createFaces } from './start-faces.ts';
+import { createKeepers } from './start-keepers.ts';
+import { listen } from './start-listening.ts';
 import { openMetrics } from './start-metrics.ts';
+import { openQueue } from './start-queue.ts';
 import { openRecord } from './start-record.ts';
 import { createUpkeep, openFinding } from './start-upkeep.ts';
 import { createWakes } from './start-wakes.ts';
@@ -122,42 +119,10 @@ export async function start(
   });
   const agents = { links: live.links, commander: live.commander, arrivals, patience };
   const metrics = openMetrics(config, record, live, onFault);
-  const keepers = {
-    asks: createOwnedJob({ leases, onFault }, 'asks'),
-    mutes: createOwnedJob({ leases, onFault }, 'mutes'),
-  };
-  const asks = createAskKeeper({
-    store,
-    log,
-    ownLog: keepers.asks.log(log),
-    clock,
-    chance,
-    links: live.links,
-    patience,
-    ...(nodes === undefined
-      ? {}
-      : {
-          isOwner: () => keepers.asks.isOwned,
-          onNews: (ask: AskNews) => nodes.bus.publish('ask', ask),
-        }),
-    onGone: (workspaceId) => live.ring(workspaceId),
-    onFault,
-  });
+  const { keepers, asks, mutes } = createKeepers(record, live, patience, onFault);
   const wakes = createWakes(config, { ...record, ...agents, prose, live, onFault });
-  const queue = createOwnedJob({ leases, onFault }, 'queue');
-  const dispatcher = createDispatcher(config, queue, nodes);
-  const deliveryQueue = createDeliveryQueue({
-    ...record,
-    job: queue,
-    ...(nodes && { onForeign: dispatcher.toOwner }),
-    authority: auth.authority,
-    dispatcher,
-    settings: queueSettings(config),
-    // Whoever counts what becomes of deliveries attaches here.
-    observe: metrics.envelopes.queued,
-    onFault,
-  });
-  const mutes = createMuteKeeper(store, keepers.mutes.log(log), clock, chance, onFault);
+  const queue = openQueue(config, record, auth, metrics, onFault);
+  const { deliveryQueue } = queue;
   const spending = nodes && createSharedSpending(nodes.bus);
   const upkeepOfOthers = nodes && hearOthers(nodes, { asks, mutes, deliveryQueue, keepers, onFault });
   const messenger = createMessenger({
@@ -238,45 +203,28 @@ export async function start(
     faces,
     onRefusal: (exchange, error, cause) => recordRefusal(logger, exchange, error, cause),
   };
-  const server = await startServer({ config, ...serving });
-  address.found(server.url);
-  const lan = config.lan.enabled
-    ? await (
-        await import('./lan/open-lan.ts')
-      )
-        .openLan(config, serving, clock.now, onFault)
-        .catch(async (error: unknown) => {
-          await server.close();
-          throw error;
-        })
-    : undefined;
-  if (lan !== undefined) address.onLan(lan.url, lan.named);
+  const listening = await listen(config, serving, address, clock.now, onFault);
   publishHub(
     config.data,
-    { url: server.url, pid: process.pid, version: VERSION, key: localKey, embedded },
+    { url: listening.url, pid: process.pid, version: VERSION, key: localKey, embedded },
     onFault,
   );
   keepReserve(config.data);
-  await queue.start(async () => {
-    await deliveryQueue.start(hub);
-    // Whoever has the job next is brought what is due.
-    return () => nodes?.dueStream?.stop();
-  });
+  await queue.start(hub);
   finding.start();
   await wakes.start();
   await upkeep.startNotifier();
   await upkeep.startWatching();
   return {
-    url: server.url,
-    lan,
+    url: listening.url,
+    lan: listening.lan,
     invite: (person) =>
       auth.invitations.issue(
         { ...person, name: undefined, read_only: false, grant: { kid: record.kid, devices: [] } },
         LINK_MS,
       ),
     async close() {
-      await Promise.all([lan?.close(), server.close()]);
-      await deliveryQueue.close();
+      await listening.close();
       await queue.close();
       upkeepOfOthers?.close();
       spending?.close();
