@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { Client } from '@parley/client';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { DAY_AGENTS, type DayAgent, playDay } from '../../packages/hub/src/cli/run/demo/demo-day.ts';
 import { describeWith } from '../tools/describe-with.ts';
+import { axe } from './axe.ts';
 import { deadLetter } from './dead-letter.ts';
 import { allowForBrowsers, type Desk, openDesk, PERSON, type Screen } from './desk.ts';
 import { misfits } from './misfits.ts';
 
 allowForBrowsers();
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TITLE = 'Profile mapper review loop';
 const SETTLED = 'Which store for the journal';
 
@@ -278,16 +276,4 @@ async function shoot(
 ): Promise<Buffer> {
   await page.evaluate('new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 300))');
   return page.screenshot({ path: join(folder, `${name}-${screen}-${colorScheme}.png`) });
-}
-
-async function axe(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
-  );
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(
-      ({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 140)} ${failureSummary.slice(0, 200)}`,
-    ),
-  );
 }

@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import type { AxeResults } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { startHub } from '../harness/start-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
+import { axe } from './axe.ts';
 import {
   allowForBrowsers,
   type Desk,
@@ -35,18 +34,12 @@ const SHELL = ['/bin/bash', '--norc', '-i'];
 const PROMPT = { PS1: 'n=\\# > ' };
 const SOON = { timeout: PATIENCE_MS, interval: 100 };
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** What axe finds in the terminal; which colours stand on which, inside the screen, the program decides. */
 async function faultsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const found: AxeResults['violations'] = [];
-  for (const how of [
-    `{ include: [['.terminal']], exclude: [['.t-grid']] }, {}`,
-    `{ include: [['.terminal']] }, { rules: { 'color-contrast': { enabled: false } } }`,
-  ])
-    found.push(...(await page.evaluate<Pick<AxeResults, 'violations'>>(`axe.run(${how})`)).violations);
-  return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  return [
+    ...(await axe(page, `{ include: [['.terminal']], exclude: [['.t-grid']] }, {}`)),
+    ...(await axe(page, `{ include: [['.terminal']] }, { rules: { 'color-contrast': { enabled: false } } }`)),
+  ];
 }
 
 describeWith(['chromium'], 'the screen of a session', () => {

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -11,11 +8,12 @@ import { type PastState, writePast } from '../harness/past-states.ts';
 import { freshFolder } from '../harness/start-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { deadLetter } from './dead-letter.ts';
+import { axe } from './axe.ts';
 import { allowForBrowsers, type Desk, openDesk, press, SIZES } from './desk.ts';
+import { misfits } from './misfits.ts';
 
 allowForBrowsers();
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const LIMIT = {
   waits_for: { what: 'rate_limit', until: new Date(Date.now() - 3_600_000).toISOString() },
 } as const;
@@ -110,16 +108,7 @@ describeWith(['chromium'], 'the timeline', () => {
         );
         if (folder !== undefined)
           await page.screenshot({ path: join(folder, `${name}-${screen}-${colorScheme}.png`) });
-        await page.evaluate(AXE);
-        const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
-          `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
-        );
-        expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))])).toEqual(
-          [],
-        );
-        expect(
-          await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
-        ).toBe(true);
+        expect([...(await axe(page)), ...(await page.evaluate<string[]>(misfits(screen)))]).toEqual([]);
       };
       for (const [name, how] of [
         ['timeline 24h', ''],
