@@ -44,7 +44,7 @@ export function everyCall(
     update_agent_status: { status: 'online' },
     report_event: { event_type: 'info', data: { message: 'hello' } },
     list_agents: {},
-    list_agent_states: {},
+    list_agent_states: { since: '2026-01-01T00:00:00.000Z', until: '2026-01-02T00:00:00.000Z' },
     report_usage: { input_tokens: 1 },
     get_usage: {},
     get_agent: { of_agent: 'nobody' },

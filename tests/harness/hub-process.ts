@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,6 +69,8 @@ export async function startNode(
   const { data, settings = {}, flags = [], env = {}, program = PARLEY, wrapper = [] } = options;
   const { readyMs = onPostgres ? 60_000 : 20_000 } = options;
   await prepareStore(data);
+  // It is started where its folder will be, which may be deep in an empty home.
+  mkdirSync(join(data, '..'), { recursive: true });
   // Whatever a test asks for, each answer is held against its contract.
   const usual = { check_answers: true, ...(NATS === '' ? {} : { nats: NATS }) };
   const set = Object.entries({ ...usual, ...settings }).flatMap(([key, value]) => [

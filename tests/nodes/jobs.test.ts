@@ -15,7 +15,9 @@ const JOBS = [
   'nonces',
   'notifications',
   'queue',
+  'states',
   'tree',
+  'usage',
   'wakes',
 ];
 

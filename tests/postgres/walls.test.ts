@@ -98,7 +98,9 @@ describeWith(['postgres'], 'the wall between workspaces in PostgreSQL', () => {
     await client.query(
       'ALTER TABLE cursors DROP COLUMN workspace_id; ALTER TABLE idempotency DROP COLUMN workspace_id',
     );
-    await client.query('DROP FUNCTION parley_elsewhere; UPDATE parley_schema SET version = 2');
+    await client.query(
+      'DROP INDEX agent_states_by_owner; DROP FUNCTION parley_elsewhere; UPDATE parley_schema SET version = 2',
+    );
     const { store } = await openPostgres({ url: server.url, schema: 'older', onFault: console.error });
     const ann = callerOf('ann', 'one');
     expect(await store.reading('t-one', 'ann', 'one')).toMatchObject({ last_read_seq: 1 });

@@ -9,12 +9,14 @@ import { Toasts } from './parts/toast.tsx';
 import { dismiss, overlay, peeked } from './keys.ts';
 import { AskPage } from './pages/ask.tsx';
 import { NowPage } from './pages/now.tsx';
-import { SignInPage } from './pages/sign-in.tsx';
 import { place } from './router.ts';
 
 /** Why the link that was followed, or the issuer, did not sign this device in. */
 export const linkFault = signal<string | undefined>(undefined);
 
+const loading = <div class="start" aria-busy="true" aria-label="Loading" />;
+
+const SignInPage = later(async () => (await import('./pages/sign-in.tsx')).SignInPage, loading);
 const ThreadsPage = later(async () => (await import('./pages/threads.tsx')).ThreadsPage);
 const AgentsPage = later(async () => (await import('./pages/agents.tsx')).AgentsPage);
 const KeyHelp = later(async () => (await import('./parts/key-help.tsx')).KeyHelp);
@@ -31,7 +33,7 @@ const SystemPage = later(async () => (await import('./pages/later.ts')).SystemPa
 
 /** The app: a way between pages, the page, and what lies above it. */
 export function App() {
-  if (me.value === undefined) return <div class="start" aria-busy="true" aria-label="Loading" />;
+  if (me.value === undefined) return loading;
   if (me.value === null) return <SignInPage failed={linkFault.value} />;
   return (
     <Frame>

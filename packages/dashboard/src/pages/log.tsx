@@ -8,7 +8,7 @@ import { DeadLetters } from '../parts/dead-letters.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { describe } from '../parts/system-words.ts';
+import { describeAny } from '../parts/journal-words.ts';
 import { useSoon } from '../parts/use-soon.ts';
 import { place } from '../router.ts';
 import { clockTime, fullTime } from '../time.ts';
@@ -135,7 +135,8 @@ function LogRow({ pos, event }: Row) {
 }
 
 function toldOf(event: ThreadEvent): { icon: IconName; text: string; tone: string; document?: string } {
-  if (event.type === 'control' || event.type === 'presence') return describe(event, me.value?.agent_id ?? '');
+  if (event.type === 'control' || event.type === 'presence')
+    return describeAny(event, me.value?.agent_id ?? '');
   const kind = reportedAs(event);
   const label = kind === '' ? '' : `${kind.replaceAll('_', ' ')}: `;
   return {

@@ -7,7 +7,7 @@ import { clockTime, fullTime } from '../time.ts';
 import { reportedAs } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
-import { describe } from './system-words.ts';
+import { describeAny } from './journal-words.ts';
 import { WakeLadder } from './wake-ladder.tsx';
 
 const SHOWN = 30;
@@ -51,8 +51,8 @@ export function Journal({ agentId }: { agentId: string }) {
   );
 }
 
-function wordsFor(event: ThreadEvent): Pick<ReturnType<typeof describe>, 'icon' | 'text' | 'tone'> {
-  if (event.type !== 'message') return describe(event, me.value?.agent_id ?? '');
+function wordsFor(event: ThreadEvent): Pick<ReturnType<typeof describeAny>, 'icon' | 'text' | 'tone'> {
+  if (event.type !== 'message') return describeAny(event, me.value?.agent_id ?? '');
   const kind = reportedAs(event) || 'said';
   const bad = kind === 'error' || kind === 'task_failed';
   return {
