@@ -26,6 +26,7 @@ const SEEN: Record<string, RegExp[]> = {
   'revoke-access.md': [/is refused from now on/, /own +in use/],
   'run-it-as-a-service.md': [/^\[Service\]$/m],
   'search-from-the-terminal.md': [/The night build broke on a null nickname\./, /Run make deploy/],
+  'see-what-your-agents-did.md': [/"agents":\[/, /^reviewer .*\$0\.004/m],
   'send-a-file.md': [/^a,b$/m, /^http:\/\/127\.0\.0\.1.*art_/m],
   'use-it-behind-caddy-or-nginx.md': [/FORBIDDEN/],
   'use-it-from-a-tablet.md': [/^ +Code +\w{4}-\w{4}$/m, /http:\/\/127\.0\.0\.1:\d+\/docs\/remote$/m],
