@@ -47,6 +47,29 @@ describe('a desk whose answers come late', () => {
     }
   });
 
+  test('why an answer did not arrive stays in sight when the list of requests comes in after it', async () => {
+    const { ask } = await desk
+      .agent('builder')
+      .raise_ask({ kind: 'approval', prompt: 'May I?', command: 'npm test', cwd: '~/src/app' });
+    const page = await desk.signedIn('desktop');
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/v1/list_asks', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.route('**/v1/answer_ask', (route) => route.abort());
+    await page.goto(`${desk.hub.url}/asks/${ask.ask_id}`);
+    await page.locator('.ask').getByRole('button', { name: 'Approve' }).click();
+    const failed = page.locator('.ask').getByText('Nothing was decided.');
+    await failed.waitFor();
+    const listed = page.waitForResponse('**/v1/list_asks');
+    release();
+    await (await listed).finished();
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+    expect(await failed.isVisible()).toBe(true);
+  });
+
   test('a thread that is none of the newest stays open when the lists come in after it', async () => {
     const builder = desk.agent('builder');
     const { thread_id } = await builder.create_thread({ title: 'An old one', participants: [] });

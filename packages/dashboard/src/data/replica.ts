@@ -36,7 +36,8 @@ const UNREAD = 20;
 /** Fetches all that the lists show, as it stands now. */
 export async function loadSnapshot(): Promise<void> {
   const [, open] = await Promise.all([loadThreads(), call('list_asks', { limit: 200 }), loadAgents()]);
-  asks.value = new Map(open.asks.map((ask) => [ask.ask_id, { ask }]));
+  // What was begun or went wrong here while the list was on its way is no news to the hub.
+  asks.value = new Map(open.asks.map((ask) => [ask.ask_id, { ...asks.value.get(ask.ask_id), ask }]));
 }
 
 /** How many agents the lists hold. */
