@@ -1,8 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
-import { hubNow, wordsOf } from '../data/api.ts';
+import { hubNow } from '../data/api.ts';
 import { Empty, Page } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { useRefreshed } from '../parts/use-refreshed.ts';
 import { place } from '../router.ts';
 import { byName } from '../words.ts';
 import { fetchHistories } from './history-data.ts';
@@ -22,30 +23,14 @@ const LOOK_MS = 10_000;
 export function TimelinePage() {
   const chosen = place.value.query.get('f') ?? '';
   const window = WINDOWS.find(({ key }) => key === chosen) ?? WINDOWS[2];
-  const [shown, show] = useState<Shown | undefined>();
-  const [failed, fail] = useState<string | undefined>();
   const [asTable, setTable] = useState(false);
-  useEffect(() => {
-    let isOver = false;
-    const load = (): void => {
-      const to = hubNow();
-      const range = { from: to - window.ms, to };
-      fetchHistories(range).then(
-        (histories) => {
-          if (isOver) return;
-          show({ range, histories: histories.toSorted((a, b) => byName(a.agent_id, b.agent_id)) });
-          fail(undefined);
-        },
-        (error: unknown) => fail(wordsOf(error)),
-      );
-    };
-    load();
-    const timer = setInterval(load, LOOK_MS);
-    return () => {
-      isOver = true;
-      clearInterval(timer);
-    };
-  }, [window.key]);
+  const load = async (): Promise<Shown> => {
+    const to = hubNow();
+    const range = { from: to - window.ms, to };
+    const histories = await fetchHistories(range);
+    return { range, histories: histories.toSorted((a, b) => byName(a.agent_id, b.agent_id)) };
+  };
+  const { found: shown, failed } = useRefreshed(load, LOOK_MS, [window.key]);
   return (
     <Page
       title="Timeline"

@@ -1,10 +1,11 @@
 import { type OutputOf, type UsageRow } from '@parley/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
-import { call, hubNow, wordsOf } from '../data/api.ts';
+import { call, hubNow } from '../data/api.ts';
 import { threads } from '../data/state.ts';
 import { Empty, Page } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { useRefreshed } from '../parts/use-refreshed.ts';
 import { place } from '../router.ts';
 import { UsageBars } from './usage-bars.tsx';
 import { UsageTable } from './usage-table.tsx';
@@ -26,29 +27,12 @@ const LOOK_MS = 30_000;
 export function UsagePage() {
   const by = groupOf(place.value.query.get('f'));
   const [days, choose] = useState<number>(30);
-  const [usage, set] = useState<Usage | undefined>();
-  const [failed, fail] = useState<string | undefined>();
   const [asTable, setTable] = useState(false);
-  useEffect(() => {
-    let isOver = false;
-    const load = (): void => {
-      const since = new Date(hubNow() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
-      call('get_usage', { by, since }).then(
-        (answer) => {
-          if (isOver) return;
-          set(answer);
-          fail(undefined);
-        },
-        (error: unknown) => fail(wordsOf(error)),
-      );
-    };
-    load();
-    const timer = setInterval(load, LOOK_MS);
-    return () => {
-      isOver = true;
-      clearInterval(timer);
-    };
-  }, [by, days]);
+  const load = (): Promise<Usage> => {
+    const since = new Date(hubNow() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    return call('get_usage', { by, since });
+  };
+  const { found: usage, failed } = useRefreshed(load, LOOK_MS, [by, days]);
   return (
     <Page title="Usage" wide>
       <div class="timeline-head">
