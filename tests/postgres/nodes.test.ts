@@ -124,6 +124,32 @@ describeWith(['postgres'], 'several nodes over one PostgreSQL', () => {
     await Promise.all(nodes.map((node) => node.close()));
   }, 120_000);
 
+  test('[HUB-M10] [R4] on PostgreSQL, what comes later is later, also where the clock of a node is as far ahead as it may be', async () => {
+    const [ahead, right = ahead] = await openNodes(2, 'clocks');
+    const alice = callerOf('alice', 'one');
+    for (let i = 0; i < 3; i++) await right.transact(creating(`one-${i}`, alice, [], Date.now()));
+    for (let i = 0; i < 6; i++) {
+      const now = Date.now() + (i % 2 === 0 ? 200 : 0);
+      await (i % 2 === 0 ? ahead : right).transact(posting(`one-${i % 3}`, `${i}`, alice, { now }));
+      // The newest stands first at once, whichever node is asked.
+      const { rows } = await (i % 2 === 0 ? right : ahead).threads({
+        workspace_id: 'one',
+        participant: undefined,
+        reader: 'alice',
+        status: undefined,
+        unread: false,
+        before: undefined,
+        limit: 3,
+        max_bytes: 1e9,
+      });
+      expect(rows[0]?.state.thread_id).toBe(`one-${i % 3}`);
+    }
+    const { rows } = await right.workspace({ workspace_id: 'one', participant: undefined, after: 0, ...ALL });
+    const times = rows.map(({ entry }) => entry.created_at);
+    expect(times).toEqual(times.toSorted());
+    await Promise.all([ahead.close(), right.close()]);
+  });
+
   test('[R8] while the database is away nothing is acknowledged, and the store says so until it is back', async () => {
     const [node] = await openNodes(1, 'away');
     const alice = callerOf('alice', 'one');

@@ -3,7 +3,7 @@ import { type Agent, type Ask, type Device, type Quiet, entriesOf, fieldsOf } fr
 import type { KnownTime } from './trusted-time.ts';
 import type { AgentStateRecord } from './agents/stretch.ts';
 import type { Grant } from './devices/grant.ts';
-import type { StoredSession } from './sessions/kept-session.ts';
+import type { StoredSession } from './sessions/stored-session.ts';
 import type { LeaseRecord } from './leases/lease-record.ts';
 import type { WakeTally } from './wake/budget.ts';
 import type { PasskeyChallenge, PasskeyRecord } from './passkeys/passkey-record.ts';

@@ -1,17 +1,17 @@
-import type { KeptFiles, Store } from '@parley/core';
+import type { StateFiles, Store } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 import { openSqliteStore, readMove } from '@parley/store-sqlite';
 
 import type { Config } from './config/schema.ts';
-import { acknowledgedNote } from './kept/acknowledged-note.ts';
-import { folderFiles } from './kept/folder-files.ts';
+import { acknowledgedNote } from './state-files/acknowledged-note.ts';
+import { folderFiles } from './state-files/folder-files.ts';
 import type { Logger } from './logger.ts';
 
 /** Opens the store that the configuration names: the data folder's own, or PostgreSQL, which is loaded only then; with the time that all who share it go by. */
 export async function openStore(
   config: Config,
   logger: Logger,
-): Promise<{ store: Store; kept: KeptFiles; now: () => number }> {
+): Promise<{ store: Store; stateFiles: StateFiles; now: () => number }> {
   const onFault = (message: string): void => logger.error({ fault: message }, 'storage fault');
   const onRecovery = (): void => logger.warn({}, 'writes are taken again');
   if (config.store !== '') {
@@ -34,7 +34,7 @@ export async function openStore(
     onNews: ({ kind, text }) =>
       kind === 'rebuilt' ? logger.warn({ rebuilt: text }, 'rebuilt from the log') : logger.info({}, text),
   });
-  return { store, kept: folderFiles(config.data), now: () => Date.now() };
+  return { store, stateFiles: folderFiles(config.data), now: () => Date.now() };
 }
 
 /** A record that is not whole yet serves nobody. */

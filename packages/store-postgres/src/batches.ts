@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/protocol';
 import { FairQueue } from '@parley/store-rows';
 
 import { type Acknowledged, BehindError } from './acknowledged.ts';
+import { DIFFERENCE_MS } from './database-clock.ts';
 import { isBrief, isServers, refusal, textOf, unknown } from './faults.ts';
 import { refuseNewer, schemaState, type SchemaState } from './served.ts';
 import { type Connection, sql } from './sql.ts';
@@ -23,8 +24,6 @@ export interface BatchOptions {
   acknowledged: Acknowledged;
   /** So long the commands of one transaction may take. */
   batchMs: number;
-  /** The time by which commands are decided. */
-  now: () => number;
 }
 
 /** So many commands become durable together, at most. */
@@ -145,13 +144,11 @@ export class Batches {
     // A node that was stopped for a while may not have seen that another is newer.
     if (schema !== undefined) refuseNewer(schema);
     for (const [workspaceId, pos] of set.counts) this.#options.acknowledged.compare(workspaceId, pos);
-    // Only now is it known when: the lock may have been another's for seconds.
-    const at = this.#options.now();
     const end = performance.now() + this.#options.batchMs;
     const outcomes: Outcome[] = [];
     for (const command of commands) {
       if (outcomes.length > 0 && performance.now() >= end) break;
-      takeTurn(command, at);
+      takeTurn(command, set.lockedAt, DIFFERENCE_MS);
       try {
         outcomes.push({ ok: await set.attempt(command) });
       } catch (error) {

@@ -48,7 +48,7 @@ interface EntryRow {
 }
 
 /** A thread as its log tells it, as far as its chain holds. */
-interface Told {
+interface ThreadWalk {
   threadId: string;
   fold: ThreadFold;
   head: string;
@@ -122,15 +122,15 @@ async function checkThreads(ask: Ask, reached?: Reached): Promise<{ chain: strin
   const index: string[] = [];
   const live = new Map<string, LiveRecord>();
   const derived = createDerivedCheck((...name) => live.get(name.join(' ')));
-  let told: Told | undefined;
+  let walk: ThreadWalk | undefined;
   const end = async (): Promise<void> => {
-    if (told === undefined) return;
-    const { threadId, broken, fold } = told;
+    if (walk === undefined) return;
+    const { threadId, broken, fold } = walk;
     if (broken !== undefined) chain.push(`${threadId}: ${broken}`);
     const records = [...fold.records()];
     await loadRecords(ask, records, live);
     index.push(...derived.compare(records, broken !== undefined));
-    index.push(...(await compareThread(ask, told)));
+    index.push(...(await compareThread(ask, walk)));
     live.clear();
   };
   const [all] = await ask<{ entries: number }>(sql`SELECT count(*) AS entries FROM entries`);
@@ -145,9 +145,9 @@ async function checkThreads(ask: Ask, reached?: Reached): Promise<{ chain: strin
   );
   for await (const page of pages)
     for (const row of page) {
-      if (told?.threadId !== row.thread_id) {
+      if (walk?.threadId !== row.thread_id) {
         await end();
-        told = {
+        walk = {
           threadId: row.thread_id,
           fold: createThreadFold(),
           head: CHAIN_START,
@@ -156,7 +156,7 @@ async function checkThreads(ask: Ask, reached?: Reached): Promise<{ chain: strin
           nths: new Map(),
         };
       }
-      index.push(...seeEntry(told, row));
+      index.push(...seeEntry(walk, row));
       reached?.(++done, all?.entries ?? 0);
     }
   await end();
@@ -167,22 +167,22 @@ async function checkThreads(ask: Ask, reached?: Reached): Promise<{ chain: strin
 }
 
 /** One more entry of a thread; what is wrong with how it is filed. */
-function seeEntry(told: Told, row: EntryRow): string[] {
-  if (told.broken !== undefined) return [];
+function seeEntry(walk: ThreadWalk, row: EntryRow): string[] {
+  if (walk.broken !== undefined) return [];
   const { seq, json, hash, sender, nth, reply_to } = row;
-  if (seq !== told.length || link(told.head, json) !== hash) {
-    told.broken = `the chain breaks at seq ${told.length}${seq === told.length ? '' : ` (found ${seq})`}`;
+  if (seq !== walk.length || link(walk.head, json) !== hash) {
+    walk.broken = `the chain breaks at seq ${walk.length}${seq === walk.length ? '' : ` (found ${seq})`}`;
     return [];
   }
   // Its hash was compared: it is the entry that was sealed.
   const entry = JSON.parse(json) as Entry;
-  told.fold.see(entry);
-  told.head = hash;
-  told.length++;
-  const own = (told.nths.get(entry.sender_agent_id) ?? 0) + 1;
-  told.nths.set(entry.sender_agent_id, own);
+  walk.fold.see(entry);
+  walk.head = hash;
+  walk.length++;
+  const own = (walk.nths.get(entry.sender_agent_id) ?? 0) + 1;
+  walk.nths.set(entry.sender_agent_id, own);
   const problems: string[] = [];
-  const at = `${told.threadId}: seq ${seq}`;
+  const at = `${walk.threadId}: seq ${seq}`;
   if (sumOfEntry(row) !== row.sum || sender !== entry.sender_agent_id || nth !== own)
     problems.push(`${at} is not counted as it is among those of its sender`);
   const reply = entry.in_reply_to === undefined ? null : (seqOfMessageId(entry.in_reply_to) ?? null);
@@ -191,7 +191,7 @@ function seeEntry(told: Told, row: EntryRow): string[] {
 }
 
 /** Holds the row of a thread, and who takes part, against what its log makes of it. */
-async function compareThread(ask: Ask, { threadId, broken, fold, head }: Told): Promise<string[]> {
+async function compareThread(ask: Ask, { threadId, broken, fold, head }: ThreadWalk): Promise<string[]> {
   const [row] = await ask<ThreadRecord & { members: string[]; words: number }>(sql`
     SELECT t.*, ARRAY(SELECT agent_id FROM participants p WHERE p.thread_id = t.thread_id ORDER BY agent_id) AS members,
       (SELECT count(*) FROM words w WHERE w.thread_id = t.thread_id) AS words

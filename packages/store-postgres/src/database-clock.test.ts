@@ -9,7 +9,7 @@ test('a node goes by the time of the database from the first answer on, whatever
     () => at.wall,
   );
   expect(clock.now()).toBe(5_000_000);
-  clock.told(9_000_000, 1_000, 1_100);
+  clock.heard(9_000_000, 1_000, 1_100);
   at.monotonic = 1_100;
   expect(clock.now()).toBe(9_000_050);
   at.wall += 3_600_000;
@@ -20,12 +20,12 @@ test('a node goes by the time of the database from the first answer on, whatever
 test('what the way makes of it is no difference, a slow answer tells nothing, and a real one is followed', () => {
   let monotonic = 0;
   const clock = createDatabaseClock(() => monotonic);
-  clock.told(1_000_000, 0, 0);
+  clock.heard(1_000_000, 0, 0);
   monotonic = 10_000;
-  clock.told(1_010_200, 10_000, 10_000);
+  clock.heard(1_010_200, 10_000, 10_000);
   expect(clock.now()).toBe(1_010_000);
-  clock.told(1_099_000, 10_000, 12_000);
+  clock.heard(1_099_000, 10_000, 12_000);
   expect(clock.now()).toBe(1_010_000);
-  clock.told(1_070_000, 10_000, 10_000);
+  clock.heard(1_070_000, 10_000, 10_000);
   expect(clock.now()).toBe(1_070_000);
 });

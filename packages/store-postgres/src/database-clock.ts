@@ -2,11 +2,11 @@
 export interface DatabaseClock {
   now(): number;
   /** The database has told its time, between two moments of the monotonic clock. */
-  told(time: number, askedAt: number, heardAt: number): void;
+  heard(time: number, askedAt: number, heardAt: number): void;
 }
 
-/** Less is the unevenness of the way, not a difference of clocks. */
-const DIFFERENCE_MS = 250;
+/** Less is the unevenness of the way, not a difference of clocks: so far may a node be wrong. */
+export const DIFFERENCE_MS = 250;
 /** An answer that took longer says too little of when it was given. */
 const SLOWEST_MS = 1_000;
 
@@ -19,7 +19,7 @@ export function createDatabaseClock(
   let origin: number | undefined;
   return {
     now: () => (origin === undefined ? wall() : Math.round(origin + monotonic())),
-    told(time, askedAt, heardAt) {
+    heard(time, askedAt, heardAt) {
       const next = time - (askedAt + heardAt) / 2;
       const isSlow = heardAt - askedAt > SLOWEST_MS;
       if (origin === undefined || (!isSlow && Math.abs(next - origin) > DIFFERENCE_MS)) origin = next;

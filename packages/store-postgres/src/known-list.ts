@@ -1,6 +1,12 @@
 import type { PutRecord, RecordsAsked } from '@parley/core';
 import { fieldsOf } from '@parley/protocol';
 
+/** Lists of a workspace. */
+export interface AskedList {
+  workspace_id: string;
+  asked: RecordsAsked;
+}
+
 /** One row of a list. */
 export interface ListedRow {
   key: string;

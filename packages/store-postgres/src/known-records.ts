@@ -1,18 +1,13 @@
-import type { PutRecord, RecordKind, RecordName, RecordReader, RecordsAsked } from '@parley/core';
+import type { PutRecord, RecordName, RecordReader, RecordsAsked } from '@parley/core';
 import { fieldsOf, TREE_ROOT } from '@parley/protocol';
 import { readRecord, type RecordColumns } from '@parley/store-rows';
 
-import { KnownList, type ListedRow } from './known-list.ts';
+import { type AskedList, KnownList, type ListedRow } from './known-list.ts';
+import { KnownLists } from './known-lists.ts';
 import { LAST_KEY, listRows } from './list-records.ts';
 import { type Ask, sql } from './sql.ts';
 
 type Row = RecordColumns & { sum: string };
-
-/** Lists of a workspace. */
-export interface AskedList {
-  workspace_id: string;
-  asked: RecordsAsked;
-}
 
 /** The place of a document. */
 export interface TreePlace {
@@ -37,7 +32,7 @@ const COLUMNS = sql`r.kind, r.workspace_id, r.key, r.mark, r.owner, r.json, r.su
 export class KnownRecords {
   readonly #ask: Ask;
   readonly #values = new Map<string, unknown>();
-  readonly #lists = new Map<string, AskedList & { known: KnownList }>();
+  readonly #lists = new KnownLists();
   readonly #lackedValues = new Map<string, RecordName>();
   readonly #lackedLists = new Map<string, AskedList>();
 
@@ -90,7 +85,7 @@ export class KnownRecords {
         const known = this.#lists.get(name);
         if (known === undefined) this.#lackedLists.set(name, { workspace_id, asked });
         // As above: the query names the kind.
-        return (known?.known.values ?? []) as never;
+        return (known?.values ?? []) as never;
       },
     };
   }
@@ -98,17 +93,12 @@ export class KnownRecords {
   put(record: PutRecord): void {
     const { kind, workspace_id } = record;
     this.#values.set(nameOf(record), record.value);
-    this.#change(kind, workspace_id, (list) => list.put(record));
+    this.#lists.change(kind, workspace_id, record.key, (list) => list.put(record));
   }
 
   drop(name: RecordName): void {
     this.#values.set(nameOf(name), undefined);
-    this.#change(name.kind, name.workspace_id, (list) => list.drop(name.key));
-  }
-
-  #change(kind: RecordKind, workspaceId: string, change: (list: KnownList) => boolean): void {
-    for (const [name, { workspace_id, asked, known }] of this.#lists)
-      if (asked.kind === kind && workspace_id === workspaceId && !change(known)) this.#lists.delete(name);
+    this.#lists.change(name.kind, name.workspace_id, name.key, (list) => list.drop(name.key));
   }
 
   #see(row: Row): object {
@@ -153,17 +143,23 @@ export class KnownRecords {
     for (const row of rows) this.#see(row);
   }
 
-  /** All that hangs below some documents, in one question: the places, and the documents at them. */
+  /**
+   * All that hangs below some documents, in one question: the places, and the documents at them. Each looks up its own
+   * places by the index: `OFFSET 0` keeps the database from comparing all places with all documents instead, and behind
+   * the wall around workspaces a bound must be a column to be looked up at all.
+   */
   async #loadBelow(tops: readonly AskedList[]): Promise<void> {
     if (tops.length === 0) return;
     const ids = tops.map(({ asked }) => topOf(asked));
     const rows = await this.#ask<Row>(sql`
-      WITH RECURSIVE below (w, id) AS (
-        SELECT u.w, u.id FROM unnest(${tops.map((one) => one.workspace_id)}::text[], ${ids}::text[]) AS u (w, id)
-        UNION SELECT b.w, p.json::json ->> 'document_id' FROM below b JOIN records p ON p.kind = 'branch'
-          AND p.workspace_id = b.w AND p.key >= b.id || ' ' AND p.key < b.id || ' ' || ${LAST_KEY}::text)
-      SELECT ${COLUMNS} FROM below b JOIN records r ON r.kind = 'branch' AND r.workspace_id = b.w
-        AND r.key >= b.id || ' ' AND r.key < b.id || ' ' || ${LAST_KEY}::text
+      WITH RECURSIVE below (w, id, first, past) AS (
+        SELECT u.w, u.id, u.id || ' ', u.id || ' ' || ${LAST_KEY}::text
+          FROM unnest(${tops.map((one) => one.workspace_id)}::text[], ${ids}::text[]) AS u (w, id)
+        UNION SELECT b.w, c.id, c.id || ' ', c.id || ' ' || ${LAST_KEY}::text FROM below b
+          CROSS JOIN LATERAL (SELECT p.json::json ->> 'document_id' AS id FROM records p WHERE p.kind = 'branch'
+            AND p.workspace_id = b.w AND p.key >= b.first AND p.key < b.past OFFSET 0) c)
+      SELECT ${COLUMNS} FROM below b CROSS JOIN LATERAL (SELECT p.* FROM records p WHERE p.kind = 'branch'
+        AND p.workspace_id = b.w AND p.key >= b.first AND p.key < b.past OFFSET 0) r
       UNION ALL
       SELECT ${COLUMNS} FROM below b JOIN records r ON r.kind = 'document' AND r.workspace_id = b.w AND r.key = b.id`);
     const listed = new Map<string, AskedList & { rows: ListedRow[] }>();

@@ -1,11 +1,11 @@
-import type { Command, Committed, KeptFiles, ResultOf, Store } from '@parley/core';
+import type { Command, Committed, StateFiles, ResultOf, Store } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 
 import { Acknowledged, type AcknowledgedNote } from './acknowledged.ts';
 import { Batches } from './batches.ts';
 import { createDatabaseClock } from './database-clock.ts';
 import { textOf } from './faults.ts';
-import { openKeptFiles } from './kept-files.ts';
+import { openStateFiles } from './state-files.ts';
 import { listRecords } from './list-records.ts';
 import { migrate } from './migrate.ts';
 import { Reader } from './reader.ts';
@@ -44,7 +44,7 @@ export async function openPostgres({
   onRecovery = () => {},
   note = { read: () => ({}), write: () => {} },
   batchMs = BATCH_MS,
-}: PostgresOptions): Promise<{ store: Store; kept: KeptFiles; now: () => number }> {
+}: PostgresOptions): Promise<{ store: Store; stateFiles: StateFiles; now: () => number }> {
   await migrate(url, schema);
   const pool = openPool(url, schema, READERS);
   const { close } = pool;
@@ -70,7 +70,6 @@ export async function openPostgres({
     },
     acknowledged,
     batchMs,
-    now: () => clock.now(),
   });
   const watch = startWatch(pool.ask, clock, () => batches.doubtFault());
   const reader = new Reader(within);
@@ -122,9 +121,9 @@ export async function openPostgres({
     await refuseHalf(ask);
     if (await seesThroughWalls(ask)) onNotice(THROUGH_WALLS);
     // They close with the store, whose connections they use.
-    const kept = await openKeptFiles({ ...pool, ask, say: served(pool.say), close: async () => {} });
+    const stateFiles = await openStateFiles({ ...pool, ask, say: served(pool.say), close: async () => {} });
     await watch.look();
-    return { store, kept, now: () => clock.now() };
+    return { store, stateFiles, now: () => clock.now() };
   } catch (error) {
     await store.close();
     throw error;

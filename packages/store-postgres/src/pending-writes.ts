@@ -124,16 +124,16 @@ export class PendingWrites {
     });
     const column = <K extends keyof (typeof rows)[number]>(key: K) => rows.map((row) => row[key]);
     const counts = [...new Set(column('workspace_id'))].map((id) => ({ id, pos: heads.get(id) ?? 0 }));
-    const told = this.added.filter(({ entry }) => entry.seq > 0);
+    const messages = this.added.filter(({ entry }) => entry.seq > 0);
     return [
       this.#ask(sql`INSERT INTO entries (thread_id, seq, workspace_id, pos, reply_to, sender, nth, hash, json, sum)
          SELECT * FROM unnest(${column('thread_id')}::text[], ${column('seq')}::int[], ${column('workspace_id')}::text[],
            ${column('pos')}::bigint[], ${column('reply_to')}::int[], ${column('sender')}::text[], ${column('nth')}::int[],
            ${column('hash')}::text[], ${column('json')}::text[], ${column('sum')}::text[])`),
       this.#ask(sql`INSERT INTO words SELECT u.workspace, u.pos, u.thread, u.seq, u.tokens::tsvector
-         FROM unnest(${told.map((one) => one.workspace_id)}::text[], ${told.map(({ pos }) => pos)}::bigint[],
-           ${told.map((one) => one.thread_id)}::text[], ${told.map(({ entry }) => entry.seq)}::int[],
-           ${told.map((one) => tokensOf(one.workspace_id, one.entry.body))}::text[]) AS u (workspace, pos, thread, seq, tokens)`),
+         FROM unnest(${messages.map((one) => one.workspace_id)}::text[], ${messages.map(({ pos }) => pos)}::bigint[],
+           ${messages.map((one) => one.thread_id)}::text[], ${messages.map(({ entry }) => entry.seq)}::int[],
+           ${messages.map((one) => tokensOf(one.workspace_id, one.entry.body))}::text[]) AS u (workspace, pos, thread, seq, tokens)`),
       this.#ask(sql`UPDATE workspaces w SET pos = u.pos, sum = u.sum
          FROM unnest(${counts.map(({ id }) => id)}::text[], ${counts.map(({ pos }) => pos)}::bigint[],
            ${counts.map(({ id, pos }) => sumOfCount(id, pos))}::text[]) AS u (id, pos, sum) WHERE w.workspace_id = u.id`),

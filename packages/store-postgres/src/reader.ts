@@ -63,7 +63,7 @@ export class Reader {
       WITH found AS (${threadAndMain(thread_id)})
       SELECT row_to_json(f) AS thread, NULL::int AS seq, NULL AS hash, NULL AS json FROM found f
       UNION ALL (SELECT NULL, e.seq, e.hash, e.json FROM found f JOIN entries e ON e.thread_id = f.thread_id
-        WHERE f.thread_id = ${thread_id} AND e.seq >= least(${after}::int, f.last_seq) ORDER BY e.seq LIMIT ${wanted}::int)`);
+        WHERE f.thread_id = ${thread_id} AND e.seq >= least(${after}::bigint, f.last_seq) ORDER BY e.seq LIMIT ${wanted}::int)`);
     const threads = rows.flatMap((row) => row.thread ?? []);
     const located = await this.#located(threads, thread_id, workspace_id);
     const { thread } = located;
@@ -117,7 +117,7 @@ export class Reader {
     const rows = await this.#within([workspaceId])<LinkedRow>(sql`
       SELECT e.thread_id, e.seq, e.hash, e.json, b.hash AS before FROM entries e
       LEFT JOIN entries b ON b.thread_id = e.thread_id AND b.seq = e.seq - 1
-      WHERE e.thread_id = ${threadId} AND e.reply_to = ${seq} ORDER BY e.seq LIMIT 1000`);
+      WHERE e.thread_id = ${threadId} AND e.reply_to = ${seq}::bigint ORDER BY e.seq LIMIT 1000`);
     return rows.map((row) => checkedEntry(row).message_id);
   }
 

@@ -33,7 +33,7 @@ export function startWatch(ask: Ask, clock: DatabaseClock, onReturn: () => void)
         SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS shut,
           extract(epoch FROM clock_timestamp())::float8 * 1000 AS time, s.version, s.oldest
         FROM (${schemaState}) s`);
-      if (row !== undefined) clock.told(row.time, askedAt, performance.now());
+      if (row !== undefined) clock.heard(row.time, askedAt, performance.now());
       schema = row;
       if (row !== undefined) refuseNewer(row);
       fault = row?.shut === true ? 'the database takes no writes' : undefined;

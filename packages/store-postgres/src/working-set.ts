@@ -55,6 +55,7 @@ export class WorkingSet {
   readonly #keys = new Map<string, IdempotencyRecord | undefined>();
   readonly #counts = new Map<string, number>();
   #hasThreads = false;
+  #lockedAt = 0;
   /** Threads that are there, be it in another workspace. */
   readonly #known = new Set<string>();
   /** Entries that a rule has asked for in this round and that are not loaded yet, by name. */
@@ -65,6 +66,11 @@ export class WorkingSet {
     this.#ask = ask;
     this.#records = new KnownRecords(ask);
     this.#writes = new PendingWrites(ask);
+  }
+
+  /** When the locks were taken, by the clock of the database: what one transaction of a workspace decides, the next decides later. */
+  get lockedAt(): number {
+    return this.#lockedAt;
   }
 
   /** How far each workspace of the transaction has come. */
@@ -92,8 +98,9 @@ export class WorkingSet {
          ORDER BY u.id ON CONFLICT DO NOTHING`),
       this.#ask<{ workspace_id: string; pos: number; sum: string }>(sql`
         SELECT workspace_id, pos, sum FROM workspaces WHERE workspace_id = ANY(${workspaces}) ORDER BY workspace_id FOR UPDATE`),
-      this.#ask<{ any_thread: boolean; known: string[] }>(
-        sql`SELECT any_thread, known FROM parley_elsewhere(${threads}::text[])`,
+      this.#ask<{ any_thread: boolean; known: string[]; time: number }>(
+        sql`SELECT any_thread, known, extract(epoch FROM clock_timestamp())::float8 * 1000 AS time
+          FROM parley_elsewhere(${threads}::text[])`,
       ),
       this.#loadThreads(threads),
       this.#loadKeys(keys),
@@ -112,6 +119,7 @@ export class WorkingSet {
     ]);
     for (const row of counts) this.#counts.set(row.workspace_id, readCount(row));
     this.#hasThreads = elsewhere?.any_thread === true;
+    this.#lockedAt = Math.floor(elsewhere?.time ?? 0);
     for (const id of elsewhere?.known ?? []) this.#known.add(id);
   }
 
@@ -257,7 +265,7 @@ export class WorkingSet {
     const [threads, numbers] = [wanted.map(({ thread }) => thread), wanted.map(({ seq }) => seq)];
     const rows = await this.#ask<LinkedRow>(sql`
       SELECT e.thread_id, e.seq, e.hash, e.json, b.hash AS before
-      FROM unnest(${threads}::text[], ${numbers}::int[]) AS u (thread, seq)
+      FROM unnest(${threads}::text[], ${numbers}::bigint[]) AS u (thread, seq)
       JOIN entries e ON e.thread_id = u.thread AND e.seq = u.seq
       LEFT JOIN entries b ON b.thread_id = e.thread_id AND b.seq = e.seq - 1`);
     for (const row of rows) this.#entries.set(entryName(row.thread_id, row.seq), checkedEntry(row));

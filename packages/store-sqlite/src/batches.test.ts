@@ -15,6 +15,9 @@ import { openSample, removeFolder, sampleFolder } from './sample-record.ts';
 import { type DatabaseSync, SQLITE_BUSY, SQLITE_FULL, SQLITE_IOERR } from './sqlite.ts';
 import { ADVANCE_INDEX, type Notice, REMAKE_INDEX, type Reply } from './thread-protocol.ts';
 
+/** What SQLite says of a database that is not as it should be. */
+const SQLITE_CORRUPT = 11;
+
 /** Which statements fail from now on, by how they begin, and with which code of SQLite. */
 type Faults = Map<string, number>;
 
@@ -36,12 +39,15 @@ function onFailingDisk(db: DatabaseSync, faults: Faults, said: string[]): Databa
   Object.defineProperty(db, 'prepare', {
     value(sql: string) {
       const statement = prepare(sql);
-      const get = statement.get.bind(statement);
-      const value = (...parameters: unknown[]): unknown => {
-        meet(sql);
-        return get(...parameters);
-      };
-      return Object.defineProperty(statement, 'get', { value });
+      const own = { get: statement.get.bind(statement), run: statement.run.bind(statement) };
+      for (const how of ['get', 'run'] as const) {
+        const value = (...parameters: unknown[]): unknown => {
+          meet(sql);
+          return own[how](...parameters);
+        };
+        Object.defineProperty(statement, how, { value });
+      }
+      return statement;
     },
   });
   return db;
@@ -67,6 +73,8 @@ beforeEach(() => {
     removeFolder(folder);
   });
   batches.run([sample.create(0, ['alice'])]);
+  // What waits from here on waits since then, however long this took.
+  settle();
 });
 
 const post = (body = 'text') => sample.post('alice', 0, body);
@@ -116,6 +124,25 @@ test('[R8] a fault in the midst of a command refuses those before it in its batc
   expect(count("SELECT count(*) FROM records WHERE kind = 'session'")).toBe(0);
 });
 
+test('[R8] [R12] of a workspace whose first thread was not written nothing is remembered', () => {
+  const stranger = () => sample.post('alice', 9, 'text', { workspace: 'v' });
+  faults.set('COMMIT', SQLITE_FULL);
+  batches.run([sample.create(1, ['alice'], undefined, 'v'), stranger()]);
+  faults.clear();
+  expect(batches.run([stranger()])).toMatchObject([{ error: { code: 'OUT_OF_SCOPE_WORKSPACE' } }]);
+});
+
+test('a run of the log goes on over a restart, until another workspace writes', () => {
+  const runs = () => db.prepare('SELECT workspace_id, pos, place FROM runs ORDER BY pos').all();
+  batches = new Batches(db);
+  batches.run([post(), sample.create(1, ['alice'], undefined, 'v'), post()]);
+  expect(runs()).toEqual([
+    { workspace_id: 'w', pos: 1, place: 1 },
+    { workspace_id: 'v', pos: 3, place: 1 },
+    { workspace_id: 'w', pos: 4, place: 3 },
+  ]);
+});
+
 test('[R11] entries that are not as they were written are told of, and not indexed', () => {
   batches.run([post('common one'), post('common two')]);
   tamper(
@@ -158,10 +185,35 @@ test('[R8] where not even a rollback works, a fault that would pass ends all wri
   expect(batches.run([post()])).toMatchObject([{ ...fatal, fault: 'ROLLBACK failed' }]);
 });
 
+test('[R8] nor where it fails while nobody writes, whoever holds the database', () => {
+  batches.run([post()]);
+  faults.set('COMMIT', SQLITE_BUSY).set('ROLLBACK', SQLITE_IOERR);
+  expect(batches.idle()).toBeUndefined();
+  expect(told).toEqual([{ fault: 'ROLLBACK failed', severity: 'fatal' }]);
+  faults.clear();
+  said.length = 0;
+  batches.fold();
+  expect(said).toEqual([]);
+});
+
+test('[R8] whether there is room again is seen by a write, also where nothing waits', () => {
+  faults.set('COMMIT', SQLITE_FULL);
+  batches.run([sample.heartbeat('alice')]);
+  faults.clear();
+  faults.set('INSERT OR REPLACE INTO followers', SQLITE_FULL);
+  expect(batches.idle()).toBe(1_000);
+  expect(told).toEqual([]);
+  faults.clear();
+  settle();
+  expect(told).toEqual([{ recovered: true }]);
+});
+
 test('what can wait is done while nobody writes, a little at a time, and then nothing is', () => {
   const texts = Array.from({ length: 2_000 }, (_, i) => post(`common word${i} `.repeat(20)));
   batches.run(texts);
+  said.length = 0;
   expect(batches.idle()).toBe(1);
+  expect(said.filter((sql) => sql.startsWith('PRAGMA wal'))).toEqual([]);
   settle();
   expect(count("SELECT count(*) FROM search WHERE search MATCH 'common'")).toBe(2_000);
   said.length = 0;
@@ -239,6 +291,61 @@ test('damage of the index costs nobody a write, and the index is made anew', () 
   }
 });
 
+test('[R8] an index that cannot be made anew either ends all writing', () => {
+  faults.set('INSERT OR REPLACE INTO followers', SQLITE_CORRUPT);
+  expect(batches.run([post(), ADVANCE_INDEX])).toMatchObject([fatal, fatal]);
+  expect(told).toHaveLength(1);
+});
+
+test('[R8] where damage of the index cannot be rolled back nothing is written any more', () => {
+  batches.run([post()]);
+  faults.set('INSERT OR REPLACE INTO followers', SQLITE_CORRUPT).set('ROLLBACK', SQLITE_IOERR);
+  expect(batches.idle()).toBeUndefined();
+  expect(told).toMatchObject([
+    { fault: expect.stringContaining('the index of words is damaged') as string },
+    { severity: 'fatal' },
+  ]);
+  expect(batches.run([post()])).toMatchObject([fatal]);
+});
+
+test('a single message is indexed when its turn comes, and not while its writer waits', () => {
+  batches.run([post('alone')]);
+  const found = () => count("SELECT count(*) FROM search WHERE search MATCH 'alone'");
+  expect(found()).toBe(0);
+  settle();
+  expect(found()).toBe(1);
+});
+
+test('a write-ahead log that somebody keeps from being folded is told of', () => {
+  db.close();
+  db = openSample(folder);
+  const prepare = db.prepare.bind(db);
+  const isLong = { get: () => ({ log: 32_000, checkpointed: 0 }) };
+  const value = (sql: string) => (sql.startsWith('PRAGMA wal_checkpoint(') ? isLong : prepare(sql));
+  Object.defineProperty(db, 'prepare', { value });
+  batches = new Batches(db, (notice) => told.push(notice));
+  batches.fold();
+  expect(told).toMatchObject([{ fault: expect.stringContaining('has grown to 32000 pages') as string }]);
+});
+
+test('[R8] a fault is of the index only where the index was carried', () => {
+  const other = (): void => {
+    faults.clear();
+    faults.set('INSERT INTO entries', SQLITE_CORRUPT);
+    expect(batches.run([post()])).toMatchObject([fatal]);
+    expect(told).toEqual([]);
+    faults.clear();
+    batches = new Batches(db, (notice) => told.push(notice));
+  };
+  batches = new Batches(db, (notice) => told.push(notice));
+  other();
+  batches.run([post(), ADVANCE_INDEX]);
+  other();
+  faults.set('COMMIT', SQLITE_FULL);
+  batches.run([post(), ADVANCE_INDEX]);
+  other();
+});
+
 test('the index is made anew for who asks for it', () => {
   batches.run([post('common one')]);
   settle();
@@ -251,7 +358,8 @@ test('keys from before a moment are forgotten while nobody writes', () => {
   batches.run([sample.post('alice', 0, 'text', { key: 'k' })]);
   settle();
   expect(count('SELECT count(*) FROM idempotency')).toBe(1);
-  batches.forgetKeys(Date.now());
+  // Later than the post, whose key may be of this very millisecond.
+  batches.forgetKeys(Date.now() + 1);
   settle();
   expect(count('SELECT count(*) FROM idempotency')).toBe(0);
 });

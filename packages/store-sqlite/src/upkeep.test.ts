@@ -81,7 +81,7 @@ test('what was not handed over is read from the disk, wherever the gap is', () =
 test('a slice is short, whatever there is to be done', () => {
   const db = openWriter(join(mkdtempSync(join(root, 'data-')), DATABASE_FILE), () => {});
   const tallies = new Tallies(db);
-  const writer = new Writer(db, tallies);
+  const writer = new Writer(db, tallies, () => {});
   db.exec('BEGIN IMMEDIATE');
   writer.attempt(creating('t1', alice), 0);
   for (let i = 0; i < 6_000; i++) writer.attempt(posting('t1', text(i), alice, { key: `k${i}` }), 0);

@@ -9,7 +9,7 @@ import { Batches } from './batches.ts';
 import { checkRecord } from './check-record.ts';
 import { number } from './number.ts';
 import { DATABASE_FILE } from './open-store.ts';
-import { SampleCommands, sampleThread } from './sample-commands.ts';
+import { SampleCommands, sampleSide, sampleThread } from './sample-commands.ts';
 import { tamper } from './sample-damage.ts';
 import { openSample, removeFolder, sampleFolder } from './sample-record.ts';
 import { sqliteModule } from './sqlite.ts';
@@ -17,6 +17,8 @@ import type { Reply } from './thread-protocol.ts';
 
 /** More than the writer keeps in mind. */
 const THREADS = 2_000;
+/** The number of the first side channel, as a thread. */
+const SIDES = 1_000;
 
 function open() {
   const folder = sampleFolder();
@@ -46,6 +48,27 @@ test('[R2] a thread with entries that are not on disk yet stays in mind, however
   expect(committed(batches.run([first('four')]))[0]).toMatchObject({ seq: 4 });
   db.close();
   expect(checkRecord(folder)).toMatchObject({ ok: true });
+});
+
+test('[R2] [R5] a side channel whose main thread came to mind in its place is written to and read as it was', () => {
+  const { folder, db, batches, sample } = open();
+  const create = (thread: number) => sample.create(thread, ['alice']);
+  const mains = [create(0), create(1)];
+  const [first, second] = [SIDES, SIDES + 1];
+  // Between the two stands one whose place the first of them takes.
+  const sides = [sample.openSide('alice', 0, 0), create(THREADS), sample.openSide('alice', 1, 1)];
+  committed(batches.run([...mains, ...sides]));
+  // As many as fit beside them, and then two, which drive out both main threads: they have been there longest.
+  const others = Array.from({ length: THREADS - 5 }, (_, i) => create(THREADS + 1 + i));
+  committed(batches.run(others));
+  committed(batches.run([create(2), create(3)]));
+  const [posted] = committed(batches.run([sample.post('alice', first, 'text')]));
+  expect(posted).toMatchObject({ seq: 1 });
+  committed(batches.run([sample.ack('alice', second, 0)]));
+  const cursor = `SELECT t.thread_id FROM cursors c JOIN threads t ON t.id = c.thread`;
+  expect(db.prepare(cursor).all()).toEqual([{ thread_id: sampleSide(1) }]);
+  db.close();
+  expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [] });
 });
 
 const WITHOUT_GUARD = 'DROP TRIGGER entries_never_change';
@@ -81,6 +104,8 @@ test('[R5] [R11] a cursor that is not as it was written moves no further', () =>
     { error: { code: 'INTERNAL', message, details: { thread_id: sampleThread(0) } } },
   ]);
   expect(number(db, 'SELECT last_read_seq FROM cursors')).toBe(1);
+  // Who does not move it is not asked for it.
+  committed(batches.run([post()]));
 });
 
 test('[R1] what a crash left in the write-ahead log alone is in the database before anybody is told of it', () => {
@@ -133,6 +158,27 @@ test('[R3] [R11] a key is kept under its sender and a short tag, and one that is
   expect(number(db, 'SELECT count(*) FROM entries')).toBe(2);
 });
 
+test('[R3] a key that was only looked at is free for the write that comes with it', () => {
+  const { batches, sample } = open();
+  const keyed = sample.post('alice', 0, 'text', { key: 'k' });
+  const { idempotency } = keyed;
+  if (idempotency === undefined) throw new Error('no key');
+  const peeking = { ...keyed, idempotency: { ...idempotency, peek: true as const } };
+  committed(batches.run([sample.create(0, ['alice'])]));
+  const written = (seq: number, replayed: boolean) => ({ ok: { replayed, result: { seq } } });
+  expect(batches.run([peeking, keyed, keyed])).toMatchObject([
+    written(1, false),
+    written(2, false),
+    written(2, true),
+  ]);
+});
+
+test('a thread that is looked at beside another may be none', () => {
+  const { batches, sample } = open();
+  committed(batches.run([sample.create(0, ['alice']), sample.openSide('alice', 0, 0)]));
+  expect(batches.run([sample.closeSide('alice', 9, 0)])).toMatchObject([{ error: { code: 'CONFLICT' } }]);
+});
+
 test('a write tells how far its thread and its workspace have come, one that writes no entry does not', () => {
   const { batches, sample } = open();
   const [, posted, beat] = batches.run([
@@ -142,6 +188,7 @@ test('a write tells how far its thread and its workspace have come, one that wri
   ]);
   const reached = { thread_id: sampleThread(0), workspace_id: 'w', last_seq: 1, after: 1, pos: 2 };
   expect(posted?.ok).toMatchObject({ replayed: false, reached: [reached] });
+  expect(beat?.ok).toMatchObject({ replayed: false });
   expect(beat?.ok).not.toHaveProperty('reached');
 });
 

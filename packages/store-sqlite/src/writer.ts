@@ -49,7 +49,6 @@ interface CachedThread {
   state: ThreadState;
   /** Hash of the newest entry. */
   head: string;
-  dirty: boolean;
   /** The state as the table has it. */
   stored: ThreadState | undefined;
   /** How many entries each sender has, of those who wrote lately. */
@@ -66,6 +65,7 @@ export class Writer {
   readonly #counts: SenderCounts;
   readonly #onEntry: (pos: number, thread: number, entry: Entry) => void;
   readonly #threads = new Map<string, CachedThread>();
+  /** Those whose row is not yet as their entries are: they stay in mind. */
   readonly #touched = new Set<CachedThread>();
   readonly #workspaces = new Set<string>();
   readonly #tagsByScope = new Map<string, string>();
@@ -83,7 +83,7 @@ export class Writer {
   constructor(
     db: DatabaseSync,
     tallies: Tallies,
-    onEntry: (pos: number, thread: number, entry: Entry) => void = () => {},
+    onEntry: (pos: number, thread: number, entry: Entry) => void,
   ) {
     this.#db = db;
     this.#onEntry = onEntry;
@@ -125,6 +125,7 @@ export class Writer {
   drop(): void {
     this.#threads.clear();
     this.#touched.clear();
+    this.#workspaces.clear();
     this.#headsByWorkspace.clear();
     this.#current = undefined;
     this.#position = this.#durable;
@@ -211,7 +212,7 @@ export class Writer {
     const row = this.#sql.getThread.get(threadId);
     if (row === undefined) return undefined;
     const { state, head } = readThread(row);
-    return this.#remember({ id: row.id, state, head, dirty: false, stored: state, nthBySender: new Map() });
+    return this.#remember({ id: row.id, state, head, stored: state, nthBySender: new Map() });
   }
 
   /** With a side channel its main thread: what holds there may hold here. */
@@ -222,8 +223,8 @@ export class Writer {
 
   #remember(thread: CachedThread): CachedThread {
     if (this.#threads.size >= CACHED_THREADS) {
-      for (const [id, { dirty }] of this.#threads) {
-        if (dirty) continue;
+      for (const [id, known] of this.#threads) {
+        if (this.#touched.has(known)) continue;
         this.#threads.delete(id);
         break;
       }
@@ -263,7 +264,7 @@ export class Writer {
   #apply({ changes, cursor, records, drops }: Decision): Reached[] {
     const reached = changes.map(({ thread, entries }) => this.#append(thread, entries));
     if (cursor !== undefined) {
-      const { id = 0 } = this.#threads.get(cursor.thread_id) ?? {};
+      const id = this.#thread(cursor.thread_id)?.id ?? 0;
       const { agent_id, last_read_seq, last_acked_message_id, updated_at } = cursor;
       const sum = sumOfCursor({ ...cursor, thread: id });
       this.#tallies.replace('cursors', sumIn(this.#sql.getCursor.get(id, agent_id)), sum);
@@ -289,9 +290,11 @@ export class Writer {
 
   #append(state: ThreadState, entries: readonly Entry[]): Reached {
     const { thread_id, last_seq, workspace_id } = state;
-    // First, since it may find damage: a refused command leaves no trace.
+    // Both first, since they may find damage: a refused command leaves no trace. The thread may be forgotten by now,
+    // where another was looked at after it.
+    const known = this.#thread(thread_id);
     const pos = this.#grow(workspace_id, entries.length);
-    const thread = this.#threads.get(thread_id) ?? this.#addThread(state);
+    const thread = known ?? this.#addThread(state);
     for (const entry of entries) {
       const sealed = seal(thread.head, entry);
       const replyTo = replyOf(entry);
@@ -301,7 +304,6 @@ export class Writer {
       thread.head = sealed.hash;
     }
     thread.state = state;
-    thread.dirty = true;
     this.#touched.add(thread);
     return { thread_id, last_seq, workspace_id, after: pos - entries.length, pos };
   }
@@ -309,7 +311,6 @@ export class Writer {
   /** Counts entries that are about to be written; where the newest one is of another workspace, a run begins. */
   #grow(workspace_id: string, entries: number): number {
     const head = this.#headsByWorkspace.get(workspace_id) ?? this.#runs.head(workspace_id);
-    if (entries === 0) return head;
     this.#current ??= this.#sql.lastRun.get()?.workspace_id;
     if (this.#current !== workspace_id) {
       const run = { pos: this.#position + 1, workspace_id, place: head + 1 };
@@ -335,7 +336,6 @@ export class Writer {
       id: Number(lastInsertRowid),
       state,
       head: CHAIN_START,
-      dirty: true,
       stored: undefined,
       nthBySender: new Map(),
     });
@@ -354,7 +354,6 @@ export class Writer {
         this.#putParticipants(id, state, stored?.participants ?? []);
       }
       thread.stored = state;
-      thread.dirty = false;
     }
     this.#touched.clear();
   }

@@ -9,6 +9,7 @@ export interface LeaseRecord {
   epoch: number;
   /** How long it holds without being taken again; without it, whoever comes next has it. */
   ttl_ms?: number;
+  /** When it ends, or has been given back. */
   until?: string;
 }
 

@@ -2,6 +2,7 @@ import { ParleyError } from '@parley/protocol';
 
 import type { Chance, Clock } from '../clock.ts';
 import { commandHead } from '../command-head.ts';
+import type { ResultOf } from '../commands.ts';
 import { hubCaller, OWN_WORKSPACE } from '../hub-caller.ts';
 import { pause } from '../pause.ts';
 import type { Store } from '../store.ts';
@@ -26,6 +27,8 @@ export type JobName =
 /** The right to do a job, as long as nobody else has got it. */
 export interface Lease {
   readonly fence: Fence;
+  /** When whoever had it before was last there, by the store's time; undefined where that is not on record. */
+  readonly lastHeld: number | undefined;
   /** Aborts once another has it, or may have it. */
   readonly lost: AbortSignal;
   /** The store has refused it. */
@@ -65,14 +68,14 @@ export function createLeases(deps: LeasesDeps): Leases {
   const { store, clock, chance, ttlMs } = deps;
   const { owner = Buffer.from(chance.bytes(12)).toString('hex') } = deps;
 
-  async function write(name: string): Promise<number> {
+  async function write(name: string): Promise<ResultOf<'take_lease'>> {
     const input = { name, owner, ...(ttlMs === undefined ? {} : { ttl_ms: ttlMs }) };
     const head = commandHead(deps, hubCaller(OWN_WORKSPACE));
-    return (await store.transact({ type: 'take_lease', ...head, input })).result.epoch;
+    return (await store.transact({ type: 'take_lease', ...head, input })).result;
   }
 
   /** Undefined while another has it. */
-  function tryWrite(name: string): Promise<number | undefined> {
+  function tryWrite(name: string): Promise<ResultOf<'take_lease'> | undefined> {
     return write(name).catch((error: unknown) => {
       if (error instanceof ParleyError && error.code === 'CONFLICT') return undefined;
       throw error;
@@ -85,8 +88,9 @@ export function createLeases(deps: LeasesDeps): Leases {
     const renew = async (): Promise<void> => {
       const askedAt = clock.monotonic();
       const now = await tryWrite(lease).catch(() => null);
-      if (now === epoch) heardAt = askedAt;
-      if ((now !== null && now !== epoch) || clock.monotonic() - heardAt >= forMs) lose();
+      const isOurs = now?.epoch === epoch;
+      if (isOurs) heardAt = askedAt;
+      if ((now !== null && !isOurs) || clock.monotonic() - heardAt >= forMs) lose();
     };
     const timer = setInterval(() => void renew(), forMs / TIMES).unref();
     return () => clearInterval(timer);
@@ -101,12 +105,13 @@ export function createLeases(deps: LeasesDeps): Leases {
     async take(job, signal) {
       const name = ttlMs === undefined ? EVERYTHING : job;
       for (;;) {
-        const epoch = signal.aborted ? undefined : await tryWrite(name);
+        const taken = signal.aborted ? undefined : await tryWrite(name);
         if (signal.aborted) throw new ParleyError('UNAVAILABLE', 'the hub is stopping');
-        if (epoch === undefined) {
+        if (taken === undefined) {
           await pause(ttlMs === undefined ? RETRY_MS : ttlMs / TIMES, signal);
           continue;
         }
+        const { epoch, last_held } = taken;
         const fence = { lease: name, epoch };
         const losing = new AbortController();
         const stop = ttlMs === undefined ? () => {} : keep(fence, ttlMs, () => lose());
@@ -116,6 +121,7 @@ export function createLeases(deps: LeasesDeps): Leases {
         };
         return {
           fence,
+          lastHeld: last_held === undefined ? undefined : Date.parse(last_held),
           lost: losing.signal,
           lose,
           async release() {

@@ -11,6 +11,8 @@ import type { JobName, Lease, Leases } from './leases.ts';
 
 /** Ends what was begun. */
 type End = () => void | Promise<void>;
+/** Begins the job under a lease. */
+type Begin = (lease: Lease) => Promise<End | void>;
 
 /** A job of the hub: done while this process has its lease, and all that it writes carries that. */
 export interface OwnedJob {
@@ -18,7 +20,7 @@ export interface OwnedJob {
    * Begins it when the lease is there, and anew with each lease after one that was lost; what `begin` gives ends it then,
    * and at the close. Resolves when it has begun, or when it is to wait: for a lease, or until it is tried again.
    */
-  start(begin: () => Promise<End | void>): Promise<void>;
+  start(begin: Begin): Promise<void>;
   readonly isOwned: boolean;
   /** The log as the job writes to it. */
   log(log: Log): Log;
@@ -44,8 +46,8 @@ export function createOwnedJob(
   const faults = createFaultReport(onFault);
   let onTaken = (): void => {};
   let taken = new Promise<void>((resolve) => (onTaken = resolve));
-  let onStart = (_begin: () => Promise<End | void>): void => {};
-  const started = new Promise<() => Promise<End | void>>((resolve) => (onStart = resolve));
+  let onStart = (_begin: Begin): void => {};
+  const started = new Promise<Begin>((resolve) => (onStart = resolve));
   /** So long after its making nobody waits for the lease any more who only starts it. */
   const patience = pause(WAIT_MS, signal);
   let onTried = (): void => {};
@@ -66,7 +68,7 @@ export function createOwnedJob(
     let end: End | undefined | void = undefined;
     try {
       const begin = await Promise.race([started, aborted(over)]);
-      end = await begin?.();
+      end = await begin?.(held);
       faults.clear();
       onTried();
       await aborted(over);

@@ -16,18 +16,19 @@ const takeLease: Rule<TakeLease> = {
       });
     const epoch = isOwn ? known.epoch : (known?.epoch ?? 0) + 1;
     if (isOwn && ttl_ms === undefined) return { changes: [], result: { epoch } };
-    const time = ttl_ms === undefined ? {} : { ttl_ms, until: new Date(now + ttl_ms).toISOString() };
-    return { changes: [], records: [put({ name, owner, epoch, ...time })], result: { epoch } };
+    const time = ttl_ms === undefined ? {} : { ttl_ms, until: iso(now + ttl_ms) };
+    const result = { epoch, ...lastHeld(known) };
+    return { changes: [], records: [put({ name, owner, epoch, ...time })], result };
   },
 };
 
 /** What is given back is free at once; its epoch stays, so that nobody writes under it again. */
 const releaseLease: Rule<ReleaseLease> = {
   needs: ({ input }) => ({ lease: input.name }),
-  decide({ lease: known }, { input: { owner } }) {
+  decide({ lease: known }, { input: { owner }, now }) {
     if (known?.owner !== owner) return { changes: [], result: {} };
     const { name, epoch } = known;
-    return { changes: [], records: [put({ name, owner: '', epoch })], result: {} };
+    return { changes: [], records: [put({ name, owner: '', epoch, until: iso(now) })], result: {} };
   },
 };
 
@@ -35,6 +36,15 @@ const releaseLease: Rule<ReleaseLease> = {
 function isHeld({ until, ttl_ms = 0 }: LeaseRecord, now: number): boolean {
   const left = until === undefined ? 0 : Date.parse(until) - now;
   return left > 0 && left <= ttl_ms;
+}
+
+/** When somebody surely had it last: as it was taken, or given back. */
+function lastHeld({ until, ttl_ms = 0 }: Partial<LeaseRecord> = {}): { last_held?: string } {
+  return until === undefined ? {} : { last_held: iso(Date.parse(until) - ttl_ms) };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function put(value: LeaseRecord): PutRecord {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { StoredSession } from './kept-session.ts';
+import type { StoredSession } from './stored-session.ts';
 import { goneSince, type SessionSigns } from './gone.ts';
 
 const NOW = Date.parse('2030-01-01T12:00:00Z');

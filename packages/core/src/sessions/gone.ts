@@ -1,5 +1,5 @@
 import type { Patience } from '../agents/state.ts';
-import type { StoredSession } from './kept-session.ts';
+import type { StoredSession } from './stored-session.ts';
 
 /** What the connections tell of a session: it has one, it lost the one on which it took commands, or nothing. */
 export type Connection = 'connected' | { lost: number } | undefined;

@@ -1,7 +1,7 @@
 import type { Caller } from '@parley/protocol';
 
 import type { Heartbeat, Rule } from '../commands.ts';
-import type { StoredSession } from './kept-session.ts';
+import type { StoredSession } from './stored-session.ts';
 
 /** The name under which a session is kept: those of one agent stand together. */
 export function sessionKey({ agent_id, session_id }: Pick<Caller, 'agent_id' | 'session_id'>): string {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { acking, bodies, callerOf, type Check, creating, NOW, posting, seqs } from './scene.ts';
+import { acking, bodies, callerOf, type Check, creating, FAR_ID, NOW, posting, seqs } from './scene.ts';
 
 /** What a command does to a thread: one seq at a time, one effect per key, nothing of what was refused. */
 export function testCommands(check: Check): void {
@@ -78,6 +78,7 @@ export function testCommands(check: Check): void {
         store.transact(posting(`${t}-foreign`, 'foreign', alice)),
         store.transact(acking(t, 99, alice)),
         say('two', { input: { in_reply_to: 'msg_unknown' }, key: 'r' }),
+        say('two', { input: { in_reply_to: FAR_ID } }),
         say('two', { key: 'r' }),
         store.transact(acking(t, 2, alice)),
       ]);
@@ -90,6 +91,7 @@ export function testCommands(check: Check): void {
         'NOT_FOUND',
         'OUT_OF_SCOPE_WORKSPACE',
         'VALIDATION_ERROR',
+        'NOT_FOUND',
         'NOT_FOUND',
         'ok',
         'ok',

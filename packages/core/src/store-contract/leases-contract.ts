@@ -12,8 +12,10 @@ export function testLeases(check: Check): void {
   const take = ({ store, workspace_id }: Scene, owner: string, ttl_ms?: number, now = NOW) => {
     const input = { name: workspace_id, owner, ...(ttl_ms === undefined ? {} : { ttl_ms }) };
     const command: TakeLease = { type: 'take_lease', ...head(hubCaller(OWN_WORKSPACE), now), input };
-    return store.transact(command).then(({ result }) => result.epoch);
+    return store.transact(command).then(({ result }) => result);
   };
+  const epochOf = async (...asked: Parameters<typeof take>) => (await take(...asked)).epoch;
+  const time = (at: number) => new Date(at).toISOString();
   const underEpoch = ({ t, alice, workspace_id }: Scene, body: string, epoch: number): PostMessage => ({
     ...posting(t, body, alice),
     fence: { lease: workspace_id, epoch },
@@ -31,18 +33,22 @@ export function testLeases(check: Check): void {
       expect(first.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
       expect(first[1]).toMatchObject({ reason: { code: 'CONFLICT', details: { lease: workspace_id } } });
       // Who has it renews it under its epoch.
-      expect(await take(scene, 'a', 60_000, later + 40_000)).toBe(1);
+      expect(await epochOf(scene, 'a', 60_000, later + 40_000)).toBe(1);
       await expect(take(scene, 'b', 60_000, later + 99_999)).rejects.toMatchObject({ code: 'CONFLICT' });
-      expect(await take(scene, 'b', 60_000, later + 100_000)).toBe(2);
+      // Who comes next hears when the one before took it last, or gave it back.
+      const second = await take(scene, 'b', 60_000, later + 100_000);
+      expect(second).toEqual({ epoch: 2, last_held: time(later + 40_000) });
       await expect(take(scene, 'a', 60_000, later + 100_001)).rejects.toMatchObject({ code: 'CONFLICT' });
       const input = { name: workspace_id, owner: 'a' };
-      const release = { type: 'release_lease', ...head(hubCaller(OWN_WORKSPACE), later), input } as const;
+      const by = head(hubCaller(OWN_WORKSPACE), later + 130_000);
+      const release = { type: 'release_lease', ...by, input } as const;
       await store.transact(release);
       await expect(take(scene, 'c', 60_000, later + 100_001)).rejects.toMatchObject({ code: 'CONFLICT' });
       await store.transact({ ...release, input: { ...input, owner: 'b' } });
-      expect(await take(scene, 'c', 60_000, later + 100_001)).toBe(3);
+      const third = await take(scene, 'c', 60_000, later + 140_000);
+      expect(third).toEqual({ epoch: 3, last_held: time(later + 130_000) });
       // A clock that was set back holds nobody up for longer than a lease lasts.
-      expect(await take(scene, 'a', 60_000, later - 86_400_000)).toBe(4);
+      expect(await epochOf(scene, 'a', 60_000, later - 86_400_000)).toBe(4);
     },
   );
 
@@ -50,13 +56,13 @@ export function testLeases(check: Check): void {
     const { store, workspace_id, page } = scene;
     const before = store.transact(underEpoch(scene, 'of nobody', 1));
     await expect(before).rejects.toSatisfy(isLeaseLost);
-    expect(await take(scene, 'a')).toBe(1);
-    expect(await take(scene, 'a')).toBe(1);
+    expect(await epochOf(scene, 'a')).toBe(1);
+    expect(await epochOf(scene, 'a')).toBe(1);
     await store.transact(underEpoch(scene, 'of the first', 1));
-    expect(await take(scene, 'b')).toBe(2);
+    expect(await epochOf(scene, 'b')).toBe(2);
     // One that was asked for at the same moment is decided after it.
     const [third, late] = await Promise.allSettled([
-      take(scene, 'c'),
+      epochOf(scene, 'c'),
       store.transact(underEpoch(scene, 'of the second, too late', 2)),
     ]);
     expect(third).toMatchObject({ status: 'fulfilled', value: 3 });

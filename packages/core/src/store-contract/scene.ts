@@ -1,4 +1,4 @@
-import type { Caller, Role } from '@parley/protocol';
+import { type Caller, entryUlid, messageId, type Role } from '@parley/protocol';
 
 import type { Command, CreateThread, Idempotency, PostMessage, ResultOf } from '../commands.ts';
 import type { Committed, Page, PageQuery, Store } from '../store.ts';
@@ -13,6 +13,8 @@ export interface OpenedStore {
 
 /** The moment of every command that names no other. */
 export const NOW = Date.parse('2030-01-01T00:00:00Z');
+/** The id of a message farther on than any thread goes, as anybody can write one. */
+export const FAR_ID = messageId(entryUlid(NOW, 2 ** 40, 1));
 /** A page without bounds. */
 export const ALL = { limit: 1_000, max_bytes: 1e9 };
 

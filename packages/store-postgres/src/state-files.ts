@@ -1,4 +1,4 @@
-import { type KeptFile, type KeptFiles, type KeptName, KEPT_NAMES } from '@parley/core';
+import { type StateFile, type StateFiles, type StateFileName, STATE_FILES } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 import { damaged, rowSum } from '@parley/store-rows';
 
@@ -6,7 +6,7 @@ import { migrate } from './migrate.ts';
 import { openPool, type ReadPool, sql } from './sql.ts';
 
 interface Row {
-  name: KeptName;
+  name: StateFileName;
   revision: number;
   text: string;
   sum: string;
@@ -14,21 +14,21 @@ interface Row {
 
 /** How often a change is made anew because another was faster. */
 const TRIES = 50;
-const NONE: KeptFile = { revision: '0', text: undefined };
+const NONE: StateFile = { revision: '0', text: undefined };
 
-/** The kept files in PostgreSQL: each with a revision, which whoever changes it must have seen. */
-export async function openKeptFiles({ ask, say, close }: ReadPool): Promise<KeptFiles> {
-  const known = new Map<KeptName, KeptFile>();
+/** The state files in PostgreSQL: each with a revision, which whoever changes it must have seen. */
+export async function openStateFiles({ ask, say, close }: ReadPool): Promise<StateFiles> {
+  const known = new Map<StateFileName, StateFile>();
 
   /** Reads what has another revision than the one known: one question, and mostly no rows. */
   async function read(): Promise<void> {
-    const revisions = KEPT_NAMES.map((name) => Number((known.get(name) ?? NONE).revision));
+    const revisions = STATE_FILES.map((name) => Number((known.get(name) ?? NONE).revision));
     const rows = await ask<Row>(sql`
       SELECT f.name, f.revision, f.text, f.sum FROM kept_files f
-      JOIN unnest(${[...KEPT_NAMES]}::text[], ${revisions}::bigint[]) AS u (name, revision) ON f.name = u.name
+      JOIN unnest(${[...STATE_FILES]}::text[], ${revisions}::bigint[]) AS u (name, revision) ON f.name = u.name
       WHERE f.revision > u.revision`);
     for (const { name, revision, text, sum } of rows) {
-      if (rowSum(name, revision, text) !== sum) throw damaged(`the kept file ${name}`);
+      if (rowSum(name, revision, text) !== sum) throw damaged(`the state file ${name}`);
       if (revision > Number((known.get(name) ?? NONE).revision))
         known.set(name, { revision: String(revision), text });
     }
@@ -79,18 +79,18 @@ export async function openKeptFiles({ ask, say, close }: ReadPool): Promise<Kept
   };
 }
 
-/** Opens the kept files alone, as a command does. */
+/** Opens the state files alone, as a command does. */
 export async function openPostgresFiles({
   url,
   schema = 'parley',
 }: {
   url: string;
   schema?: string;
-}): Promise<KeptFiles> {
+}): Promise<StateFiles> {
   await migrate(url, schema);
   const pool = openPool(url, schema, 1);
   try {
-    return await openKeptFiles(pool);
+    return await openStateFiles(pool);
   } catch (error) {
     await pool.close();
     throw error;

@@ -1,19 +1,25 @@
 /** The small files of a hub that all of its nodes share: keys and revocations, keys of URLs and of push, service levels. */
-export const KEPT_NAMES = ['auth.json', 'artifact-keys.json', 'push.json', 'slo.json', 'nodes.json'] as const;
-export type KeptName = (typeof KEPT_NAMES)[number];
+export const STATE_FILES = [
+  'auth.json',
+  'artifact-keys.json',
+  'push.json',
+  'slo.json',
+  'nodes.json',
+] as const;
+export type StateFileName = (typeof STATE_FILES)[number];
 
-/** A kept file as it was found; the revision changes with every change of it. */
-export interface KeptFile {
+/** A state file as it was found; the revision changes with every change of it. */
+export interface StateFile {
   revision: string;
   text: string | undefined;
 }
 
 /** Keeps them where the record is. */
-export interface KeptFiles {
+export interface StateFiles {
   /** Others may change them too, unseen until `fresh`. */
   readonly shared: boolean;
   /** A file as it is; where it is shared, as the last look found it. */
-  look(name: KeptName): KeptFile;
+  look(name: StateFileName): StateFile;
   /** Settles once `look` shows whatever was changed before this call; undefined where it always does. */
   fresh(): Promise<void> | undefined;
   /**
@@ -21,7 +27,7 @@ export interface KeptFiles {
    * the same. It is made anew where somebody else was faster.
    */
   change(
-    name: KeptName,
+    name: StateFileName,
     next: (text: string | undefined) => string | undefined | Promise<string | undefined>,
   ): Promise<void>;
   close(): Promise<void>;

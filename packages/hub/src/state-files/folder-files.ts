@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { KeptFile, KeptFiles, KeptName } from '@parley/core';
+import type { StateFile, StateFiles, StateFileName } from '@parley/core';
 import { lockFile } from '@parley/store-sqlite';
 
 import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
@@ -10,17 +10,17 @@ import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
 const LOOK_AGAIN_MS = 2;
 const LOCK_MS = 5_000;
 
-interface Seen extends KeptFile {
+interface Seen extends StateFile {
   at: number;
 }
 
-/** The kept files of a hub that is alone: in its data folder, written by commands too, and seen at once. */
-export function folderFiles(folder: string): KeptFiles {
-  const seen = new Map<KeptName, Seen>();
+/** The state files of a hub that is alone: in its data folder, written by commands too, and seen at once. */
+export function folderFiles(folder: string): StateFiles {
+  const seen = new Map<StateFileName, Seen>();
   /** Of this process one change at a time: the lock is waited for without a turn of the loop, which its holder needs. */
   let last: Promise<unknown> = Promise.resolve();
 
-  async function changeAlone(name: KeptName, next: Parameters<KeptFiles['change']>[1]): Promise<void> {
+  async function changeAlone(name: StateFileName, next: Parameters<StateFiles['change']>[1]): Promise<void> {
     const lock = lockFile(join(folder, 'auth.lock'), LOCK_MS);
     try {
       const text = readPrivateFile(join(folder, name));
