@@ -298,7 +298,7 @@ class Operations:
         """
         return self.call("dismiss_error", {"of_agent": of_agent, "failed_at": failed_at, "idempotency_key": idempotency_key}, keyed=True)
 
-    def report_usage(self, *, model: Optional[str] = None, input_tokens: Optional[int] = None, cached_input_tokens: Optional[int] = None, output_tokens: Optional[int] = None, reasoning_tokens: Optional[int] = None, cost_usd: Optional[float] = None, thread_id: Optional[str] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
+    def report_usage(self, *, model: Optional[str] = None, input_tokens: Optional[int] = None, cached_input_tokens: Optional[int] = None, output_tokens: Optional[int] = None, reasoning_tokens: Optional[int] = None, cost_usd: Optional[float] = None, thread_id: Optional[str] = None, day: Optional[str] = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
         """Tokens and cost of one of your turns, as your runtime reports them; leave out what it does not.
 
         model: which model, as the runtime names it
@@ -308,9 +308,10 @@ class Operations:
         reasoning_tokens: of these, its reasoning
         cost_usd: only where the runtime itself says so
         thread_id: the thread that the turn served
+        day: the day it counts for, in UTC, where it is reported later; never one to come
         idempotency_key: your own word for this call; sent again it does nothing twice
         """
-        return self.call("report_usage", {"model": model, "input_tokens": input_tokens, "cached_input_tokens": cached_input_tokens, "output_tokens": output_tokens, "reasoning_tokens": reasoning_tokens, "cost_usd": cost_usd, "thread_id": thread_id, "idempotency_key": idempotency_key}, keyed=True)
+        return self.call("report_usage", {"model": model, "input_tokens": input_tokens, "cached_input_tokens": cached_input_tokens, "output_tokens": output_tokens, "reasoning_tokens": reasoning_tokens, "cost_usd": cost_usd, "thread_id": thread_id, "day": day, "idempotency_key": idempotency_key}, keyed=True)
 
     def get_usage(self, *, by: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, of_agent: Optional[str] = None, thread_id: Optional[str] = None) -> Dict[str, Any]:
         """Tokens and cost per agent, thread, day or model, as far as runtimes report them. Workers see their own.

@@ -15,6 +15,9 @@ const reportUsage = contract({
     'Tokens and cost of one of your turns, as your runtime reports them; leave out what it does not.',
   input: TurnUsage.extend({
     thread_id: ThreadId.optional().describe('the thread that the turn served'),
+    day: Day.optional().describe(
+      'the day it counts for, in UTC, where it is reported later; never one to come',
+    ),
     idempotency_key: IdempotencyKey.optional(),
   }),
   output: z.object({ ok: z.literal(true), day: Day.describe('the day it counts for, in UTC') }),

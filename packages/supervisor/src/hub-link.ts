@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { CommandHandler, Presence, SocketConstructor, Token } from '@parley/client';
 import type { PresenceCalls } from '@parley/client/presence';
+import { type InputOf, ParleyError } from '@parley/protocol';
 
 import { plainSend } from './plain-send.ts';
 import { createReports, type Report } from './reports.ts';
@@ -39,6 +40,8 @@ export interface HubLink {
   status(...status: PresenceStatus): void;
   /** Puts something into the agent's journal, once the hub is there. */
   report(report: Report): void;
+  /** Tells what a turn used; throws while there is no hub. */
+  used(usage: InputOf<'report_usage'>): Promise<unknown>;
   /** Takes leave, within a bound. */
   close(): Promise<void>;
 }
@@ -158,6 +161,10 @@ export function openHubLink(options: HubLinkOptions): HubLink {
     report(report) {
       reports.add(report);
       void flush();
+    },
+    async used(usage) {
+      if (hub === undefined) throw new ParleyError('UNAVAILABLE', 'there is no hub yet');
+      return hub.report_usage(usage);
     },
     async close() {
       closing.abort();

@@ -24,6 +24,10 @@ export async function runBetweenPipes(options: Omit<SuperviseOptions, 'stdin' | 
     start: Promise.resolve(),
   });
   const child = spawn(file, args, { env, cwd, stdio: 'inherit' });
+  const usage =
+    child.pid === undefined
+      ? undefined
+      : options.usage?.({ pid: child.pid, tell: (spent) => link.used(spent) });
   const passOn = (signal: NodeJS.Signals): void => {
     child.kill(signal);
     setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
@@ -33,6 +37,7 @@ export async function runBetweenPipes(options: Omit<SuperviseOptions, 'stdin' | 
   process.on('SIGINT', ignore).on('SIGQUIT', ignore).on('SIGTERM', passOn).on('SIGHUP', passOn);
   // What Node says of this event.
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  await usage?.close();
   await link.close();
   for (const name of ['SIGINT', 'SIGQUIT'] as const) process.removeListener(name, ignore);
   for (const name of ['SIGTERM', 'SIGHUP'] as const) process.removeListener(name, passOn);

@@ -90,16 +90,16 @@ export function createScreenWatch({ screen, beside, now, newId }: ScreenWatchDep
   function tell(since: number | undefined): ScreenNews {
     const news: ScreenNews['lines'] = [];
     let size = 0;
-    const told = version;
+    const before = version;
     for (const [y, line] of lines.entries()) {
       if (since === undefined ? line.text === '' : line.version <= since) continue;
       size += line.text.length + line.runs.length;
       if (size <= ANSWER_CHARS || news.length === 0) news.push([y, line.text, line.runs]);
       // What does not fit is news at the next question.
-      else line.version = told + 1;
+      else line.version = before + 1;
     }
-    if (lines.some((line) => line.version > told)) version = told + 1;
-    return { version: `${epoch}.${told}`, whole: since === undefined, lines: news, ...around() };
+    if (lines.some((line) => line.version > before)) version = before + 1;
+    return { version: `${epoch}.${before}`, whole: since === undefined, lines: news, ...around() };
   }
 
   /** The version that was answered last, where it is one of ours. */

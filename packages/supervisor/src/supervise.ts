@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReadStream, WriteStream } from 'node:tty';
 
-import type { ProgramKind } from '@parley/protocol';
+import type { InputOf, ProgramKind } from '@parley/protocol';
 import {
   createDoor,
   createInputReader,
@@ -24,6 +24,12 @@ import { createScreenWatch, type ScreenWatch } from './screen-watch.ts';
 import { createTakeOver } from './take-over.ts';
 import { tellTakenOver } from './tell-taken-over.ts';
 
+/** A program that runs, and how the hub is told what it uses. */
+interface RunningProgram {
+  pid: number;
+  tell: (usage: InputOf<'report_usage'>) => Promise<unknown>;
+}
+
 export interface SuperviseOptions {
   /** The program's file, found already, and the name people know it by. */
   file: string;
@@ -37,6 +43,8 @@ export interface SuperviseOptions {
   stdout: WriteStream;
   patience: DoorPatience;
   hub: Omit<HubLinkOptions, 'commands' | 'repeatable' | 'metadata' | 'start'>;
+  /** Follows what its turns use, and tells it, until it is closed; left out where nobody wants that or can. */
+  usage?: (program: RunningProgram) => { close(): Promise<void> };
   /** Says something to the person, before the program's screen or after it. */
   notice: (text: string) => void;
 }
@@ -175,6 +183,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
 
   // Loading takes longer than many a program takes to say its first word.
   await Promise.race([firstWord, running.exited]);
+  const usage = options.usage?.({ pid: running.pid, tell: (spent) => link.used(spent) });
   const { openScreen } = await import('@parley/runtimes/screen');
   const drawing = openScreen({
     ...terminal.size(),
@@ -237,6 +246,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
   terminal.restore(exit.signal === null ? undefined : drawing.modes);
   stopFollowing();
   options.stdin.pause();
+  await usage?.close();
   await link.close();
   if (absent === undefined && link.missed !== undefined)
     options.notice(`${link.missed}: nobody could reach ${program} through the hub`);

@@ -76,6 +76,18 @@ test('a turn that is reported twice under one key counts once', async () => {
   expect((await usage({})).total.turns).toBe(1);
 });
 
+test('a turn that is reported later counts for its own day, and never for one to come', async () => {
+  const { call, usage } = scene();
+  const days = async () => (await usage({ by: 'day' })).rows.map(({ day, turns }) => [day, turns]);
+  const report = (day: string) => call(who('bob'), 'report_usage', { input_tokens: 5, day });
+  expect(await report('2030-01-29')).toEqual({ ok: true, day: '2030-01-29' });
+  expect(await report('2030-02-03')).toEqual({ ok: true, day: '2030-01-31' });
+  expect(await days()).toEqual([
+    ['2030-01-29', 1],
+    ['2030-01-31', 1],
+  ]);
+});
+
 test('a turn of which nothing is known counts as one without tokens and without a cost', async () => {
   const { call, usage } = scene();
   await call(who('bob'), 'report_usage', {});

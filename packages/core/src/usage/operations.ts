@@ -4,7 +4,7 @@ import { operation, stamp } from '../operation.ts';
 import type { RecordPorts, UsagePorts } from '../ports.ts';
 import { checkThreadScope } from '../threads/access.ts';
 import { mayOverride } from '../threads/status.ts';
-import { sumOf, usageKey, type UsageRecord } from './usage-sums.ts';
+import { dayOf, sumOf, usageKey, type UsageRecord } from './usage-sums.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 30;
@@ -14,11 +14,13 @@ const MOST = 20_000;
 
 const reportUsage = operation('report_usage', {
   authority: 'look',
-  async run(deps: RecordPorts, caller, { thread_id, idempotency_key, ...input }) {
+  async run(deps: RecordPorts, caller, { thread_id, day, idempotency_key, ...input }) {
     if (thread_id !== undefined) checkThreadScope(thread_id, caller);
     const head = stamp(deps, caller, 'usage', idempotency_key);
     const where = thread_id === undefined ? {} : { thread_id };
-    return (await deps.log.append({ type: 'report_usage', ...head, ...where, input })).result;
+    // A clock that is ahead of the hub's is not followed.
+    const when = day === undefined || day >= dayOf(head.now) ? {} : { day };
+    return (await deps.log.append({ type: 'report_usage', ...head, ...where, ...when, input })).result;
   },
 });
 
@@ -75,10 +77,6 @@ function byCost(a: UsageRow, b: UsageRow): number {
   const cost = (row: UsageRow): number => (row.cost_reported_usd ?? 0) + (row.cost_priced_usd ?? 0);
   const tokens = (row: UsageRow): number => row.input_tokens + row.output_tokens;
   return cost(b) - cost(a) || tokens(b) - tokens(a);
-}
-
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** By name: the table of operations takes them from here. */

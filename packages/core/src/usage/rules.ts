@@ -1,10 +1,10 @@
 import type { ForgetUsage, ReportUsage, Rule } from '../commands.ts';
 import { admit } from '../threads/access.ts';
-import { usageKey, type UsageRecord, withTurn } from './usage-sums.ts';
+import { dayOf, usageKey, type UsageRecord, withTurn } from './usage-sums.ts';
 
-const namedBy = ({ caller, now, thread_id, input }: ReportUsage) => ({
+const namedBy = ({ caller, now, thread_id, day, input }: ReportUsage) => ({
   workspace_id: caller.workspace_id,
-  day: new Date(now).toISOString().slice(0, 10),
+  day: day ?? dayOf(now),
   agent_id: caller.agent_id,
   ...(thread_id === undefined ? {} : { thread_id }),
   ...(input.model === undefined ? {} : { model: input.model }),

@@ -33,6 +33,11 @@ type Named = Pick<UsageRecord, 'day' | 'agent_id' | 'thread_id' | 'model'>;
 
 const MILLION = 1_000_000;
 
+/** The day of a moment, in UTC. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
 /** Under which a sum is kept: by day. */
 export function usageKey({ day, agent_id, thread_id = '', model = '' }: Named): string {
   return `${day} ${agent_id} ${thread_id} ${model}`;

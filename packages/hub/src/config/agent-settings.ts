@@ -74,6 +74,12 @@ export const AGENTS = {
   }),
   usage: group({
     keep_days: whole(400, 1, 'for how many days the hub remembers what agents used'),
+    own_terminals: z
+      .boolean()
+      .default(true)
+      .describe(
+        'report the tokens of Claude Code and Codex at your own terminal: `parley mcp` and `parley run` read them from the record that the program keeps itself; numbers and model names, no text',
+      ),
     prices: z
       .array(Price)
       .max(200)

@@ -1,7 +1,7 @@
 import { AgentName, Name, Role } from '@parley/protocol';
 import * as z from 'zod';
 
-import { group, ms, whole } from './setting-kinds.ts';
+import { group, ms, origin, whole } from './setting-kinds.ts';
 
 /** What of an issuer's claims lets somebody in, where and as what. */
 const match = {
@@ -48,15 +48,9 @@ export const OIDC = group({
     .default('')
     .describe('environment variable that holds the client secret; neither: a public client'),
   client_secret_file: z.string().default('').describe('file that holds the client secret'),
-  base_url: z
-    .string()
-    .default('')
-    .refine((url) => url === '' || (URL.canParse(url) && new URL(url).origin === url), {
-      error: 'must be an origin such as https://desk.example.com, without a path or a slash at its end',
-    })
-    .describe(
-      'where browsers and agents reach this hub; the issuer sends people back to <base_url>/session/return; empty: the first https of http.allowed_origins, else where it listens',
-    ),
+  base_url: origin(
+    'where browsers and agents reach this hub; the issuer sends people back to <base_url>/session/return; empty: as http.base_url says',
+  ),
   scopes: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'must be a scope' }))
     .default(['openid', 'profile', 'email'])

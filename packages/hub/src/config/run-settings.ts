@@ -11,7 +11,7 @@ type AuthSettings = Pick<Config['auth'], keyof typeof AUTH>;
 /** As much of the configuration as a program at a terminal needs. */
 export interface RunSettings extends Pick<LoadedConfig, 'origins' | 'file' | 'strangers'> {
   config: Pick<Config, 'data' | 'workspace' | 'terminal'> &
-    Partial<Pick<Config, 'store'>> & { auth: AuthSettings };
+    Partial<Pick<Config, 'store' | 'usage'>> & { auth: AuthSettings };
 }
 
 /** The variables that are read here; any other setting is for the whole schema to judge. */

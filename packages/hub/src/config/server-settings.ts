@@ -2,7 +2,7 @@ import { CALL_FACTS, type OperationName } from '@parley/protocol';
 import * as z from 'zod';
 
 import { AUTH } from './run-defaults.ts';
-import { group, ms, whole } from './setting-kinds.ts';
+import { group, ms, origin, whole } from './setting-kinds.ts';
 
 const Issuer = z.strictObject({
   issuer: z.string().min(1),
@@ -57,6 +57,9 @@ export const SERVER = {
       .describe('port of the plain page that installs the authority'),
   }),
   http: group({
+    base_url: origin(
+      'where people and programs reach this hub, such as the balancer before several nodes: links name it; empty: the first https of http.allowed_origins, else where it listens',
+    ),
     allowed_hosts: z.array(z.string()).default([]).describe('further host names that requests may use'),
     allowed_origins: z
       .array(z.string())

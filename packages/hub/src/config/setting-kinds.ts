@@ -19,6 +19,15 @@ export const plainUrl = (text: string) =>
       error: 'must be an http or https URL without a name, a key or a question in it',
     })
     .describe(text);
+/** Where something stands on the web, as browsers write it, or nothing. */
+export const origin = (text: string) =>
+  z
+    .string()
+    .default('')
+    .refine((url) => url === '' || isOrigin(url), {
+      error: 'must be an origin such as https://desk.example.com, without a path or a slash at its end',
+    })
+    .describe(text);
 /** The address of a server that is no web server, by its schemes, or nothing; it may hold a password, which is never shown. */
 export const serverUrl = (schemes: readonly string[], text: string) =>
   z
@@ -34,6 +43,10 @@ export const secret = (whose: string) => ({
   api_key_env: z.string().default('').describe(`environment variable that holds the key for ${whose}`),
   api_key_file: z.string().default('').describe(`file that holds the key for ${whose}`),
 });
+
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
 
 function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;

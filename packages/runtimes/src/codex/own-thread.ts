@@ -3,23 +3,28 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Where Codex keeps a file for each thread that is open, as long as it is. */
-const LOCKS = 'thread-writer-locks';
+export const THREAD_LOCKS = 'thread-writer-locks';
 const LOCK = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.lock$/;
 /** Codex opens a thread, and then starts the servers of it. */
 const BEFORE_MS = 10_000;
 const AFTER_MS = 2_000;
 const LOOK_MS = 50;
 
+/** The thread that the file of this name stands for. */
+export function lockedThread(name: string): string | undefined {
+  return LOCK.exec(name)?.[1];
+}
+
 /**
  * The thread for which Codex has started a process at a moment: the one it opened last before. Undefined where it
  * keeps no such files, or none of that time.
  */
 async function codexThreadOf(home: string, startedAt: number): Promise<string | undefined> {
-  const folder = path.join(home, LOCKS);
+  const folder = path.join(home, THREAD_LOCKS);
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(
     names.map(async (name) => {
-      const [, id] = LOCK.exec(name) ?? [];
+      const id = lockedThread(name);
       const { mtimeMs } = await stat(path.join(folder, name)).catch(() => ({ mtimeMs: -Infinity }));
       return { id, before: startedAt - mtimeMs };
     }),

@@ -3,15 +3,18 @@ import { constants } from 'node:os';
 import { basename } from 'node:path';
 
 import { ParleyError } from '@parley/protocol';
-import { whichProgram } from '@parley/runtimes';
-import { runBetweenPipes, supervise } from '@parley/supervisor';
+import { recordsOf, sessionsOfProgram, whichProgram } from '@parley/runtimes';
+import { runBetweenPipes, supervise, type SuperviseOptions } from '@parley/supervisor';
 
 import type { RunSettings } from '../../config/run-settings.ts';
 import { claimName, freeName } from './claim-name.ts';
 import { createHubFinder } from '../hub-finder.ts';
 import { tell } from '../output.ts';
 import type { RunOptions } from './run-options.ts';
+import { SUPERVISED } from '../../supervised.ts';
 import type { TokensOf } from '../../auth/token-source.ts';
+import { usagePlace } from '../../usage/usage-place.ts';
+import { openUsageReporter } from '../../usage/usage-reporter.ts';
 
 const SHELLS: ReadonlySet<string> = new Set([
   'bash',
@@ -51,7 +54,7 @@ export function nameProgram(
   const given = options.agent ?? (env['PARLEY_SUPERVISED'] === undefined ? env['PARLEY_AGENT'] : undefined);
   const agent = nameOf(settings, given, program, isManaged);
   const isShell = given === undefined && SHELLS.has(program);
-  return { file, program, args, agent, env: childEnvironment(env, agent, isShell) };
+  return { file, program, args, agent, env: childEnvironment(env, agent, isShell, isManaged) };
 }
 
 /** Runs a program at the person's terminal, or between the pipes that stand in its place. */
@@ -84,9 +87,31 @@ export async function runAtTerminal(
       WebSocket: async () => (await import('ws')).default,
       find: createHubFinder(settings, options, agent, tokensOf).find,
     },
+    ...usageOf(settings, { program, agent, env }),
     notice: (text) => tell(`parley: ${text}`),
   });
   endLike(exit);
+}
+
+/** Follows the record that the program keeps of its sessions; others keep none that tells tokens. */
+function usageOf(
+  { config }: RunSettings,
+  { program, agent, env }: Pick<NamedProgram, 'program' | 'agent' | 'env'>,
+): Pick<SuperviseOptions, 'usage'> {
+  const kept = recordsOf(program, env);
+  if (kept === undefined || config.usage?.own_terminals === false) return {};
+  const startedAt = Date.now();
+  return {
+    usage: ({ pid, tell: report }) =>
+      openUsageReporter({
+        ...usagePlace(config),
+        home: kept.home,
+        agent: async () => agent,
+        sessions: () => sessionsOfProgram({ ...kept, pid, cwd: process.cwd(), startedAt }),
+        tell: report,
+        onFault: () => {},
+      }),
+  };
 }
 
 /** Who it is: whom the person names, else the program's own name, with a number where another runs under it. */
@@ -110,9 +135,15 @@ function nameOf(
 }
 
 /** In a shell others are run, under names of their own: unless the person named it, it hands on none. */
-function childEnvironment(env: NodeJS.ProcessEnv, agent: string, isShell: boolean): Record<string, string> {
+function childEnvironment(
+  env: NodeJS.ProcessEnv,
+  agent: string,
+  isShell: boolean,
+  isManaged: boolean,
+): Record<string, string> {
   const { PARLEY_AGENT: _agent, PARLEY_SUPERVISED: _supervised, ...rest } = visible(env);
-  return isShell ? rest : { ...rest, PARLEY_AGENT: agent, PARLEY_SUPERVISED: '1' };
+  const supervised = isManaged ? SUPERVISED.managed : SUPERVISED.terminal;
+  return isShell ? rest : { ...rest, PARLEY_AGENT: agent, PARLEY_SUPERVISED: supervised };
 }
 
 /** The program's file; where there is none we end as a shell does, so that a script can tell it from the program's own end. */

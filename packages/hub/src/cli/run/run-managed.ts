@@ -17,6 +17,7 @@ import * as z from 'zod';
 
 import type { LoadedConfig } from '../../config/load.ts';
 import { readPrivateFile, writePrivateFile } from '../../data-folder.ts';
+import { SUPERVISED } from '../../supervised.ts';
 import { VERSION } from '../../version.ts';
 import { type ManagedRuntime, untried } from '../../wake/versions.ts';
 import { ACP_PROGRAMS, acpArguments } from './acp-programs.ts';
@@ -153,7 +154,7 @@ function hubServer(loaded: LoadedConfig, { agent, role, url, tokenFile }: Manage
       ...(file === undefined ? [] : ['--token-file', file]),
     ],
     // Its wakes come through this process.
-    env: { PARLEY_SUPERVISED: '1', ...(address === undefined ? {} : { PARLEY_URL: address }) },
+    env: { PARLEY_SUPERVISED: SUPERVISED.managed, ...(address === undefined ? {} : { PARLEY_URL: address }) },
   };
 }
 

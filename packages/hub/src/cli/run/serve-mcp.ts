@@ -7,6 +7,8 @@ import { ownTokens } from '../../auth/own-tokens.ts';
 import { givenToken } from '../../auth/token-source.ts';
 import { serveOnStdio } from '../../faces/mcp/stdio/serve-stdio.ts';
 import { createLogger } from '../../logger.ts';
+import { usagePlace } from '../../usage/usage-place.ts';
+import { openUsageReporter } from '../../usage/usage-reporter.ts';
 import { VERSION } from '../../version.ts';
 import { EXIT } from '../output.ts';
 import { settingsOf } from '../settings.ts';
@@ -32,6 +34,7 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
   };
   const ending = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => ending.abort());
+  const noteFault = (error: unknown): void => log.debug({ why: String(error) }, 'usage');
   await serveOnStdio({
     input: process.stdin,
     output,
@@ -49,6 +52,9 @@ export async function serveMcp(options: McpOptions, command: Command, output: Wr
     legacy: options.legacy === true,
     proofMs: config.wake.proof_ms,
     anyVersion: config.wake.any_version,
+    ...(config.usage.own_terminals && {
+      reportUsage: (beside) => openUsageReporter({ ...usagePlace(config), ...beside, onFault: noteFault }),
+    }),
     log,
     signal: ending.signal,
   });

@@ -78,7 +78,10 @@ async function examineLog(place: RecordPlace): Promise<{ signed: number; wrong: 
       }
     for await (const page of source.records())
       for (const { kind, key, workspace_id, json } of page)
-        if (kind === 'passkey' && !isTold(passkeys.get(`${workspace_id} ${key}`), fieldsOf(JSON.parse(json))))
+        if (
+          kind === 'passkey' &&
+          !isOnRecord(passkeys.get(`${workspace_id} ${key}`), fieldsOf(JSON.parse(json)))
+        )
           wrong.push(`${key}: the passkey that is kept is not the one that the log tells of`);
   } finally {
     await source.close();
@@ -144,9 +147,9 @@ function note(passkeys: Map<string, Registered>, workspaceId: string, { metadata
   });
 }
 
-function isTold(told: Registered | undefined, kept: Record<string, unknown>): boolean {
-  if (told === undefined || told.isRemoved) return false;
-  const { person, site, credential_id, public_key } = told;
+function isOnRecord(entry: Registered | undefined, kept: Record<string, unknown>): boolean {
+  if (entry === undefined || entry.isRemoved) return false;
+  const { person, site, credential_id, public_key } = entry;
   return Object.entries({ person, site, credential_id, public_key }).every(
     ([name, value]) => kept[name] === value,
   );

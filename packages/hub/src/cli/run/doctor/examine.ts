@@ -5,7 +5,7 @@ import type { Reached, RecordReport } from '@parley/store-rows';
 
 import { KEY_FILE } from '../../../auth/key-file.ts';
 import type { Config } from '../../../config/schema.ts';
-import { withKept } from '../../../kept/open-kept.ts';
+import { withStateFiles } from '../../../state-files/with-state-files.ts';
 import { recordPlace } from '../../../record/record-place.ts';
 import { VERSION } from '../../../version.ts';
 import type { Check } from './check.ts';
@@ -96,7 +96,7 @@ export async function examine(
 
 /** The file of keys; in a folder it is read without closing its mode, which is told of and left as it is. */
 async function keyText(config: Config): Promise<string | undefined> {
-  if (config.store !== '') return withKept(config, (kept) => kept.look(KEY_FILE).text);
+  if (config.store !== '') return withStateFiles(config, (stateFiles) => stateFiles.look(KEY_FILE).text);
   const path = join(config.data, KEY_FILE);
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }

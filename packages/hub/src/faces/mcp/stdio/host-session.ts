@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fieldsOf } from '@parley/protocol';
 import { awaitCodexThread, claudeInbox, codexInbox, type Inbox } from '@parley/runtimes';
 
+import { isSupervised } from '../../../supervised.ts';
 import { VERSION } from '../../../version.ts';
 import { untried } from '../../../wake/versions.ts';
 import { TRIAL_CLIENT } from './trial-client.ts';
@@ -15,6 +16,8 @@ export interface HostSession {
   id: string | undefined;
   /** A supervisor has the session in its hands, and takes its wakes. */
   supervised: boolean;
+  /** Where its runtime keeps its records of sessions, and everything else; of other programs nobody knows. */
+  home?: string;
   /** Where this very session takes messages; its keys stay in this process. */
   inbox?: Inbox;
 }
@@ -34,7 +37,7 @@ export function claudeSession(env: Env): HostSession | undefined {
   delete env['CLAUDE_CODE_MESSAGING_SOCKET'];
   if (id === undefined || !UUID.test(id)) return undefined;
   const configFolder = env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
-  const host = { runtime: 'claude_code', id, supervised: isSupervised(env) };
+  const host = { runtime: 'claude_code', id, home: configFolder, supervised: isSupervised(env) };
   if (socket === undefined || token === undefined) return host;
   return { ...host, inbox: claudeInbox({ socket, token, sessionId: id, configFolder }) };
 }
@@ -61,6 +64,7 @@ export async function codexSession(
   const host: HostSession = {
     runtime: 'codex_cli',
     id: await awaitCodexThread(home, { startedAt: performance.timeOrigin, withinMs: THREAD_MS, named }),
+    home,
     supervised: isSupervised(env),
   };
   const inbox = codexInbox({
@@ -85,8 +89,4 @@ export function plainSession(clientName: string | undefined): HostSession | unde
 
 function isCodex(name: unknown): boolean {
   return typeof name === 'string' && /codex/i.test(name);
-}
-
-function isSupervised(env: Env): boolean {
-  return env['PARLEY_SUPERVISED'] === '1';
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { errorCode, fieldsOf } from '@parley/protocol';
+import { errorCode } from '@parley/protocol';
 import { type Agent, type Client, createClient, openAgent } from '@parley/client';
 import { WebSocket } from 'ws';
 
+import { agentOf } from '../../../auth/agent-of.ts';
 import type { HostSession } from './host-session.ts';
 
 export interface OwnSessionDeps {
@@ -124,12 +125,7 @@ const AT_WORK_MS = 60_000;
 
 /** A supervisor has this agent's connection: its commands must go on reaching it. */
 async function isSupervised(client: Client, token: () => Promise<string>): Promise<boolean> {
-  const claims: unknown = JSON.parse(
-    Buffer.from((await token()).split('.')[1] ?? '', 'base64url').toString(),
-  );
-  const found = await client
-    .get_agent({ of_agent: String(fieldsOf(claims)['agent_id']) })
-    .catch(() => undefined);
+  const found = await client.get_agent({ of_agent: agentOf(await token()) }).catch(() => undefined);
   if (found === undefined || found.connected.length === 0) return false;
   return found.capabilities.some((command) => SUPERVISED.has(command));
 }

@@ -9,14 +9,25 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
+import { agentOf } from '../../../auth/agent-of.ts';
 import type { Identity, TokenSource } from '../../../auth/token-source.ts';
 import type { BodyLimits } from '../../../exchange.ts';
 import type { Logger } from '../../../logger.ts';
 import { createServerFactory } from '../hub-server.ts';
 import type { Profile } from '../tools.ts';
-import { claudeSession, codexSession, codexThread, isCodexThread, plainSession } from './host-session.ts';
+import { isManaged } from '../../../supervised.ts';
+import type { UsageReporter, UsageReporterDeps } from '../../../usage/usage-reporter.ts';
+import {
+  claudeSession,
+  codexSession,
+  codexThread,
+  type HostSession,
+  isCodexThread,
+  plainSession,
+} from './host-session.ts';
 import { createStdioListens } from './listens.ts';
 import { createOwnSession } from './own-session.ts';
+import { recordedSession } from './own-usage.ts';
 import { createRemoteCaller, type RemoteHub } from './remote-caller.ts';
 import { StdioWire } from './wire.ts';
 
@@ -37,10 +48,15 @@ export interface StdioOptions {
   proofMs: number;
   /** Codex of versions that nobody has tried is reached too. */
   anyVersion: boolean;
+  /** Tells what the turns of the session used, from its runtime's own record; left out where that is not wanted. */
+  reportUsage?: (beside: Pick<UsageReporterDeps, 'home' | 'sessions' | 'tell' | 'agent'>) => UsageReporter;
   log: Logger;
   /** Ends the connection. */
   signal: AbortSignal;
 }
+
+/** So long the hub may take to hear what a turn used. */
+const TELL_MS = 10_000;
 
 /** MCP on stdin and stdout for one client, with the tools of a hub in another process; resolves when the client has gone. */
 export async function serveOnStdio(options: StdioOptions): Promise<void> {
@@ -58,6 +74,20 @@ export async function serveOnStdio(options: StdioOptions): Promise<void> {
     proofMs: options.proofMs,
     onFault: (error) => log.debug({ why: String(error) }, 'session'),
   });
+  let host: HostSession | undefined;
+  let usage: UsageReporter | undefined;
+  /** What a driver of ours has in its hands it tells itself. */
+  function followUsage(home: string | undefined): void {
+    if (usage !== undefined || home === undefined || isManaged(env)) return;
+    usage = options.reportUsage?.({
+      home,
+      sessions: () => recordedSession(host, process.ppid),
+      agent: async () => agentOf(await tokens.get()),
+      tell: (report) =>
+        caller.call('report_usage', report, { request_id: '', signal: AbortSignal.timeout(TELL_MS) }),
+    });
+  }
+  let found: Promise<HostSession> | undefined;
   let isCodex = false;
   let named: string | undefined;
   /** Codex names its thread beside each call; before its first it is looked for. */
@@ -65,13 +95,15 @@ export async function serveOnStdio(options: StdioOptions): Promise<void> {
     // What a call names is told before the first token is made.
     identity.session_id ??= named;
     const plain = claude ?? plainSession(clientName);
-    if (plain !== undefined) return session.begin(async () => plain);
-    if (!isCodex && named === undefined) return;
-    session.begin(async () => {
-      const host = await codexSession(env, { named: () => named, anyVersion: options.anyVersion });
-      identity.session_id ??= host.id;
-      return host;
-    });
+    if (plain === undefined && !isCodex && named === undefined) return;
+    session.begin(() => (found = findSession(plain)));
+  }
+  async function findSession(plain: HostSession | undefined): Promise<HostSession> {
+    host = plain ?? (await codexSession(env, { named: () => named, anyVersion: options.anyVersion }));
+    identity.session_id ??= host.id;
+    // Also where no hub is there yet.
+    followUsage(host.home);
+    return host;
   }
   const serverFor = createServerFactory({ ...options, deprecations: caller });
   let server: Server | undefined;
@@ -118,7 +150,9 @@ export async function serveOnStdio(options: StdioOptions): Promise<void> {
   else serveStdio(connect, { transport: wire, onerror: (error) => log.debug({ why: error.message }, 'mcp') });
   await wire.closed;
   listens.close();
-  await session.close();
+  // One that ends at once has used something too.
+  await found?.catch(() => {});
+  await Promise.all([session.close(), usage?.close()]);
 }
 
 /** What the client calls itself, in the handshake of the older revisions or beside each request of the newest. */
