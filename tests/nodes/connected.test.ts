@@ -18,12 +18,16 @@ const run = { command: 'run_task', parameters: { taskId: 'task-1' } };
 describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and one NATS', () => {
   const nodes = useNodes({
     settings: {
+      // Where people reach them is not where they reach each other.
+      'http.base_url': 'https://desk.example',
       'live.messages_per_minute': 100_000,
       'live.messages_burst': 10_000,
       'live.command_timeout_ms': 5_000,
       'live.max_concurrent': 3,
       'quota.messages_per_minute': 60,
       'quota.messages_burst': 120,
+      'quota.bad_tokens_per_minute': 60,
+      'quota.bad_tokens_burst': 60,
     },
   });
 
@@ -138,6 +142,62 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
     expect(agent.heard.filter(({ type }) => type === 'command')).toHaveLength(1);
   });
 
+  test('[LIVE-4] who asked at another node how an agent is gets its word as the answer, and not a second time', async () => {
+    const agent = await connectAgent(1, 'honest');
+    agent.on(({ type, source }) => {
+      if (type === 'status_request')
+        agent.say('status_update', source, { agentId: 'honest', status: 'busy', capabilities: ['run_task'] });
+    });
+    const dashboard = await connect(0, 'dash', 'operator');
+    const told = (): Heard[] =>
+      dashboard.heard.filter(({ type, payload }) => type === 'status_update' && payload.status === 'busy');
+    for (let times = 1; times <= 5; times++) {
+      const id = dashboard.say('status_request', 'honest');
+      await expect.poll(told).toHaveLength(times);
+      await sleep(50);
+      expect(told().map(({ payload }) => payload.requestId)).toHaveLength(times);
+      expect(told().at(-1)?.payload.requestId).toBe(id);
+    }
+  });
+
+  test('[LIVE-7] [LIVE-8] what is told again under its id through another node happens once', async () => {
+    const dashboard = await connect(0, 'dash', 'operator');
+    const agent = await connectAgent(1, 'repeater');
+    const headers = {
+      authorization: `Bearer ${nodes.token('repeater', { session: 'repeater-1' })}`,
+      'content-type': 'application/json',
+    };
+    const post = (node: number, message: object) =>
+      send(`${nodes.hubs[node]?.url}/v1/live/messages`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(message),
+      });
+    const trouble = (message: string) =>
+      envelope('repeater', 'error', 'dash', { code: 'TASK_TIMEOUT', message, recoverable: true });
+    const told = (message: string): Heard[] =>
+      dashboard.heard.filter(({ type, payload }) => type === 'error' && payload.message === message);
+
+    const first = trouble('one after the other');
+    agent.ws.send(JSON.stringify(first));
+    await expect.poll(() => told('one after the other')).toHaveLength(1);
+    for (const node of [0, 1, 2]) expect((await post(node, first)).status).toBe(202);
+    const other = await post(2, {
+      ...first,
+      payload: { code: 'TASK_TIMEOUT', message: 'another', recoverable: true },
+    });
+    expect([other.status, other.text]).toEqual([400, expect.stringContaining('repeated_id')]);
+
+    for (let i = 0; i < 10; i++) {
+      const message = trouble(`at once ${i}`);
+      const answers = await Promise.all([0, 1, 2].map((node) => post(node, message)));
+      expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
+    }
+    await sleep(300);
+    for (let i = 0; i < 10; i++) expect(told(`at once ${i}`)).toHaveLength(1);
+    expect([told('one after the other').length, told('another').length]).toEqual([1, 0]);
+  });
+
   test('one session has one connection, whichever node it comes to', async () => {
     const first = await connectAgent(0, 'solo');
     const second = await connectAgent(1, 'solo');
@@ -193,6 +253,37 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
     };
     const answers = await Promise.all([1, 2, 1].map(signIn));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 401, 401]);
+  });
+
+  test('who guesses codes, or brings bad tokens, is counted over all nodes', async () => {
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+    const tries: Record<string, (url: string) => Promise<{ status: number }>> = {
+      code: (url) =>
+        send(`${url}/session`, {
+          method: 'POST',
+          headers: { ...headers, origin: url },
+          body: JSON.stringify({ word: 'XXXX-XXXX', name: 'phone' }),
+          localAddress: '127.0.0.9',
+        }),
+      token: (url) =>
+        send(`${url}/v1/whoami`, {
+          method: 'POST',
+          headers: { ...headers, authorization: `Bearer ${randomUUID()}` },
+          body: '{}',
+          localAddress: '127.0.0.9',
+        }),
+    };
+    const refused: Record<string, number> = {};
+    for (const [what, once] of Object.entries(tries))
+      // 40 at each node, of the 60 that all of them together let through.
+      for (let i = 0; i < 120; i++) {
+        const { status } = await once(nodes.hubs[i % 3]?.url ?? '');
+        expect([401, 429]).toContain(status);
+        if (status === 429) refused[what] = (refused[what] ?? 0) + 1;
+        await sleep(10);
+      }
+    expect(refused['code']).toBeGreaterThan(30);
+    expect(refused['token']).toBeGreaterThan(30);
   });
 
   test('[LIVE-10] a mailbox is fetched through any node, and nothing in it is lost', async () => {

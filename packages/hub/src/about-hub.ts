@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 
-import { type About, clockState, type KeptFiles, type Nodes, type TimeKeeper } from '@parley/core';
+import { type About, clockState, type StateFiles, type Nodes, type TimeKeeper } from '@parley/core';
 
 import { readKeyFile } from './auth/key-file.ts';
 import { VERSION } from './version.ts';
 
 /** What the hub tells of itself, each time as it is then. */
 export function createAbout(
-  { kept, time, nodes }: { kept: KeptFiles; time: TimeKeeper; nodes: Nodes | undefined },
+  { stateFiles, time, nodes }: { stateFiles: StateFiles; time: TimeKeeper; nodes: Nodes | undefined },
   startedAt: number,
   address: () => string,
 ) {
@@ -16,15 +16,15 @@ export function createAbout(
     version: VERSION,
     started_at,
     address: address(),
-    keys: describeKeys(kept),
+    keys: describeKeys(stateFiles),
     event_loop: eventLoop(),
     clock: clockState(time.known()),
     ...(nodes && { nodes: { ...nodes.bus.health(), others: nodes.mirror.nodes().length } }),
   });
 }
 
-function describeKeys(kept: KeptFiles): About['keys'] {
-  return readKeyFile(kept).keys.map(({ kid, created_at, retired_at, workspace, private: secret }) => ({
+function describeKeys(stateFiles: StateFiles): About['keys'] {
+  return readKeyFile(stateFiles).keys.map(({ kid, created_at, retired_at, workspace, private: secret }) => ({
     kid,
     own: secret !== undefined,
     created_at,

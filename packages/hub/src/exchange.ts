@@ -142,8 +142,8 @@ export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Prom
 }
 
 /** Reads the text of a JSON body; an oversized one is cut off while it arrives. */
-export function readJsonText({ request }: Exchange, maxBytes: number): Promise<string> {
-  const { headers } = request;
+export async function readJsonText(exchange: Exchange, maxBytes: number): Promise<string> {
+  const { headers } = exchange.request;
   const type = headers['content-type'] ?? '';
   if (type !== 'application/json' && !/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type)) {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'send Content-Type: application/json in UTF-8');
@@ -151,8 +151,17 @@ export function readJsonText({ request }: Exchange, maxBytes: number): Promise<s
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
     throw new HttpRefusal(415, 'VALIDATION_ERROR', 'compressed bodies are not accepted');
   }
-  if (headers['transfer-encoding'] === undefined && bodySize(request) > maxBytes) throw tooLarge(maxBytes);
+  const bytes = await readBytes(exchange, maxBytes);
+  if (!isUtf8(bytes)) throw new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8');
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+}
+
+/** Reads a body whatever it is; an oversized one is refused before it has all arrived. */
+export function readBytes({ request }: Exchange, maxBytes: number): Promise<Buffer> {
+  const { headers } = request;
   return new Promise((resolve, reject) => {
+    if (headers['transfer-encoding'] === undefined && bodySize(request) > maxBytes) throw tooLarge(maxBytes);
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
@@ -160,12 +169,9 @@ export function readJsonText({ request }: Exchange, maxBytes: number): Promise<s
       if (size > maxBytes) reject(tooLarge(maxBytes));
       else chunks.push(chunk);
     });
-    request.on('end', () => {
-      const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-      if (!isUtf8(bytes)) reject(new ParleyError('VALIDATION_ERROR', 'the body is not valid UTF-8'));
-      const text = bytes.toString('utf8');
-      resolve(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
-    });
+    request.on('end', () =>
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+    );
     request.on('error', () => reject(new ParleyError('VALIDATION_ERROR', 'the request broke off')));
   });
 }

@@ -6,7 +6,8 @@ import { ConfigSchema } from './config/schema.ts';
 import { createGuard } from './guard.ts';
 
 const http = { allowed_hosts: ['hub.example'], allowed_origins: ['https://desk.example'] };
-const guard = createGuard(ConfigSchema.parse({ data: 'data', http }), 7777);
+const guard = (request: IncomingMessage): void =>
+  createGuard(ConfigSchema.parse({ data: 'data', http }), 7777)(request);
 
 const sent = (headers: Record<string, string>) =>
   ({ headers, rawHeaders: Object.entries(headers).flat() }) as IncomingMessage;
@@ -48,9 +49,12 @@ test.each([
   'Hub.Example',
   'hub.example:7777',
   'proxy.example:8443',
+  '[::1]',
+  '[::1]:7777',
+  'my-machine:7777',
 ])('the Host %s is served', (host) => {
   const named = { ...http, allowed_hosts: ['HUB.example', 'proxy.example:8443'] };
-  const own = createGuard(ConfigSchema.parse({ data: 'data', http: named }), 7777);
+  const own = createGuard(ConfigSchema.parse({ data: 'data', host: 'My-Machine', http: named }), 7777);
   expect(() => own(sent({ host }))).not.toThrow();
 });
 
@@ -67,6 +71,7 @@ test('no Host at all, and a named port with another beside it, is served nowhere
 test.each([
   'Host',
   'origin',
+  'Referer',
   'Authorization',
   'content-length',
   'content-type',
@@ -100,4 +105,17 @@ test('what may come twice may, also as the value of another', () => {
     HOST,
   ];
   expect(() => guard({ headers: { host: HOST }, rawHeaders } as unknown as IncomingMessage)).not.toThrow();
+});
+
+test('what has names of its own is served under them alone, over TLS, and to its own pages', () => {
+  const lan = createGuard(ConfigSchema.parse({ data: 'data', http }), 7777, ['hub.lan', '192.0.2.7']);
+  const call = (host: string, origin?: string) => () =>
+    lan(sent({ host, ...(origin === undefined ? {} : { origin }) }));
+  for (const name of ['hub.lan', '192.0.2.7']) {
+    expect(call(`${name}:7777`)).not.toThrow();
+    expect(call(`${name}:7777`, `https://${name}:7777`)).not.toThrow();
+    expect(call(`${name}:7777`, `http://${name}:7777`)).toThrow('this Origin');
+    expect(call(`${name}:7777`, 'https://desk.example')).toThrow('this Origin');
+  }
+  for (const host of [HOST, 'localhost:7777', 'hub.example:7777']) expect(call(host)).toThrow('this Host');
 });

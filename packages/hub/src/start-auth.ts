@@ -4,6 +4,7 @@ import {
   createQuota,
   type DevicePorts,
   shareInvitations,
+  type SharedSpending,
 } from '@parley/core';
 import type { Claims } from '@parley/protocol';
 
@@ -31,17 +32,17 @@ export type Auth = ReturnType<typeof openAuth>;
 /** Opens the door for those who bring a token, and for devices that were signed in. */
 export function openAuth(
   config: Config,
-  { store, log, clock, chance, kept, nodes }: OpenRecord,
+  { store, log, clock, chance, stateFiles, nodes }: OpenRecord,
+  spending: SharedSpending | undefined,
   logger: Logger,
   onFault: (error: unknown) => void,
   oidc?: Pick<Oidc, 'people' | 'tokens'>,
 ) {
   const warn = (message: string): void => logger.warn({}, message);
-  const verifier = createVerifier({ config, kept, now: clock.now, warn });
-  const badTokens = createQuota(
-    { per_minute: config.quota.bad_tokens_per_minute, burst: config.quota.bad_tokens_burst },
-    clock,
-  );
+  const verifier = createVerifier({ config, stateFiles, now: clock.now, warn });
+  const { bad_tokens_per_minute: per_minute, bad_tokens_burst: burst } = config.quota;
+  const ownBadTokens = createQuota({ per_minute, burst }, clock);
+  const badTokens = spending?.quota('bad tokens', ownBadTokens) ?? ownBadTokens;
   const issued = oidc?.tokens(verifier.isOutside);
   const tokens = createTokenCheck(verifier, badTokens, issued);
   /** Who came from an issuer is out where that issuer is no longer asked. */

@@ -6,7 +6,7 @@ import {
   type DeliveryQueue,
   type Hub,
   issuePasskeyCode,
-  type KeptFiles,
+  type StateFiles,
   type Live,
   type Nodes,
   type Ports,
@@ -58,7 +58,9 @@ export interface FacesDeps {
   auth: Auth;
   oidc: Oidc | undefined;
   artifacts: OpenedArtifacts;
-  kept: KeptFiles;
+  /** Where this very process listens: what another node carries here is made anew to it. */
+  ofProcess: () => string;
+  stateFiles: StateFiles;
   deliveryQueue: DeliveryQueue;
   metrics: Metrics;
   logger: Logger;
@@ -88,12 +90,12 @@ export function createFaces(config: Config, deps: FacesDeps): { faces: Face[]; l
   const streams = { recheck, recheckMs: config.auth.recheck_ms, hold };
   const { profile, session_idle_ms, max_sessions } = config.mcp;
   const { nodes, spending } = deps;
-  const tunnel = nodes && createTunnel(nodes, ports.address);
+  const tunnel = nodes && createTunnel(nodes, deps.ofProcess);
   const share = (kind: string, quota: Quota): Quota => spending?.quota(kind, quota) ?? quota;
   const isSecure = config.tls.cert !== '';
   const deprecations = createDeprecations(config.http.deprecated);
   const localKey = randomBytes(32).toString('base64url');
-  const tries = createSignInTries(config.quota, clock);
+  const tries = createSignInTries(config.quota, clock, share);
   const faces = [
     ...(oidc === undefined ? [] : [oidc.face({ devices, tries, isOutside: auth.verifier.isOutside })]),
     createMcpFace({
@@ -211,7 +213,7 @@ export function createFaces(config: Config, deps: FacesDeps): { faces: Face[]; l
       key: localKey,
       workspace: config.workspace,
       maxLifetimeMs: config.auth.max_lifetime_ms,
-      issue: (request) => issueToken(config, request, clock.now(), deps.kept),
+      issue: (request) => issueToken(config, request, clock.now(), deps.stateFiles),
       openAsks: () => countOpenAsks(store),
       passkeyCode: (person, workspaceId) => issuePasskeyCode(ports, person, workspaceId),
       refuse: tokens.refuse,

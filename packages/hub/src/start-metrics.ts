@@ -13,12 +13,12 @@ export type Metrics = ReturnType<typeof openMetrics>;
 /** Opens the hub's metrics; the week of envelopes goes on where the last hub left it. */
 export function openMetrics(
   config: Config,
-  { store, clock, time, kept, nodes }: OpenRecord,
+  { store, clock, time, stateFiles, nodes }: OpenRecord,
   live: Live,
   onFault: (error: unknown) => void,
 ) {
   const slo = createSloWindow({ now: clock.trusted });
-  const file = keepSlo(kept, slo, { now: clock.trusted }, onFault);
+  const file = keepSlo(stateFiles, slo, { now: clock.trusted }, onFault);
   const registry = new Registry();
   return {
     slo: file.window,

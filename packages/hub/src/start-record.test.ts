@@ -22,7 +22,12 @@ function transactionsIn(path: string): number {
 
 test('limits.batch bounds how many writes share one transaction', async () => {
   const data = mkdtempSync(join(tmpdir(), 'parley-record-'));
-  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  // The record sets the mask of its process; this one goes on with other tests.
+  const mask = process.umask();
+  onTestFinished(() => {
+    process.umask(mask);
+    rmSync(data, { recursive: true, force: true });
+  });
   const transactions = async (batch: number): Promise<number> => {
     const folder = join(data, String(batch));
     const config = ConfigSchema.parse({ data: folder, limits: { batch } });

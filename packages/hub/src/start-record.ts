@@ -15,7 +15,7 @@ import {
   createUnreadCache,
   type Feed,
   keepForgettingKeys,
-  type KeptFiles,
+  type StateFiles,
   type Leases,
   type MessagePorts,
   type Offer,
@@ -48,7 +48,7 @@ export interface OpenRecord extends RecordPorts, Pick<MessagePorts, 'offers' | '
   /** The other nodes; undefined where nobody else can have the record. */
   nodes: OpenNodes | undefined;
   /** What all nodes of the record share beside it. */
-  kept: KeptFiles;
+  stateFiles: StateFiles;
   /** The id of the hub's own key. */
   kid: string;
   close(): Promise<void>;
@@ -78,11 +78,11 @@ export async function openRecord(
   spendReserve(config.data);
   // What a hub that crashed left behind must not be taken for this one.
   publishHub(config.data, undefined, onFault);
-  const { store, kept, now } = await openStore(config, logger);
+  const { store, stateFiles, now } = await openStore(config, logger);
   const wall = { now, monotonic: () => performance.now() };
   noteStore(config);
-  const { kid } = await signingKey(kept, wall.now());
-  const nodes = await openNodes(config, { kept, clock: wall }, logger, onFault);
+  const { kid } = await signingKey(stateFiles, wall.now());
+  const nodes = await openNodes(config, { stateFiles, clock: wall }, logger, onFault);
   const leases = createLeases({
     store,
     clock: wall,
@@ -146,7 +146,7 @@ export async function openRecord(
     time,
     leases,
     nodes,
-    kept,
+    stateFiles,
     kid,
     async close() {
       await offers.flush();
@@ -156,7 +156,7 @@ export async function openRecord(
       await clockJob.close();
       await nodes?.close();
       await store.close();
-      await kept.close();
+      await stateFiles.close();
       publishHub(config.data, undefined, onFault);
       keepReserve(config.data);
       lock.release();

@@ -70,7 +70,7 @@ export function createUpkeep(
   const notifications = own('notifications');
   const states = own('states');
   const usage = own('usage');
-  // Where there are several nodes, another has watched until it was this one's turn.
+  // Where there are several nodes, their lease tells when the last of them watched.
   let ranUntil = nodes === undefined ? time.ranUntil : undefined;
   return {
     /** Before anybody is let in: what ended while no hub ran has ended. */
@@ -113,10 +113,10 @@ export function createUpkeep(
       }),
     /** Once agents can come in again: those who do so at once were not gone. */
     startWatching: () =>
-      states.job.start(async () => {
+      states.job.start(async ({ lastHeld = ranUntil }) => {
         const keepMs = config.sessions.states_keep_days * DAY_MS;
         if (keepMs === 0) return () => {};
-        const watcher = createStateWatcher({ ...states.deps, keepMs, ranUntil });
+        const watcher = createStateWatcher({ ...states.deps, keepMs, ranUntil: lastHeld });
         ranUntil = undefined;
         await watcher.start();
         return () => watcher.close();

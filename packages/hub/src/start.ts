@@ -91,7 +91,7 @@ export async function start(
   const finding = openFinding(config, record, logger, onFault);
   const artifacts = openArtifacts({
     data: config.data,
-    kept: record.kept,
+    stateFiles: record.stateFiles,
     settings: config.artifacts,
     now: clock.now,
     address: address.get,
@@ -102,7 +102,8 @@ export async function start(
     config.oidc.issuer === ''
       ? undefined
       : await (await import('./oidc/open-oidc.ts')).openOidc(config, record, address.get, logger, onFault);
-  const auth = openAuth(config, record, logger, onFault, oidc);
+  const spending = nodes && createSharedSpending(nodes.bus);
+  const auth = openAuth(config, record, spending, logger, onFault, oidc);
 
   const board = createPresenceBoard(clock);
   const presence = nodes === undefined ? board : sharePresence(board, nodes, clock);
@@ -123,14 +124,13 @@ export async function start(
   const wakes = createWakes(config, { ...record, ...agents, prose, live, onFault });
   const queue = openQueue(config, record, auth, metrics, onFault);
   const { deliveryQueue } = queue;
-  const spending = nodes && createSharedSpending(nodes.bus);
   const upkeepOfOthers = nodes && hearOthers(nodes, { asks, mutes, deliveryQueue, keepers, onFault });
   const messenger = createMessenger({
     outgoing: createOutgoing({
       allowedHosts: config.notify.allowed_hosts,
       timeoutMs: config.notify.timeout_ms,
     }),
-    keys: await pushKeys(record.kept),
+    keys: await pushKeys(record.stateFiles),
     address: address.ofDesk,
     contact: config.notify.contact,
     now: clock.now,
@@ -144,7 +144,11 @@ export async function start(
     chance,
     idempotencyWindowMs: record.idempotencyWindowMs,
     quotas: createQuotas(quotaSettings(config.quota), clock, spending?.quota),
-    reads: createReads({ ...record, maxBytes: config.envelope.kept_read_bytes }),
+    reads: createReads({
+      ...record,
+      maxBytes: config.envelope.kept_read_bytes,
+      share: spending?.add,
+    }),
     ...agents,
     offers,
     unread,
@@ -192,7 +196,8 @@ export async function start(
     auth,
     oidc,
     artifacts,
-    kept: record.kept,
+    ofProcess: address.ofProcess,
+    stateFiles: record.stateFiles,
     deliveryQueue,
     metrics,
     logger,

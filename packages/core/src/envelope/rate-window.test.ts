@@ -29,3 +29,14 @@ test('what was given back can be used again, and no more than that', () => {
   expect(giveBack('a', granted).remaining).toBe(1);
   expect([1, 2].map(() => spend('a').waitMs === 0)).toEqual([true, false]);
 });
+
+test('what is spent at other nodes counts, and what they give back can be used here', () => {
+  const { spend, charge } = createRateWindow(3, () => 1_000);
+  charge('a', 2);
+  expect(spend('a').remaining).toBe(0);
+  charge('a', -1);
+  expect(spend('a')).toMatchObject({ remaining: 0, waitMs: 0 });
+  // More than was spent is never given back.
+  charge('b', -5);
+  expect([1, 2, 3, 4].map(() => spend('b').waitMs === 0)).toEqual([true, true, true, false]);
+});

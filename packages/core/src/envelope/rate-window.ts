@@ -14,7 +14,7 @@ const SWEEP_AT = 10_000;
 /** Counts calls by name in minutes that begin with the first of them: never more than the limit is granted in one. */
 export interface RateWindow {
   spend: (name: string) => Allowance;
-  /** So many were granted elsewhere in this minute. */
+  /** So many were granted elsewhere in this minute, or given back there where it is less than nothing. */
   charge: (name: string, times: number) => void;
   /** Takes back what was granted for a call that another limit has refused. */
   giveBack: (name: string, granted: Allowance) => Allowance;
@@ -43,7 +43,8 @@ export function createRateWindow(limit: number, monotonic: () => number): RateWi
       return { limit, remaining: limit - window.used, waitMs: 0, begun: window.begun };
     },
     charge(name, times) {
-      windowOf(name, monotonic()).used += times;
+      const window = windowOf(name, monotonic());
+      window.used = Math.max(0, window.used + times);
     },
     giveBack(name, granted) {
       const window = windowOf(name, monotonic());

@@ -4,6 +4,7 @@ import type { Chance, Clock } from '../clock.ts';
 import { commandHead } from '../command-head.ts';
 import type { Order } from '../commands.ts';
 import type { Log } from '../log.ts';
+import type { ShareCount } from '../nodes/shared-spending.ts';
 import { isIgnored } from '../results.ts';
 
 type StoredAnswer = Record<string, unknown>;
@@ -30,6 +31,8 @@ export interface ReadsDeps {
   idempotencyWindowMs: number;
   /** How many bytes of answers are kept of one workspace in a day: whoever may only look cannot fill the disk. */
   maxBytes: number;
+  /** Tells other nodes how many were kept here, and hears of what was kept there. */
+  share?: ShareCount | undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -40,13 +43,22 @@ export function createReads(deps: ReadsDeps): Reads {
   let today = 0;
   const bytesByWorkspace = new Map<string, number>();
 
-  function isTooMuch(workspace_id: string, answer: StoredAnswer): boolean {
+  function keptToday(workspace_id: string): number {
     const day = Math.floor(clock.now() / DAY_MS);
     if (day !== today) bytesByWorkspace.clear();
     today = day;
-    const bytes = (bytesByWorkspace.get(workspace_id) ?? 0) + Buffer.byteLength(JSON.stringify(answer));
-    if (bytes > maxBytes) return true;
-    bytesByWorkspace.set(workspace_id, bytes);
+    return bytesByWorkspace.get(workspace_id) ?? 0;
+  }
+
+  const add = (workspace_id: string, bytes: number): void =>
+    void bytesByWorkspace.set(workspace_id, keptToday(workspace_id) + bytes);
+  const tell = deps.share?.('kept reads', add);
+
+  function isTooMuch(workspace_id: string, answer: StoredAnswer): boolean {
+    const bytes = Buffer.byteLength(JSON.stringify(answer));
+    if (keptToday(workspace_id) + bytes > maxBytes) return true;
+    add(workspace_id, bytes);
+    tell?.(workspace_id, bytes);
     return false;
   }
 

@@ -199,11 +199,13 @@ export function createLive(options: LiveOptions): Live {
       command: (request) => broker.commandHere(request),
       isAsking: (caller, target, id) => questions.asked(caller, target, id) !== undefined,
       answer: (caller, answer) => broker.answerHere(caller, answer),
+      settle: ({ agent, id, status }) => tell.settle(agent, id, status),
       show({ workspace_id, update, except, threadId, watching, answers, unseen }) {
         const has = new Set(except.map((session) => roster.own(session)));
         const agent = { workspace_id, agent_id: update.from };
         if (answers !== undefined)
-          for (const { link } of tell.settle(agent, answers.id, answers.status)) has.add(link);
+          for (const session of tell.settle(agent, answers.id, answers.status))
+            has.add(roster.session(session));
         const to = { except: has, threadId, ...(watching === undefined ? {} : { watching }) };
         if (unseen !== true) statuses.publishHere(workspace_id, update, to).catch(onFault);
       },

@@ -37,7 +37,16 @@ export interface LiveHere {
   isAsking(caller: Caller, target: string, id: string): boolean;
   answer(caller: Caller, answer: Answer): Promise<boolean>;
   show(shown: Shown): void;
+  /** Ends what was asked here how an agent is; gives the sessions that had asked. */
+  settle(settled: Settled): SessionName[];
   hears(workspaceId: string, agentId: string, threadId: string): boolean;
+}
+
+/** How an agent is, told to those who have asked for it. */
+interface Settled {
+  agent: Pick<Caller, 'workspace_id' | 'agent_id'>;
+  id: string;
+  status: LiveStatus | Sealed;
 }
 
 /** The live sides of the other nodes: who is connected there is connected here. */
@@ -55,6 +64,8 @@ export interface OtherNodes {
   /** True where the agent was handed a question of another node under this id, or without an id how it is. */
   isAsked(agent: Caller, id?: string): boolean;
   show(shown: Shown): void;
+  /** Answers what other nodes have asked an agent here; gives the sessions that had asked. */
+  settle(settled: Settled): Promise<SessionName[]>;
   hears(workspaceId: string, agentId: string, threadId: string): Promise<boolean>;
 }
 
@@ -63,6 +74,7 @@ const COMMAND = 'live.command';
 const FIND = 'live.find';
 const ANSWER = 'live.answer';
 const SHOW = 'live.show';
+const SETTLE = 'live.settle';
 const HEARS = 'live.hears';
 /** How much longer than its agent a command may take. */
 const MARGIN_MS = 2_000;
@@ -158,6 +170,8 @@ export function createOtherNodes({ bus, mirror, calls }: Nodes, here: LiveHere):
     return here.answer(caller, answer);
   });
   // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
+  calls.answer(SETTLE, (body) => here.settle(body as Settled));
+  // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
   calls.answer(HEARS, (body) => here.hears(...(body as [string, string, string])));
   // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
   bus.subscribe(SHOW, (body) => here.show(body as Shown));
@@ -203,6 +217,18 @@ export function createOtherNodes({ bus, mirror, calls }: Nodes, here: LiveHere):
       const asked = { caller, answer };
       if (node !== undefined) return (await calls.ask(node, ANSWER, asked)) === true;
       return (await calls.askAll(ANSWER, asked)).some((one) => one.answer === true);
+    },
+    async settle(settled) {
+      const agent = agentKey(settled.agent.workspace_id, settled.agent.agent_id);
+      const nodes = new Set<string>();
+      for (const one of passed.values())
+        if (one.agent === agent && one.type === 'status_request') nodes.add(one.node);
+      const options = { timeoutMs: ASK_MS };
+      const answers = await Promise.all(
+        [...nodes].map((node) => calls.ask(node, SETTLE, settled, options).catch(() => [])),
+      );
+      // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
+      return answers.flat() as SessionName[];
     },
     isAsked({ workspace_id, agent_id }, id) {
       const agent = agentKey(workspace_id, agent_id);

@@ -1,11 +1,13 @@
 import { type Caller, HUB_NAME } from '@parley/protocol';
 
+import type { SessionName } from '../agents/ports.ts';
 import { isSealed, type Sealed, type Trouble } from './command-port.ts';
 import type { Link } from './link.ts';
 import type { LiveEvent, LiveStatus, LiveUpdate, Updates } from './live-update.ts';
 import type { OtherNodes } from './other-nodes.ts';
 import type { Questions } from './questions.ts';
 import type { Registry } from './registry.ts';
+import { sessionOf } from './remote-link.ts';
 import type { Roster } from './roster.ts';
 import type { Statuses } from './statuses.ts';
 
@@ -23,12 +25,12 @@ export interface Telling {
     about: { to: string | undefined; key: string },
   ): Promise<void>;
   error(caller: Caller, error: Trouble | Sealed, to: string | undefined): Promise<void>;
-  /** Ends the status questions that a status answers; gives those who had asked, with their connections. */
+  /** Ends the status questions that a status answers at this node; gives the sessions that had asked. */
   settle(
     agent: Pick<Caller, 'workspace_id' | 'agent_id'>,
     answers: string,
     status: LiveStatus | Sealed,
-  ): { asker: string; link: Link | undefined }[];
+  ): SessionName[];
 }
 
 export function createTelling(deps: {
@@ -39,7 +41,7 @@ export function createTelling(deps: {
   updates: Updates;
   /** Who is meant by a name. */
   resolve: (caller: Caller, name: string) => Promise<string>;
-  others: () => Pick<OtherNodes, 'show'> | undefined;
+  others: () => Pick<OtherNodes, 'show' | 'settle'> | undefined;
 }): Telling {
   const { roster, questions, registry, statuses, updates, resolve, others } = deps;
 
@@ -49,7 +51,7 @@ export function createTelling(deps: {
     return (meant.length > 0 ? meant : open).map((question) => {
       questions.drop(question);
       question.end({ outcome: 'answered', by, status });
-      return { asker: question.asker.agent_id, link: roster.session(question.asker) };
+      return sessionOf(question.asker);
     });
   };
 
@@ -72,11 +74,12 @@ export function createTelling(deps: {
       if (!isSealed(status)) await statuses.keep(caller, status, key);
       const { workspace_id, agent_id: by } = caller;
       const seen = isSealed(status) ? status : statuses.seen(status);
-      const settled = settle(caller, answers, seen);
-      const has = new Set([roster.session(caller), ...settled.map(({ link }) => link)]);
+      const about = { agent: { workspace_id, agent_id: by }, id: answers, status: seen };
+      const settled = [...settle(caller, answers, seen), ...((await others()?.settle(about)) ?? [])];
+      const has = new Set([caller, ...settled].map((session) => roster.session(session)));
       const update = updates.make('status', by, to, { body: seen });
       // Whoever has asked is answered, over whichever of its connections; it is not told the same again.
-      if (!settled.some(({ asker }) => asker === to)) await passOn(caller, update, has);
+      if (!settled.some(({ agent_id }) => agent_id === to)) await passOn(caller, update, has);
       const answered = { id: answers, status: seen };
       if (isSealed(status) && to !== undefined) {
         others()?.show({ workspace_id, update, except: [], answers: answered, unseen: true });

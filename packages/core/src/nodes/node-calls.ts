@@ -1,5 +1,6 @@
 import { ERROR_CODES, type ErrorCode, type ErrorDetails, ParleyError, isOneOf } from '@parley/protocol';
 
+import { isRecorded, markRecorded } from '../recorded-errors.ts';
 import type { Bus } from './bus.ts';
 import type { Mirror } from './mirror.ts';
 
@@ -41,6 +42,8 @@ interface Refusal {
   code: ErrorCode;
   message: string;
   details?: ErrorDetails;
+  /** The node that was asked has it on record. */
+  recorded?: true;
 }
 
 interface Open {
@@ -153,10 +156,17 @@ function toRefusal(error: unknown): Refusal {
   if (!(error instanceof ParleyError))
     return { code: 'INTERNAL', message: 'something went wrong inside the hub' };
   const { code, message, details } = error;
-  return { code, message, ...(details === undefined ? {} : { details }) };
+  return {
+    code,
+    message,
+    ...(details === undefined ? {} : { details }),
+    ...(isRecorded(error) ? { recorded: true } : {}),
+  };
 }
 
-function toError({ code, message, details }: Refusal): ParleyError {
+function toError({ code, message, details, recorded }: Refusal): ParleyError {
   const known = isOneOf(ERROR_CODES, code) ? code : 'INTERNAL';
-  return new ParleyError(known, message, details);
+  const error = new ParleyError(known, message, details);
+  if (recorded === true) markRecorded(error);
+  return error;
 }

@@ -1,10 +1,16 @@
 import type { Quota } from '../quota.ts';
 import type { Bus } from './bus.ts';
 
+/** Begins a shared count: hears by `charge` of what others have spent; what it gives tells them of one more, or of so many. */
+export type ShareCount = (
+  kind: string,
+  charge: (name: string, times: number) => void,
+) => (name: string, times?: number) => void;
+
 /** Tells the other nodes what was spent here, and hears what was spent there. */
 export interface SharedSpending {
-  /** A count under this name is kept on every node: `charge` takes off what others have spent. */
-  readonly add: (kind: string, charge: (name: string, times: number) => void) => (name: string) => void;
+  /** A count under this name is kept on every node: `charge` takes off what others have spent, and what they gave back is less than nothing. */
+  readonly add: ShareCount;
   /** A quota that the nodes share. */
   readonly quota: (kind: string, quota: Quota) => Quota;
   close(): void;
@@ -36,14 +42,14 @@ export function createSharedSpending(bus: Bus): SharedSpending {
       for (const [name, times] of byName) charges.get(kind)?.(name, times);
   });
 
-  function add(kind: string, charge: (name: string, times: number) => void): (name: string) => void {
+  const add: ShareCount = (kind, charge) => {
     charges.set(kind, charge);
-    return (name) => {
+    return (name, times = 1) => {
       const byName = spent.get(kind) ?? new Map<string, number>();
-      spent.set(kind, byName.set(name, (byName.get(name) ?? 0) + 1));
+      spent.set(kind, byName.set(name, (byName.get(name) ?? 0) + times));
       timer ??= setTimeout(tell, TELL_MS).unref();
     };
-  }
+  };
 
   return {
     add,

@@ -1,4 +1,4 @@
-import type { Artifacts, KeptFiles } from '@parley/core';
+import type { Artifacts, StateFiles } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 
 import type { Config } from '../config/schema.ts';
@@ -17,7 +17,7 @@ export interface OpenedArtifacts extends Artifacts {
 
 interface ArtifactOptions {
   data: string;
-  kept: KeptFiles;
+  stateFiles: StateFiles;
   settings: Config['artifacts'];
   now: () => number;
   /** Where callers find the hub. */
@@ -28,9 +28,9 @@ interface ArtifactOptions {
 
 /** Opens the store of artifacts: in the data folder, or in a bucket where one is configured. */
 export function openArtifacts(options: ArtifactOptions): OpenedArtifacts {
-  const { data, kept, settings, now, address } = options;
+  const { data, stateFiles, settings, now, address } = options;
   const stage = openStage(data, settings.max_bytes);
-  const signer = createUrlSigner(openUrlKeys(kept, now), now);
+  const signer = createUrlSigner(openUrlKeys(stateFiles, now), now);
   const bucket = settings.bucket === '' ? undefined : openBucket(settings, now);
   const local = openLocalBlobs(data, now, options.isOneOfSeveral);
   const blobs = bucket ?? local;
@@ -41,7 +41,7 @@ export function openArtifacts(options: ArtifactOptions): OpenedArtifacts {
     types: settings.types,
     async verify(path, query) {
       // Another node may have signed it just now with a secret that it made.
-      await kept.fresh();
+      await stateFiles.fresh();
       return signer.verify(path, query);
     },
     keep: (workspaceId, body, announced) =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { KeptFiles } from '@parley/core';
+import type { StateFiles } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 import * as z from 'zod';
 
@@ -19,10 +19,10 @@ const ROTATE_MS = 58 * 86_400_000;
 const KEPT = 2;
 
 /** The secrets that sign URLs: made when there are none, replaced in time, durable and shared by all nodes. */
-export function openUrlKeys(kept: KeptFiles, now: () => number) {
+export function openUrlKeys(stateFiles: StateFiles, now: () => number) {
   let seen: { revision: string; keys: UrlKey[] } | undefined;
   const keys = (): UrlKey[] => {
-    const { revision, text } = kept.look(URL_KEY_FILE);
+    const { revision, text } = stateFiles.look(URL_KEY_FILE);
     if (seen?.revision !== revision) seen = { revision, keys: readKeys(text) };
     return seen.keys;
   };
@@ -42,7 +42,7 @@ export function openUrlKeys(kept: KeptFiles, now: () => number) {
         secret: randomBytes(32).toString('base64url'),
         created_at: new Date(now()).toISOString(),
       };
-      await kept.change(URL_KEY_FILE, (text) => {
+      await stateFiles.change(URL_KEY_FILE, (text) => {
         const there = readKeys(text);
         if (goodOf(there) !== undefined) return undefined;
         return `${JSON.stringify({ keys: [...there, fresh].slice(-KEPT) }, null, 2)}\n`;

@@ -217,7 +217,7 @@ function slug(name: string): string {
   const text = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+    .replaceAll(/^-|-$/g, '')
     .slice(0, 40);
   return text === '' ? 'device' : text;
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import type { KeptFiles } from '@parley/core';
+import type { StateFiles } from '@parley/core';
 import { Claims, issueWords, ParleyError } from '@parley/protocol';
 import { importJWK, SignJWT } from 'jose';
 
 import type { Config } from '../config/schema.ts';
-import { type KeptPlace, withKept } from '../kept/open-kept.ts';
+import { type StateFilesPlace, withStateFiles } from '../state-files/with-state-files.ts';
 import { signingKey } from './key-file.ts';
 
 export interface TokenRequest {
@@ -24,12 +24,12 @@ export interface IssuedToken {
 
 /** Signs a token with the hub's own key; works where its keys are kept, whether the hub runs or not. */
 export async function issueToken(
-  config: KeptPlace & {
+  config: StateFilesPlace & {
     auth: Pick<Config['auth'], 'issuer' | 'audience' | 'max_lifetime_ms'>;
   },
   request: TokenRequest,
   now: number,
-  kept?: KeptFiles,
+  stateFiles?: StateFiles,
 ): Promise<IssuedToken> {
   const { ttl_ms, ...identity } = request;
   if (ttl_ms <= 0 || ttl_ms > config.auth.max_lifetime_ms) {
@@ -49,8 +49,8 @@ export async function issueToken(
     const issue = claims.error.issues[0];
     throw new ParleyError('VALIDATION_ERROR', `${issue?.path.join('.') ?? 'claim'}: ${issueWords(issue)}`);
   }
-  const sign = (files: KeptFiles) => signingKey(files, now);
-  const key = await (kept === undefined ? withKept(config, sign) : sign(kept));
+  const sign = (files: StateFiles) => signingKey(files, now);
+  const key = await (stateFiles === undefined ? withStateFiles(config, sign) : sign(stateFiles));
   const token = await new SignJWT({ ...claims.data })
     .setProtectedHeader({ alg: 'EdDSA', kid: key.kid, typ: 'JWT' })
     .setIssuer(config.auth.issuer)

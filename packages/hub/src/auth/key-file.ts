@@ -1,4 +1,4 @@
-import type { KeptFiles } from '@parley/core';
+import type { StateFiles } from '@parley/core';
 import { AgentName, ENVELOPE_ROLES, type EnvelopeRole, ParleyError } from '@parley/protocol';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, importSPKI, type JWK } from 'jose';
 import * as z from 'zod';
@@ -45,8 +45,8 @@ export type KeyFile = z.infer<typeof KeyFile>;
 export { KEY_FILE };
 
 /** The keys and revocations as they stand; empty before the first start. */
-export function readKeyFile(kept: Pick<KeptFiles, 'look'>): KeyFile {
-  return keysIn(kept.look(KEY_FILE).text);
+export function readKeyFile(stateFiles: Pick<StateFiles, 'look'>): KeyFile {
+  return keysIn(stateFiles.look(KEY_FILE).text);
 }
 
 /** The keys and revocations that a text holds. */
@@ -69,11 +69,11 @@ export function parseKeyFile(text: string): KeyFile {
 
 /** Changes keys and revocations, nobody else at the same time; nothing is written when the change throws. */
 export async function changeKeyFile<T>(
-  kept: KeptFiles,
+  stateFiles: StateFiles,
   change: (file: KeyFile) => Promise<T> | T,
 ): Promise<T> {
   let result: T | undefined;
-  await kept.change(KEY_FILE, async (text) => {
+  await stateFiles.change(KEY_FILE, async (text) => {
     const file = keysIn(text);
     const before = JSON.stringify(file);
     result = await change(file);
@@ -84,11 +84,11 @@ export async function changeKeyFile<T>(
 }
 
 /** The key the hub signs with: made when there is none, replaced in time before its own rule refuses it. */
-export async function signingKey(kept: KeptFiles, now: number): Promise<KeyRecord> {
-  await kept.fresh();
-  const current = findSigningKey(readKeyFile(kept).keys, now);
+export async function signingKey(stateFiles: StateFiles, now: number): Promise<KeyRecord> {
+  await stateFiles.fresh();
+  const current = findSigningKey(readKeyFile(stateFiles).keys, now);
   if (current !== undefined) return current;
-  return changeKeyFile(kept, async (file) => findSigningKey(file.keys, now) ?? addOwnKey(file, now));
+  return changeKeyFile(stateFiles, async (file) => findSigningKey(file.keys, now) ?? addOwnKey(file, now));
 }
 
 /** Makes a new signing key; tokens of the older ones stay valid until they are retired or too old. */

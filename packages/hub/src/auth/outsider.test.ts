@@ -84,6 +84,9 @@ test('a role is the mightiest of those that the token names and the key allows',
   expect(read({}, { role: 'agent' }).role).toBe('agent');
   expect(read({ roles: ['agent', 'editor'] }).role).toBe('editor');
   expect(read({ roles: ['owner', 'agent'] }, { role: 'editor' }).role).toBe('agent');
+  // What some clients call them.
+  expect(read({ roles: ['codex'] }).role).toBe('editor');
+  expect(read({ roles: ['cursor'] }).role).toBe('agent');
   expect(() => read({ roles: ['owner'] }, { role: 'agent' })).toThrow(reason('wrong_role'));
   for (const roles of [[], ['king']]) expect(() => read({ roles })).toThrow(reason('wrong_role'));
 });

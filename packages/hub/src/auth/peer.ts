@@ -13,8 +13,8 @@ export function networkOf(address: string): string {
   const [bare = ''] = address.split('%');
   const [head = '', tail = ''] = bare.split('::');
   const front = head === '' ? [] : head.split(':');
-  const back = tail === '' ? [] : tail.split(':');
-  const gap = bare.includes('::') ? Math.max(0, 8 - front.length - back.length) : 0;
+  const back = tail.split(':');
+  const gap = Math.max(0, 8 - front.length - back.length);
   const groups = [...front, ...Array.from({ length: gap }, () => '0'), ...back];
   return `${groups.slice(0, 4).join(':')}::/64`;
 }

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 
 import { loadConfig } from '../config/load.ts';
 import { issueToken, type TokenRequest } from './issue-token.ts';
-import { folderFiles } from '../kept/folder-files.ts';
+import { folderFiles } from '../state-files/folder-files.ts';
 import { changeKeyFile, KEY_FILE, readKeyFile, signingKey } from './key-file.ts';
 import { quickToken } from './quick-token.ts';
 import { createVerifier } from './verifier.ts';
@@ -33,7 +33,12 @@ async function folderWithKey(now = Date.now()) {
 test('a token made quickly says what one made by the whole rules says, and the hub takes it', async () => {
   const config = await folderWithKey();
   const now = Date.now();
-  const verifier = createVerifier({ config, kept: folderFiles(config.data), now: () => now, warn: () => {} });
+  const verifier = createVerifier({
+    config,
+    stateFiles: folderFiles(config.data),
+    now: () => now,
+    warn: () => {},
+  });
   const quick = await verifier.verify(quickToken(config, request, now) ?? '');
   const whole = await verifier.verify((await issueToken(config, request, now)).token);
   expect({ ...quick, jti: '' }).toEqual({ ...whole, jti: '' });

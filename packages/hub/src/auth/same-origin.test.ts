@@ -38,8 +38,16 @@ test.each<[headers: Record<string, string>, same: boolean]>([
   expect(isSameOrigin(sent(headers))).toBe(same);
 });
 
+test('a host is the same however it is written, and nothing comes from where none is named', () => {
+  expect(isSameOrigin(sent({ host: 'LocalHost:7777', origin: 'http://localhost:7777' }))).toBe(true);
+  expect(isSameOrigin({ headers: { origin: `http://${HOST}` } } as IncomingMessage)).toBe(false);
+});
+
 test('a person opens a page from the address bar; a script that says so did not', () => {
   expect(isOpened(sent({ 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }))).toBe(true);
   expect(isOpened(sent({ 'sec-fetch-site': 'none', 'sec-fetch-mode': 'cors' }))).toBe(false);
   expect(isOpened(sent({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate' }))).toBe(false);
+  expect(isOpened(sent({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }))).toBe(true);
+  expect(isOpened(sent({ referer: `http://${HOST}/` }))).toBe(true);
+  expect(isOpened(sent({}))).toBe(false);
 });

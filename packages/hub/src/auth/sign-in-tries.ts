@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { type Clock, createQuota, type Quota, rateLimited } from '@parley/core';
+import { type Clock, createQuota, type Quota, rateLimited, type SharedSpending } from '@parley/core';
 
 import type { Config } from '../config/schema.ts';
 import { peerOf } from './peer.ts';
@@ -16,14 +16,16 @@ export interface SignInTries {
 /** Shorter than the key of a link, which nobody guesses: so that guessing from many addresses keeps no link from working. */
 const GUESSABLE = 40;
 
-/** The tries of each address, and of typed codes those of the whole hub. */
+/** The tries of each address, and of typed codes those of the whole hub, whichever node they come to. */
 export function createSignInTries(
   limits: Pick<Config['quota'], 'sign_ins_per_minute' | 'codes_per_minute'>,
   clock: Clock,
+  share: SharedSpending['quota'] = (_kind, quota) => quota,
 ): SignInTries {
-  const each = (count: number): Quota => createQuota({ per_minute: count, burst: count }, clock);
-  const byPeer = each(limits.sign_ins_per_minute);
-  const codes = each(limits.codes_per_minute);
+  const each = (kind: string, count: number): Quota =>
+    share(kind, createQuota({ per_minute: count, burst: count }, clock));
+  const byPeer = each('sign-ins', limits.sign_ins_per_minute);
+  const codes = each('codes', limits.codes_per_minute);
   const spend = (quota: Quota, name: string, what: string): void => {
     const wait = quota.take(name);
     if (wait > 0) throw rateLimited(what, wait);

@@ -1,7 +1,11 @@
-import type { KeptFiles } from '@parley/core';
-import type { ParleyError } from '@parley/protocol';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { StateFiles } from '@parley/core';
+import { ParleyError } from '@parley/protocol';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import type { Config } from '../config/schema.ts';
 import { type KeyFile, type KeyRecord, MAX_KEY_AGE_MS, WARN_KEY_AGE_MS } from './key-file.ts';
@@ -45,11 +49,11 @@ const registered = (more: Partial<KeyRecord> = {}): KeyRecord => {
 };
 
 function open(auth: object = {}): Verifier {
-  const kept = {
+  const stateFiles = {
     shared: false,
     look: () => ({ revision: String(revision), text: JSON.stringify(file) }),
     fresh: () => freshness,
-  } as unknown as KeptFiles;
+  } as unknown as StateFiles;
   const settings = {
     issuer: 'parley',
     audience: 'hub',
@@ -61,7 +65,7 @@ function open(auth: object = {}): Verifier {
     ...auth,
   };
   const config = { auth: settings } as unknown as Pick<Config, 'auth'>;
-  return createVerifier({ config, kept, now: () => now, warn: (text) => warnings.push(text) });
+  return createVerifier({ config, stateFiles, now: () => now, warn: (text) => warnings.push(text) });
 }
 const change = (to: Partial<KeyFile>): void => {
   file = { ...file, ...to };
@@ -140,6 +144,43 @@ test('claims are whole, of now and not for too long', async () => {
   await rejects(sign({ iat: AT - 60, exp: AT - 5 }), 'exp');
   change({ revoked: [{ jti: 'j1', at: new Date(NOW).toISOString(), until: new Date(NOW).toISOString() }] });
   await rejects(sign(), 'revoked');
+});
+
+test('[HUB-A1] a token of an issuer is good by the keys of that issuer, for its audience and in its algorithms', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-issuer-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const jwks = join(folder, 'keys.json');
+  writeFileSync(jwks, JSON.stringify({ keys: [{ ...jwk, kid: 'h' }] }));
+  const house = { issuer: 'house', jwks, audience: 'desk', algorithms: ['EdDSA'] };
+  const from = (more: object = {}) =>
+    open({
+      issuers: [
+        { ...house, issuer: 'first' },
+        { ...house, ...more },
+      ],
+    });
+  const issued = (claims: object = {}, by = pair) =>
+    sign({ iss: 'house', aud: 'desk', ...claims }, { kid: 'h' }, by);
+  const verifier = from();
+  const claims = await verifier.verify(await issued());
+  const until = (AT + 600) * 1_000 + SKEW_MS;
+  expect(verifier.origin(claims)).toStrictEqual({ claims, kid: 'h', issuer: 'house', until });
+  // Its key is none of the hub's file, and need not be.
+  expect(() => verifier.recheck(claims)).not.toThrow();
+  await rejects(issued({ iss: 'other' }), 'unknown key', verifier);
+  await rejects(issued({ aud: 'hub' }), 'aud', verifier);
+  await rejects(issued({}, other), 'signature', verifier);
+  await rejects(issued({ iat: AT - 60, exp: AT - 5 }), 'exp', verifier);
+  await rejects(issued(), 'alg', from({ algorithms: ['RS256'] }));
+  // Of one whose keys cannot be had nobody knows whether it is good.
+  const away = from({ jwks: 'https://127.0.0.1:1/keys' });
+  await expect(away.verify(await issued())).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+test('clocks that differ by less than a second are forgiven a whole one', async () => {
+  const verifier = open({ clock_skew_ms: 1 });
+  await expect(verifier.verify(await sign({ iat: AT - 60, exp: AT }))).resolves.toBeDefined();
+  await rejects(sign({ iat: AT - 60, exp: AT - 1 }), 'exp', verifier);
 });
 
 test('a key that is retired or too old signs nothing, and one that grows old is warned of once', async () => {
@@ -258,7 +299,7 @@ test('a grant ends with its token, with its key, and with its issuer', () => {
   const issuers = [
     { issuer: 'house', jwks: 'https://house.example/keys', audience: 'hub', algorithms: ['EdDSA'] },
   ];
-  const verifier = open({ issuers });
+  const verifier = open({ issuers: [...issuers, { ...issuers[0], issuer: 'second house' }] });
   const ended = (grant: object) => verifier.ended({ devices: [], ...grant });
   expect(ended({ jti: 'gone', kid: 'k' })).toBe(true);
   expect(ended({ jti: 'j', kid: 'k' })).toBe(false);
@@ -272,8 +313,9 @@ test('a grant ends with its token, with its key, and with its issuer', () => {
 test('a name of those outside is borne by nobody else', async () => {
   file = { keys: [own(), registered({ kid: 'house', external: true })], revoked: [] };
   const verifier = open();
-  const outside = ['ann@house', 'ann@other', 'ann', '@house', 'a@b@house'];
-  expect(outside.map((name) => verifier.isOutside(name))).toEqual([true, false, false, false, true]);
+  // A key of the hub's own is no house.
+  const outside = ['ann@house', 'ann@other', 'ann', '@house', 'a@b@house', 'ann@k'];
+  expect(outside.map((name) => verifier.isOutside(name))).toEqual([true, false, false, false, true, false]);
   await rejects(sign({ agent_id: 'ann@house' }), 'the name of an outsider', verifier);
 });
 
@@ -292,16 +334,29 @@ test('a JWS of one outside is told apart from a token of the platform', async ()
   expect(await external(jws({ agent_id: 'ann' }))).toMatchObject({ agent_id: 'ann@k' });
   for (const [token, reason, told] of [
     ['x'.repeat(8_193), 'too long', undefined],
+    ['x'.repeat(8_192), 'not a token', undefined],
     ['x', 'not a token', undefined],
     [jws({}, { jku: 'x' }), 'brings its own key', undefined],
     [jws({}, {}, other), 'signature', undefined],
     [jws({ exp: AT - 6, iat: AT - 60 }), 'exp', 'expired'],
     [jws({ nbf: AT + 60 }), 'nbf', 'not_yet_valid'],
     [jws({ nbf: 'x' }), 'nbf', 'claim_missing'],
-    [jws({ nonce: undefined }), 'claim nonce', undefined],
+    [jws({ exp: 'x' }), 'exp', 'claim_missing'],
+    [jws({ nonce: undefined }), 'claim nonce', 'claim_missing'],
   ] as const) {
     const error = await external(token).catch((one: unknown) => one);
     expect(error).toMatchObject({ code: 'UNAUTHORIZED', reason: expect.stringContaining(reason) as string });
-    if (told !== undefined) expect((error as ParleyError).details).toEqual({ reason: told });
+    expect((error as ParleyError).details).toEqual(told === undefined ? undefined : { reason: told });
   }
+});
+
+test('the key of one outside grows old as any other, and a record that does not answer is no fault of its token', async () => {
+  const token = await sign({ sub: 'ann', exp: AT + 60, nonce: 'n', tenant_id: 'w' });
+  const created_at = new Date(NOW - WARN_KEY_AGE_MS - 1).toISOString();
+  file = { keys: [registered({ external: true, created_at })], revoked: [] };
+  const verifier = open();
+  for (let again = 0; again < 2; again++) await verifier.external(token);
+  expect(warnings).toEqual([expect.stringContaining('key k is more than 80 days old')]);
+  freshness = Promise.reject(new ParleyError('UNAVAILABLE', 'no record now'));
+  await expect(verifier.external(token)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });

@@ -1,4 +1,4 @@
-import type { Grant, KeptFiles } from '@parley/core';
+import type { Grant, StateFiles } from '@parley/core';
 import { type Caller, Claims, ParleyError } from '@parley/protocol';
 import {
   decodeJwt,
@@ -34,7 +34,7 @@ export interface Verified {
 
 export interface VerifierOptions {
   config: Pick<Config, 'auth'>;
-  kept: KeptFiles;
+  stateFiles: StateFiles;
   now: () => number;
   warn: (message: string) => void;
 }
@@ -63,7 +63,7 @@ export interface Verifier {
 }
 
 /** Verifies tokens of the hub's own keys, of registered keys and of configured issuers. */
-export function createVerifier({ config, kept, now, warn }: VerifierOptions): Verifier {
+export function createVerifier({ config, stateFiles, now, warn }: VerifierOptions): Verifier {
   const { auth } = config;
   const skew = auth.clock_skew_ms;
   const verified = new Map<string, Verified>();
@@ -78,7 +78,7 @@ export function createVerifier({ config, kept, now, warn }: VerifierOptions): Ve
 
   /** Reads the key file again when it has changed. */
   function refresh(): void {
-    const { revision, text } = kept.look(KEY_FILE);
+    const { revision, text } = stateFiles.look(KEY_FILE);
     if (revision === version) return;
     const file = keysIn(text);
     keysById = new Map(file.keys.map((key) => [key.kid, key]));
@@ -175,7 +175,7 @@ export function createVerifier({ config, kept, now, warn }: VerifierOptions): Ve
   }
 
   async function external(token: string): Promise<Outsider | undefined> {
-    await kept.fresh();
+    await stateFiles.fresh();
     refresh();
     if (token.length > MAX_TOKEN) throw new TokenRefused('too long');
     const { key, payload: unverified } = peek(token);
@@ -199,7 +199,7 @@ export function createVerifier({ config, kept, now, warn }: VerifierOptions): Ve
   }
 
   return {
-    fresh: () => kept.fresh(),
+    fresh: () => stateFiles.fresh(),
     known,
     isOutside(agentId) {
       refresh();
@@ -216,7 +216,7 @@ export function createVerifier({ config, kept, now, warn }: VerifierOptions): Ve
     },
     recheck(claims) {
       // Where others change the keys too, the next look knows what this one only asks for.
-      kept.fresh()?.catch(() => {});
+      stateFiles.fresh()?.catch(() => {});
       refresh();
       const { kid, until } = originByClaims.get(claims) ?? { kid: '', until: 0 };
       if (until <= now()) throw new TokenRefused('expired');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createSloWindow } from '@parley/core';
 import { afterAll, expect, test } from 'vitest';
 
-import { folderFiles } from '../kept/folder-files.ts';
+import { folderFiles } from '../state-files/folder-files.ts';
 import { keepSlo, SLO_FILE } from './slo-file.ts';
 
 const HOUR_MS = 3_600_000;

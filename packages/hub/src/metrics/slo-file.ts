@@ -1,4 +1,4 @@
-import { addCounts, type Clock, type KeptFiles, type SloRecord, type SloWindow } from '@parley/core';
+import { addCounts, type Clock, type StateFiles, type SloRecord, type SloWindow } from '@parley/core';
 import * as z from 'zod';
 
 export const SLO_FILE = 'slo.json';
@@ -30,7 +30,7 @@ const Dump = z.array(
  * what was counted since is lost in a crash.
  */
 export function keepSlo(
-  kept: KeptFiles,
+  stateFiles: StateFiles,
   slo: SloWindow,
   clock: Pick<Clock, 'now'>,
   onFault: (error: unknown) => void,
@@ -38,8 +38,8 @@ export function keepSlo(
   let loaded = '';
   /** Takes over what other nodes have added since. */
   const follow = (): void => {
-    const { revision, text } = kept.look(SLO_FILE);
-    if (revision === loaded || (loaded !== '' && !kept.shared)) return;
+    const { revision, text } = stateFiles.look(SLO_FILE);
+    if (revision === loaded || (loaded !== '' && !stateFiles.shared)) return;
     loaded = revision;
     if (text !== undefined) slo.load(parse(text));
   };
@@ -57,7 +57,7 @@ export function keepSlo(
     if (counted.length === 0) return failed();
     try {
       let all: SloRecord = [];
-      await kept.change(SLO_FILE, (text) => {
+      await stateFiles.change(SLO_FILE, (text) => {
         all = addCounts(soundIn(text), counted, clock.now());
         return `${JSON.stringify(all)}\n`;
       });
@@ -72,7 +72,7 @@ export function keepSlo(
     () => {
       saving = saving.then(save);
     },
-    kept.shared ? SHARE_MS : SAVE_MS,
+    stateFiles.shared ? SHARE_MS : SAVE_MS,
   ).unref();
   return {
     window: {

@@ -5,7 +5,7 @@ import {
   createMirror,
   createNodeCalls,
   type DueStream,
-  type KeptFiles,
+  type StateFiles,
   type Nodes,
 } from '@parley/core';
 
@@ -27,13 +27,13 @@ interface Secret {
 /** Opens the way to the other nodes of a record that several may share; one that has its record for itself has none. */
 export async function openNodes(
   config: Config,
-  { kept, clock }: { kept: KeptFiles; clock: Pick<Clock, 'monotonic'> },
+  { stateFiles, clock }: { stateFiles: StateFiles; clock: Pick<Clock, 'monotonic'> },
   logger: Logger,
   onFault: (error: unknown) => void,
 ): Promise<OpenNodes | undefined> {
   if (config.store === '') return undefined;
   const { openBus, openNatsDueStream, openNatsWire, openPostgresWire } = await import('@parley/bus');
-  const { secret, space } = await sharedSecret(kept);
+  const { secret, space } = await sharedSecret(stateFiles);
   const open =
     config.nats === ''
       ? openPostgresWire({ url: config.store, space })
@@ -81,8 +81,8 @@ export async function openNodes(
 }
 
 /** Who can read the record may speak on the bus: the secret stands beside it. */
-async function sharedSecret(kept: KeptFiles): Promise<Secret> {
-  await kept.change('nodes.json', (text) => {
+async function sharedSecret(stateFiles: StateFiles): Promise<Secret> {
+  await stateFiles.change('nodes.json', (text) => {
     if (text !== undefined) return text;
     const made: Secret = {
       secret: randomBytes(32).toString('base64url'),
@@ -91,5 +91,5 @@ async function sharedSecret(kept: KeptFiles): Promise<Secret> {
     return `${JSON.stringify(made)}\n`;
   });
   // Written by a node of this hub, whole.
-  return JSON.parse(kept.look('nodes.json').text ?? '') as Secret;
+  return JSON.parse(stateFiles.look('nodes.json').text ?? '') as Secret;
 }

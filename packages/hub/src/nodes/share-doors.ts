@@ -4,7 +4,7 @@ import { errorText, ParleyError } from '@parley/protocol';
 import type { RuntimeProfile } from '../wake/profile.ts';
 
 /** What another node says of an agent whose programs are on its machine. */
-interface Told extends Pick<RuntimeProfile, 'workspace_id' | 'agent_id' | 'family' | 'quiet'> {
+interface SharedProfile extends Pick<RuntimeProfile, 'workspace_id' | 'agent_id' | 'family' | 'quiet'> {
   doors: DoorName[];
 }
 
@@ -46,35 +46,35 @@ export function shareDoors(
   profiles: readonly RuntimeProfile[],
   { calls, mirror }: Pick<Nodes, 'calls' | 'mirror'>,
   /** Another node has a door to this agent; calls upon it may have come before that was known. */
-  onDoor: (who: Pick<Told, 'workspace_id' | 'agent_id'>) => void,
-): { doors: ReadonlyMap<DoorName, Door>; profiles: readonly Told[] } {
-  const all: Told[] = profiles.map(({ workspace_id, agent_id, family, quiet }) => {
+  onDoor: (who: Pick<SharedProfile, 'workspace_id' | 'agent_id'>) => void,
+): { doors: ReadonlyMap<DoorName, Door>; profiles: readonly SharedProfile[] } {
+  const all: SharedProfile[] = profiles.map(({ workspace_id, agent_id, family, quiet }) => {
     const target = { workspace_id, agent_id, family, session: undefined, native_id: undefined };
     const about: WakeTarget = { ...target, managed: false, reach: undefined, commands: [] };
     const doors = LOCAL.filter((name) => own.get(name)?.serves(about) === true);
     return { workspace_id, agent_id, family, quiet, doors };
   });
   const mine = [...all];
-  const toldByNode = new Map<string, Told[]>();
+  const profilesByNode = new Map<string, SharedProfile[]>();
   const doneById = new Map<string, Promise<Delivery>>();
 
   mirror.add(PART, {
     snapshot: () => mine,
     apply(node, update) {
       // Only nodes of this hub speak on the bus: what they say is sealed, and this is how they say it.
-      const told = update as Told;
-      toldByNode.set(node, [...(toldByNode.get(node) ?? []), told]);
+      const profile = update as SharedProfile;
+      profilesByNode.set(node, [...(profilesByNode.get(node) ?? []), profile]);
       gather();
-      onDoor(told);
+      onDoor(profile);
     },
     forget(node) {
-      toldByNode.delete(node);
+      profilesByNode.delete(node);
       gather();
     },
   });
 
   function gather(): void {
-    all.splice(0, all.length, ...mine, ...[...toldByNode.values()].flat());
+    all.splice(0, all.length, ...mine, ...[...profilesByNode.values()].flat());
   }
 
   function once(
@@ -121,8 +121,8 @@ export function shareDoors(
   });
 
   const nodeOf = ({ workspace_id, agent_id }: WakeTarget, name: DoorName): string | undefined =>
-    [...toldByNode].find(([, told]) =>
-      told.some(
+    [...profilesByNode].find(([, theirs]) =>
+      theirs.some(
         (one) => one.workspace_id === workspace_id && one.agent_id === agent_id && one.doors.includes(name),
       ),
     )?.[0];

@@ -2,9 +2,8 @@ import { request as requestPlain, type OutgoingHttpHeaders } from 'node:http';
 import { request as requestSecure } from 'node:https';
 
 import type { Nodes } from '@parley/core';
-import { ParleyError } from '@parley/protocol';
 
-import { type Exchange, HttpRefusal } from '../exchange.ts';
+import { type Exchange, HttpRefusal, readBytes } from '../exchange.ts';
 
 /** Carries a whole request to the node that can answer it, and the answer back as it comes: also one that never ends. */
 export interface Tunnel {
@@ -12,7 +11,10 @@ export interface Tunnel {
 }
 
 const REQUEST = 'http.request';
+const THERE = 'http.there';
 const PART = 'http.part';
+/** One that was not heard of lately, as it has only begun or has much to do, is asked itself before it counts as gone. */
+const THERE_MS = 1_000;
 /** An answer ends by itself, or with its client. */
 const LONGEST_MS = 24 * 3_600_000;
 
@@ -67,14 +69,26 @@ export function createTunnel({ bus, calls, mirror }: Nodes, address: () => strin
     });
   });
 
+  calls.answer(THERE, () => true);
+
+  function isThere(node: string): Promise<boolean> {
+    if (mirror.nodes().includes(node)) return Promise.resolve(true);
+    return calls.ask(node, THERE, {}, { timeoutMs: THERE_MS }).then(
+      () => true,
+      () => false,
+    );
+  }
+
   return {
-    async carry({ request, response }, node, maxBytes) {
-      if (!mirror.nodes().includes(node))
+    async carry(exchange, node, maxBytes) {
+      const { request, response } = exchange;
+      const body = await readBytes(exchange, maxBytes);
+      if (!(await isThere(node)))
         throw new HttpRefusal(404, 'NOT_FOUND', 'the node that held this is gone; begin anew');
       const id = `${bus.node} ${++count}`;
       const ending = new AbortController();
       response.once('close', () => ending.abort());
-      const body = await readBody(request, maxBytes);
+      if (response.closed) return;
       let next = 0;
       open.set(id, (part) => {
         // One that is lost breaks the answer: the client sees it cut, and asks again.
@@ -92,11 +106,11 @@ export function createTunnel({ bus, calls, mirror }: Nodes, address: () => strin
           headers: without(request.headers),
           body: body.toString('base64'),
         };
-        const told = await calls.ask(node, REQUEST, carried, {
+        const answer = await calls.ask(node, REQUEST, carried, {
           timeoutMs: LONGEST_MS,
           signal: ending.signal,
         });
-        if (told === next) response.end();
+        if (answer === next) response.end();
         else response.destroy();
       } catch (error) {
         if (response.headersSent) response.destroy();
@@ -110,16 +124,4 @@ export function createTunnel({ bus, calls, mirror }: Nodes, address: () => strin
 
 function without(headers: OutgoingHttpHeaders | NodeJS.Dict<string | string[]>): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP.includes(name)));
-}
-
-async function readBody(request: Exchange['request'], maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Without an encoding its pieces are bytes.
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw new ParleyError('VALIDATION_ERROR', 'the request is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

@@ -1,4 +1,4 @@
-import type { KeptFiles } from '@parley/core';
+import type { StateFiles } from '@parley/core';
 import * as z from 'zod';
 
 /** The file that holds the keys by which push services know this hub. */
@@ -8,11 +8,11 @@ const PushKeys = z.object({ publicKey: z.string().min(80), privateKey: z.string(
 export type PushKeys = z.infer<typeof PushKeys>;
 
 /** The hub's push keys, made once: browsers are subscribed to them and would have to subscribe anew. */
-export async function pushKeys(kept: KeptFiles): Promise<PushKeys> {
-  if (kept.look(PUSH_FILE).text === undefined) {
+export async function pushKeys(stateFiles: StateFiles): Promise<PushKeys> {
+  if (stateFiles.look(PUSH_FILE).text === undefined) {
     const { default: webPush } = await import('web-push');
     const keys = webPush.generateVAPIDKeys();
-    await kept.change(PUSH_FILE, (text) => text ?? `${JSON.stringify(keys)}\n`);
+    await stateFiles.change(PUSH_FILE, (text) => text ?? `${JSON.stringify(keys)}\n`);
   }
-  return PushKeys.parse(JSON.parse(kept.look(PUSH_FILE).text ?? ''));
+  return PushKeys.parse(JSON.parse(stateFiles.look(PUSH_FILE).text ?? ''));
 }

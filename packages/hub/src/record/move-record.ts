@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { type ArtifactRecord, KEPT_NAMES } from '@parley/core';
+import { type ArtifactRecord, STATE_FILES } from '@parley/core';
 import { hideSecrets, ParleyError } from '@parley/protocol';
 import type { RecordTarget } from '@parley/store-rows';
 import { type FileLock, lockFolder, openFolderTarget } from '@parley/store-sqlite';
@@ -9,7 +9,7 @@ import { type FileLock, lockFolder, openFolderTarget } from '@parley/store-sqlit
 import { checkBlobs, copyBlobs } from '../artifacts/check-blobs.ts';
 import type { Config } from '../config/schema.ts';
 import { prepareFolder } from '../data-folder.ts';
-import { type KeptPlace, withKept } from '../kept/open-kept.ts';
+import { type StateFilesPlace, withStateFiles } from '../state-files/with-state-files.ts';
 import { type CopyCounts, type CopyProgress, copyRecord } from './copy-record.ts';
 import { recordPlace } from './record-place.ts';
 
@@ -54,7 +54,7 @@ export async function moveRecord({ from, to, config, tell }: Move): Promise<Move
 }
 
 /** Where a record is, with the folder of the bytes of its artifacts. */
-export type Place = Required<KeptPlace>;
+export type Place = Required<StateFilesPlace>;
 
 /** A database has the bytes of its artifacts in the folder of the node. */
 function placeOf(text: string, { data }: Config): Place {
@@ -98,9 +98,9 @@ export async function openTarget({ store, data }: Place): Promise<RecordTarget> 
 
 /** Keys, revocations and all else that is kept beside the record. */
 function moveKept(source: Place, target: Place): Promise<void> {
-  return withKept(source, (old) =>
-    withKept(target, async (fresh) => {
-      for (const name of KEPT_NAMES) await fresh.change(name, () => old.look(name).text);
+  return withStateFiles(source, (old) =>
+    withStateFiles(target, async (fresh) => {
+      for (const name of STATE_FILES) await fresh.change(name, () => old.look(name).text);
     }),
   );
 }

@@ -14,7 +14,7 @@ import {
   sqliteVersion,
 } from '@parley/store-sqlite';
 
-import type { KeptPlace } from '../kept/open-kept.ts';
+import type { StateFilesPlace } from '../state-files/with-state-files.ts';
 
 /** A record looked at from outside the hub, wherever it is. */
 export interface RecordPlace {
@@ -29,7 +29,7 @@ export interface RecordPlace {
 }
 
 /** The record of a hub: in its database where it has one, else in its folder. */
-export async function recordPlace({ data, store = '' }: KeptPlace): Promise<RecordPlace> {
+export async function recordPlace({ data, store = '' }: StateFilesPlace): Promise<RecordPlace> {
   if (store !== '') {
     const { postgresPlace } = await import('@parley/store-postgres');
     return postgresPlace({ url: store });

@@ -25,7 +25,7 @@ import { copyBlobs } from '../../artifacts/check-blobs.ts';
 import { URL_KEY_FILE } from '../../artifacts/url-keys.ts';
 import { KEY_FILE } from '../../auth/key-file.ts';
 import type { Config } from '../../config/schema.ts';
-import { withKept } from '../../kept/open-kept.ts';
+import { withStateFiles } from '../../state-files/with-state-files.ts';
 import { copyRecord } from '../../record/copy-record.ts';
 import { recordPlace } from '../../record/record-place.ts';
 import { print } from '../output.ts';
@@ -64,9 +64,9 @@ async function backUp(config: Config, target: string) {
   mkdirSync(temporary, { mode: 0o700 });
   try {
     const record = store === '' ? backupRecord(data, temporary) : await fromDatabase(config, temporary);
-    await withKept(config, (kept) => {
+    await withStateFiles(config, (stateFiles) => {
       for (const name of [KEY_FILE, URL_KEY_FILE] as const) {
-        const { text } = kept.look(name);
+        const { text } = stateFiles.look(name);
         if (text !== undefined) writeNewSync(join(temporary, name), text);
       }
     });

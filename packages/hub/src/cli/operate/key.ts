@@ -14,7 +14,7 @@ import {
 } from '../../auth/key-file.ts';
 import { houseOf } from '../../auth/outsider.ts';
 import { prepareFolder } from '../../data-folder.ts';
-import { withKept } from '../../kept/open-kept.ts';
+import { withStateFiles } from '../../state-files/with-state-files.ts';
 import { print } from '../output.ts';
 import { settingsOf } from '../settings.ts';
 
@@ -61,8 +61,8 @@ Examples:
       prepareFolder(config.data);
       const { public: file, ...named } = options;
       const text = file === undefined ? undefined : readFileSync(file === '-' ? 0 : file, 'utf8');
-      const record = await withKept(config, (kept) =>
-        changeKeyFile(kept, (keys) =>
+      const record = await withStateFiles(config, (stateFiles) =>
+        changeKeyFile(stateFiles, (keys) =>
           text === undefined ? addOwnKey(keys, Date.now()) : addPublicKey(keys, Date.now(), text, named),
         ),
       );
@@ -74,7 +74,7 @@ Examples:
     .addHelpText('after', '\nExample:\n  parley key list --json')
     .action(async (_options: unknown, command: Command) => {
       const { config, json } = settingsOf(command);
-      const rows = await withKept(config, (kept) => readKeyFile(kept).keys.map(toRow));
+      const rows = await withStateFiles(config, (stateFiles) => readKeyFile(stateFiles).keys.map(toRow));
       print({ json }, { keys: rows }, () =>
         rows.map((row) => `${row.kid}  ${row.kind}  ${row.state}  since ${row.created_at}`),
       );
@@ -86,8 +86,8 @@ Examples:
     .action(async (kid: string, _options: unknown, command: Command) => {
       const { config, json } = settingsOf(command);
       prepareFolder(config.data);
-      const record = await withKept(config, (kept) =>
-        changeKeyFile(kept, (keys) => retireKey(keys, kid, Date.now())),
+      const record = await withStateFiles(config, (stateFiles) =>
+        changeKeyFile(stateFiles, (keys) => retireKey(keys, kid, Date.now())),
       );
       print({ json }, toRow(record), () => [`retired ${kid}`]);
     });

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import { changeKeyFile, revokeToken } from '../../auth/key-file.ts';
 import { prepareFolder } from '../../data-folder.ts';
-import { withKept } from '../../kept/open-kept.ts';
+import { withStateFiles } from '../../state-files/with-state-files.ts';
 import { parseDuration } from '../duration.ts';
 import { print } from '../output.ts';
 import { settingsOf } from '../settings.ts';
@@ -63,7 +63,9 @@ export function addTokenCommands(program: Command): void {
           'VALIDATION_ERROR',
           `${jti} is no id of a token; parley token issue --json prints it as jti`,
         );
-      await withKept(config, (kept) => changeKeyFile(kept, (file) => revokeToken(file, jti, Date.now())));
+      await withStateFiles(config, (stateFiles) =>
+        changeKeyFile(stateFiles, (file) => revokeToken(file, jti, Date.now())),
+      );
       print({ json }, { revoked: jti }, () => [
         `a token with the id ${jti} is refused from now on (which tokens were issued is not on record)`,
       ]);

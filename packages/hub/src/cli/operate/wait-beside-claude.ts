@@ -8,6 +8,7 @@ import { createClient } from '@parley/client';
 import { liveClaudeSessions, wakesInTranscript } from '@parley/runtimes';
 import type { Command } from 'commander';
 
+import { isSupervised } from '../../supervised.ts';
 import { untried } from '../../wake/versions.ts';
 import type { HookOptions } from './hook.ts';
 import { createHubFinder } from '../hub-finder.ts';
@@ -34,7 +35,7 @@ const BEAT_MS = 20_000;
 export async function waitBesideClaude(options: HookOptions, command: Command): Promise<number> {
   const { env } = process;
   // A run without a terminal would wait for its hooks before it ends, and one with a supervisor is in its hands.
-  if (env['CLAUDE_CODE_ENTRYPOINT'] !== 'cli' || env['PARLEY_SUPERVISED'] === '1') return NOTHING;
+  if (env['CLAUDE_CODE_ENTRYPOINT'] !== 'cli' || isSupervised(env)) return NOTHING;
   const sessionId = await readSessionId();
   if (sessionId === undefined) return NOTHING;
   const loaded = settingsOf(command, { workspace: options.workspace });

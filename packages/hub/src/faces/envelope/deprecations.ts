@@ -23,7 +23,7 @@ interface DeprecationDeps extends HeadPorts {
   deprecated: readonly DeprecatedAction[];
 }
 
-interface Told {
+interface Reported {
   quarter: string;
   announced_at: string;
   ends_at: string;
@@ -34,7 +34,7 @@ export function createDeprecations(deps: DeprecationDeps): Deprecations {
   const { log, deprecated } = deps;
   const { now } = deps.clock;
   const notedAliases = new Map<string, string>();
-  const toldByUse = new Map<string, Told>();
+  const reportedByUse = new Map<string, Reported>();
   const head = (workspaceId: string, deadline: number) => ({
     ...commandHead(deps, hubCaller(workspaceId)),
     deadline,
@@ -45,17 +45,17 @@ export function createDeprecations(deps: DeprecationDeps): Deprecations {
     workspaceId: string,
     { action, ends_at, use }: DeprecatedAction,
     deadline: number,
-  ): Promise<Told> {
+  ): Promise<Reported> {
     const quarter = quarterOf(now());
     const name = `${workspaceId} ${action}`;
-    const known = toldByUse.get(name);
+    const known = reportedByUse.get(name);
     if (known?.quarter === quarter) return known;
     const { version } = CONTRACTS[ENVELOPE_ACTIONS[action]];
     const input = { action, version, ends_at, ...(use === undefined ? {} : { use }) };
     const { result } = await log.append({ type: 'note_deprecation', ...head(workspaceId, deadline), input });
     // The rule answers with both.
-    const reported = { quarter, ...(result as Pick<Told, 'announced_at' | 'ends_at'>) };
-    toldByUse.set(name, reported);
+    const reported = { quarter, ...(result as Pick<Reported, 'announced_at' | 'ends_at'>) };
+    reportedByUse.set(name, reported);
     return reported;
   }
 

@@ -8,6 +8,7 @@ import type {
   Hub,
   Log,
   Profile,
+  ShareCount,
 } from '@parley/core';
 import { type Allowance, createRateWindow, createTurns } from '@parley/core';
 import {
@@ -53,9 +54,7 @@ export interface EnvelopeOptions {
   artifacts: Pick<Artifacts, 'named' | 'read'>;
   limits: BodyLimits;
   /** Tells other nodes of what callers have spent here, and hears of what they have spent there. */
-  share?:
-    | ((kind: string, charge: (name: string, times: number) => void) => (name: string) => void)
-    | undefined;
+  share?: ShareCount | undefined;
   settings: {
     requests_per_minute: number;
     max_payload_bytes: number;
@@ -127,6 +126,11 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
     standing.spender = name;
   }
 
+  function giveBack(name: string, granted: Allowance): Allowance {
+    spent(name, -1);
+    return minutes.giveBack(name, granted);
+  }
+
   async function verify({ request }: Exchange, standing: Standing) {
     const unproved = standing.labels;
     const admit = ({ caller, external }: Sender): void => {
@@ -141,7 +145,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       if (error instanceof EnvelopeRefusal) throw error;
       // Whoever sends a captured JWS again uses up his own minute, not that of the one who made it.
       const { spender, allowance } = standing;
-      if (spender !== undefined && allowance !== undefined) minutes.giveBack(spender, allowance);
+      if (spender !== undefined && allowance !== undefined) giveBack(spender, allowance);
       delete standing.spender;
       standing.labels = unproved;
       charge(standing, `address ${peerOf(request)}`);
@@ -252,7 +256,7 @@ export function createEnvelopeFace(options: EnvelopeOptions): Face {
       standing.allowance ??= minutes.spend(`address ${peerOf(exchange.request)}`);
       // What another limit has refused, too many at once or too many messages, does not count as a call.
       if (error.code === 'RATE_LIMITED' && standing.spender !== undefined)
-        standing.allowance = minutes.giveBack(standing.spender, standing.allowance);
+        standing.allowance = giveBack(standing.spender, standing.allowance);
       const code = refuse(exchange, error, standing);
       const { begun, labels, profile } = standing;
       if (begun !== undefined) meter.answered(labels, profile, monotonic() - begun, code);

@@ -21,10 +21,10 @@ import { createOwnCommands } from './own-commands.ts';
 import { createPulse } from './pulse.ts';
 import { createRouter } from './router.ts';
 import { SocketLink, type SocketContext } from './socket-link.ts';
-import { type ToldLimits, toldLimits } from './told-limits.ts';
+import { type StatedLimits, statedLimits } from './stated-limits.ts';
 import { createTickets, type TicketNodes } from './tickets.ts';
 
-interface LiveSettings extends ToldLimits {
+interface LiveSettings extends StatedLimits {
   fragments: number;
   ping_ms: number;
   client_pings: number;
@@ -85,10 +85,10 @@ export function createLiveFace(options: LiveFaceOptions): Face {
   const pulse = createPulse({ pingMs: settings.ping_ms, recheckMs, recheck, now, monotonic });
   const outgoing = createOutgoing(clock, randomUUID);
   const router = createRouter({
-    calls: nodes?.calls,
+    nodes,
     live,
     outgoing,
-    own: createOwnCommands({ ...options, outgoing, limits: toldLimits(settings).result }),
+    own: createOwnCommands({ ...options, outgoing, limits: statedLimits(settings).result }),
   });
   const fallback = createFallback({
     live,
@@ -121,9 +121,13 @@ export function createLiveFace(options: LiveFaceOptions): Face {
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     // The types of ws lack one of these.
   } as ConstructorParameters<typeof WebSocketServer>[0]);
-  const told = toldLimits(settings);
+  const stated = statedLimits(settings);
   server.on('headers', (headers) =>
-    headers.push('Referrer-Policy: no-referrer', 'Cache-Control: no-store', `Parley-Limits: ${told.header}`),
+    headers.push(
+      'Referrer-Policy: no-referrer',
+      'Cache-Control: no-store',
+      `Parley-Limits: ${stated.header}`,
+    ),
   );
 
   const context: SocketContext = {

@@ -1,4 +1,4 @@
-import { type Live, type NodeCalls, type Outcome, requireCommander } from '@parley/core';
+import { type Live, type Outcome, requireCommander } from '@parley/core';
 import {
   type Caller,
   HUB_NAME,
@@ -13,7 +13,7 @@ import { answered, toCommand, toEvent, toResponse, toStatus, toTrouble } from '.
 import type { Outgoing } from './outgoing.ts';
 import type { OwnCommands } from './own-commands.ts';
 import { mustBeOwn } from './own-name.ts';
-import { createRepeats } from './repeats.ts';
+import { createRepeats, type RepeatNodes } from './repeats.ts';
 import { isWireLink, type Speaker } from './speaker.ts';
 import { errorPayload, responsePayload, statusPayload, toRefusal } from './to-wire.ts';
 
@@ -39,15 +39,16 @@ export function createRouter({
   live,
   outgoing,
   own,
-  calls,
+  nodes,
 }: {
   live: Live;
   outgoing: Outgoing;
   own: OwnCommands;
   /** The other nodes, where there are any. */
-  calls?: Pick<NodeCalls, 'askAll' | 'answer'> | undefined;
+  nodes?: RepeatNodes | undefined;
 }): Router {
-  const repeats = createRepeats();
+  const repeats = createRepeats(nodes);
+  const calls = nodes?.calls;
 
   /** True where the session is connected to this node, and is told. */
   function sayHere({ session, message }: Said): boolean {

@@ -1,5 +1,5 @@
 /** The limits that a client of `/ws` is told of. */
-export interface ToldLimits {
+export interface StatedLimits {
   messages_per_minute: number;
   messages_burst: number;
   agent_messages_per_minute: number;
@@ -8,7 +8,7 @@ export interface ToldLimits {
 }
 
 /** How they are told: to everybody in a header of the handshake, to an agent in the answer to its registration. */
-export function toldLimits(settings: ToldLimits) {
+export function statedLimits(settings: StatedLimits) {
   const client = { perMinute: settings.messages_per_minute, burst: settings.messages_burst };
   const agent = { perMinute: settings.agent_messages_per_minute, burst: settings.agent_messages_burst };
   const { frame_bytes: frameBytes } = settings;
