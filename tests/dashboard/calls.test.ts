@@ -38,7 +38,7 @@ test.each(SIZES)(
     const sheet = page.getByRole('dialog');
     await sheet
       .getByText(
-        `${reader} was not called: @${reader} by an agent calls only while discussion is on; address it with \`to\``,
+        `${reader} was not called: @${reader} by an agent calls only while discussion is on; address it with to`,
       )
       .waitFor();
     await page.keyboard.press('Escape');

@@ -73,7 +73,7 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
       .tap();
     await row(saved).getByText('Carried out.').waitFor();
     await page.getByRole('button', { name: 'Try all shown again' }).tap();
-    await row(expired).getByText('it stays dead').waitFor();
+    await row(expired).getByText('It has expired').waitFor();
     await row(hopeless).getByText('given up again: NOT_FOUND').waitFor();
     expect((await person.get_delivery({ delivery_id: saved })).delivery).toMatchObject({
       status: 'done',
@@ -90,7 +90,7 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
       .waitFor();
     const figure = (name: string) => page.locator('.figure', { hasText: name });
     await figure('Error budget left').getByRole('meter').waitFor();
-    await figure('Dead letters, 24 h').getByText('Show them').waitFor();
+    await figure('Dead letters, 24 h').getByText('Show dead letters').waitFor();
     await figure('Answered, p95').getByText('promised 1,000 ms').waitFor();
     await figure('Entries per second').locator('polyline').waitFor({ state: 'attached' });
     await vi.waitFor(async () => {
@@ -167,7 +167,7 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
     const quiet = async () => (await person.list_quiet({})).quiet;
     expect(await quiet()).toMatchObject([{ agent_id: 'sleeper', by: PERSON }]);
 
-    await page.getByText('Try it all the same').tap();
+    await page.getByText('Try anyway').tap();
     await page.getByRole('button', { name: 'Force' }).tap();
     const held = page.getByRole('button', { name: 'Hold for a second to wake it' });
     expect(await held.isDisabled()).toBe(true);
@@ -186,7 +186,7 @@ describeWith(['chromium'], 'what a person keeps in order from the dashboard', ()
       expect(reported).toContain(`"operator":"${PERSON}"`);
     }, PATIENCE_MS);
     await page.getByRole('button', { name: 'Undo it for sleeper' }).tap();
-    await page.getByText('No: it is woken when somebody calls upon it.').waitFor();
+    await page.getByText('No. A message that calls it wakes it.').waitFor();
     expect(await quiet()).toEqual([]);
   });
 

@@ -89,7 +89,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
       { document_id: id },
     ]);
     await menu.tap();
-    await page.getByRole('button', { name: /^Delete/ }).tap();
+    await page.getByRole('button', { name: /^Delete\b/ }).tap();
     await page.getByLabel('Why, for the record').fill('out of date');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).tap();
     const row = page.locator('.row', { hasText: 'Release' });
@@ -220,6 +220,6 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     await page.getByRole('button', { name: 'More about this document' }).tap();
     // Only when the menu is there does it tell anything that it has no such entry.
     await page.getByRole('button', { name: /^History/ }).waitFor();
-    expect(await page.getByRole('button', { name: /^Delete/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Delete\b/ }).count()).toBe(0);
   });
 });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,27 +8,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { DAY_AGENTS, type DayAgent, playDay } from '../../packages/hub/src/cli/run/demo/demo-day.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import { axe } from './axe.ts';
 import { deadLetter } from './dead-letter.ts';
-import { allowForBrowsers, type Desk, openDesk, PERSON, type Screen } from './desk.ts';
-import { misfits } from './misfits.ts';
+import { allowForBrowsers, type Desk, openDesk, PERSON } from './desk.ts';
+import { examine, LOOKS, type Show, shoot, sitAt } from './shoot.ts';
 
 allowForBrowsers();
 
 const TITLE = 'Profile mapper review loop';
 const SETTLED = 'Which store for the journal';
 
-/**
- * Where the pictures go: PICTURES=docs/pictures brings those of the documents up to date. LOOK=<folder> makes one of
- * every view as well, to be looked at.
- */
+/** Where the pictures go: PICTURES=docs/pictures brings those of the documents up to date. */
 const pictures = join(
   fileURLToPath(new URL('../..', import.meta.url)),
   process.env['PICTURES'] ?? '.cache/pictures',
 );
 
 /** Every page, and what can lie above it, with how to get there. */
-const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
+const VIEWS: Record<string, Show> = {
   now: async (page, url) => {
     await page.goto(`${url}/now`);
     await page.locator('.ask').first().waitFor();
@@ -82,7 +77,7 @@ const VIEWS: Record<string, (page: Page, url: string) => Promise<void>> = {
   },
   'waking an agent by force': async (page, url) => {
     await page.goto(`${url}/agents/executioner`);
-    await page.getByText('Try it all the same').click();
+    await page.getByText('Try anyway').click();
     await page.getByRole('button', { name: 'Force' }).click();
     await page.getByRole('dialog').waitFor();
   },
@@ -213,45 +208,19 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     await person.update_thread_status({ thread_id, status: 'resolved', reason: 'settled' });
     await person.set_quiet({ of_agent: 'docs-bot', for_ms: 3_600_000, reason: 'it is at its index' });
     for (let i = 0; i < 2; i++) await deadLetter(desk, randomUUID());
-    mkdirSync(pictures, { recursive: true });
   });
   afterAll(async () => {
     await desk.close();
   });
 
-  const combinations = [
-    ['tablet', 'light'],
-    ['tablet', 'dark'],
-    ['phone', 'dark'],
-    ['desktop', 'light'],
-  ] as const;
-  const others = [
-    ['phone', 'light'],
-    ['desktop', 'dark'],
-  ] as const;
-  test.each([...combinations, ...(process.env['LOOK'] === undefined ? [] : others)])(
+  test.each(LOOKS)(
     'on a %s in %s: nothing that axe finds, no sideways scrolling, all targets large enough',
-    async (screen: Screen, colorScheme) => {
+    async (seat, scheme) => {
       // The examiner is brought in as a script of its own, which the page's policy would refuse.
-      const page = await desk.signedIn(screen, { colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
-      const found: Record<string, unknown> = {};
-      for (const [name, show] of Object.entries(VIEWS)) {
-        await show(page, desk.hub.url);
-        const faults = [...(await axe(page)), ...(await page.evaluate<string[]>(misfits(screen)))];
-        if (faults.length > 0) found[name] = faults;
-        if (process.env['LOOK'] !== undefined)
-          await shoot(page, process.env['LOOK'], name, screen, colorScheme);
-      }
-      expect(found).toEqual({});
+      const page = await sitAt(desk, seat, scheme, { bypassCSP: true });
+      await examine(page, desk.hub.url, seat, scheme, VIEWS);
     },
   );
-
-  test('the sign-in page is as good as the others', async () => {
-    const page = await (await desk.context('phone', { bypassCSP: true })).newPage();
-    await page.goto(desk.hub.url);
-    await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
-    expect([...(await axe(page)), ...(await page.evaluate<string[]>(misfits('phone')))]).toEqual([]);
-  });
 
   test.each([
     ['tablet', 'light', 'now'],
@@ -259,21 +228,10 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     ['phone', 'dark', 'now'],
     ['desktop', 'light', 'thread'],
     ['tablet', 'light', 'a document'],
-  ] as const)('a picture on a %s in %s of %s', async (screen: Screen, colorScheme, name) => {
-    const page = await desk.signedIn(screen, { colorScheme, reducedMotion: 'reduce' });
+  ] as const)('a picture on a %s in %s of %s', async (seat, scheme, name) => {
+    const page = await sitAt(desk, seat, scheme);
     await VIEWS[name]?.(page, desk.hub.url);
-    const picture = await shoot(page, pictures, name.replace(/^a /, ''), screen, colorScheme);
+    const picture = await shoot(page, pictures, `${name.replace(/^a /, '')}-${seat}-${scheme}`);
     expect(picture.length).toBeGreaterThan(10_000);
   });
 });
-
-async function shoot(
-  page: Page,
-  folder: string,
-  name: string,
-  screen: Screen,
-  colorScheme: string,
-): Promise<Buffer> {
-  await page.evaluate('new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 300))');
-  return page.screenshot({ path: join(folder, `${name}-${screen}-${colorScheme}.png`) });
-}

@@ -47,7 +47,7 @@ export function steerFlows(desk: () => Desk, seats: readonly Seat[]): void {
       await page.getByText('process gone').waitFor();
       // Nothing can wake it, and the page says what would; who insists is told how it went.
       await page.getByText(`run --agent dormant-${name} --`).waitFor();
-      await press(page.getByText('Try it all the same'), screen);
+      await press(page.getByText('Try anyway'), screen);
       await press(page.getByRole('button', { name: 'Wake' }), screen);
       await page.locator('.toast').waitFor();
       // The ladder appears as it is climbed, down to its honest end.

@@ -102,6 +102,8 @@ export function threadFlows(desk: () => Desk, seats: readonly Seat[]): void {
       await press(page.getByRole('button', { name: 'Open the side channel' }), screen);
       await page.getByRole('heading', { name: 'The fine print', level: 1 }).waitFor();
       await press(page.getByRole('link', { name: `side channel of ${title}` }), screen);
+      // Both threads have a button of that name.
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
       await press(page.getByRole('button', { name: 'More about this thread' }), screen);
       await press(page.getByRole('button', { name: /^Resolve/ }), screen);
       await vi.waitFor(

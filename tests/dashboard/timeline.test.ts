@@ -179,7 +179,7 @@ describeWith(['chromium'], 'the timeline', () => {
     await page.locator('.usage-bars li').first().waitFor();
     expect(await line('builder')).toContain('1.1m in (790k cached), 90k out · $2.45 reported');
     expect(await line('reviewer-2')).toContain('120k in (0 cached), 9k out · cost not reported');
-    expect(await line('docs-bot')).toContain('tokens not reported · $0.0420 reported');
+    expect(await line('docs-bot')).toContain('tokens not reported · $0.042 reported');
     await page.getByRole('button', { name: 'Threads' }).tap();
     await expect.poll(() => line('Profile mapper')).toContain('$1.84 reported');
     await page.getByRole('button', { name: 'Table' }).tap();

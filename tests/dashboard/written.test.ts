@@ -233,7 +233,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     await shown.locator('.code-comment').waitFor();
     await press(page.getByRole('button', { name: 'Write' }), screen);
     expect(await page.getByLabel(/^Text, in Markdown/).inputValue()).toContain('5. go on');
-    await press(page.getByRole('button', { name: 'Give up' }), screen);
+    await press(page.getByRole('button', { name: 'Discard' }), screen);
   });
 
   test('nothing of it was an error to the browser', () => {

@@ -102,7 +102,7 @@ function Current() {
       return (
         <Page title="Not here">
           <Empty title="There is no such page.">
-            <a href="/now">To what needs you</a>
+            <a href="/now">Go to Now</a>
           </Empty>
         </Page>
       );

@@ -20,6 +20,12 @@ export function ago(moment: string): string {
   return span(hubNow() - Date.parse(moment));
 }
 
+/** The same as a phrase that stands by itself: “just now”, “4 min ago”. */
+export function agoWords(moment: string): string {
+  const text = ago(moment);
+  return text === 'now' ? 'just now' : `${text} ago`;
+}
+
 /** What is left until a moment of the hub, as a clock shows it; moves with time. */
 export function left(moment: string): { text: string; ms: number } {
   void tick.value;
@@ -35,5 +41,19 @@ const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', month: 'long',
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 export const clockTime = (moment: string): string => clock.format(new Date(moment));
+const short = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+/** A moment as people tell it: the time alone says which day only while it is today. */
+export function whenTime(moment: string): string {
+  const at = new Date(moment);
+  return at.toDateString() === new Date(hubNow()).toDateString() ? clock.format(at) : short.format(at);
+}
+
 export const dayName = (moment: string): string => day.format(new Date(moment));
 export const fullTime = (moment: string): string => full.format(new Date(moment));

@@ -8,7 +8,7 @@ import {
   keysOf,
 } from '@parley/protocol';
 
-import { clockTime } from './time.ts';
+import { whenTime } from './time.ts';
 
 /** The word for each state of an agent; colour alone says nothing. */
 export const STATE_WORDS: Record<AgentView['state'], string> = {
@@ -97,7 +97,7 @@ const THEN: Partial<Record<AgentView['state'], string>> = {
 
 /** A text of the hub with its moments as people tell them. */
 export function plainTimes(text: string): string {
-  return text.replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (moment) => clockTime(moment));
+  return text.replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (moment) => whenTime(moment));
 }
 
 /** The kind of event that a message reports; empty for what is just said. */

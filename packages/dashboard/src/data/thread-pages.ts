@@ -141,9 +141,9 @@ export async function keep(found: readonly ThreadRow[]): Promise<void> {
   threads.value = next;
   const unknown = found.map(({ thread_id }) => thread_id).filter((id) => !previews.value.has(id));
   if (unknown.length === 0) return;
-  const told = await call('preview_threads', { thread_ids: unknown });
+  const answer = await call('preview_threads', { thread_ids: unknown });
   const shown = new Map(previews.value);
-  for (const { thread_id, ...last } of told.previews) if (!shown.has(thread_id)) shown.set(thread_id, last);
+  for (const { thread_id, ...last } of answer.previews) if (!shown.has(thread_id)) shown.set(thread_id, last);
   previews.value = shown;
 }
 

@@ -2,7 +2,7 @@ import { applyPatch, structuredPatch } from 'diff';
 import { useMemo } from 'preact/hooks';
 
 import { Icon } from '../parts/icon.tsx';
-import { ago } from '../time.ts';
+import { agoWords } from '../time.ts';
 import { COMPARING_MS } from './compare-texts.ts';
 import { Difference } from './difference.tsx';
 import type { Opened } from './document-data.ts';
@@ -29,9 +29,8 @@ export function Conflict({
         <Icon name="warn" /> {updated_by} was faster
       </h2>
       <p>
-        You began with revision {draft.base}; {updated_by} saved revision {revision}
-        {ago(updated_at) === 'now' ? ' just now' : ` ${ago(updated_at)} ago`}. Nothing of yours is lost: it is
-        below, and kept in this browser.
+        You began with revision {draft.base}; {updated_by} saved revision {revision} {agoWords(updated_at)}.
+        Nothing of yours is lost: it is below, and kept in this browser.
       </p>
       <div class="sides">
         <div>
@@ -61,7 +60,7 @@ export function Conflict({
       <p class="meta">
         {together === undefined
           ? 'Both changed the same lines: put them together by hand below, then save.'
-          : 'The changes do not touch: they can stand together. Nothing is saved before you say so.'}
+          : 'The changes do not overlap, so both can be kept. Nothing is saved until you save it.'}
       </p>
     </section>
   );

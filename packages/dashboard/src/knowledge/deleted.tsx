@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Empty, useTitle } from '../parts/page.tsx';
 import { Row } from '../parts/row.tsx';
 import { go, goBack, place } from '../router.ts';
-import { ago, fullTime } from '../time.ts';
+import { agoWords, fullTime } from '../time.ts';
 import { known, ROOT } from './tree-data.ts';
 
 type Gone = OutputOf<'list_documents'>['documents'][number];
@@ -53,7 +53,7 @@ export function Deleted() {
               title={row.metadata.title}
               lines={
                 <span class="row-line">
-                  {row.deleted_by ?? ''}, {ago(row.delete_at ?? '')} ago
+                  {row.deleted_by ?? ''}, {agoWords(row.delete_at ?? '')}
                   {row.delete_reason === undefined ? '' : `: ${row.delete_reason}`}
                   {row.purge_at === undefined ? '' : ` · for good on ${fullTime(row.purge_at)}`}
                 </span>

@@ -32,17 +32,12 @@ export function DocumentMenu({ opened, onClose }: { opened: Opened; onClose: () 
     <Sheet title={metadata.title} onClose={onClose}>
       <div class="choices">
         {maySteer()
-          ? item(
-              'plus',
-              'New document below',
-              'It hangs under this one',
-              then(`/know/new?under=${document_id}`),
-            )
+          ? item('plus', 'New document below', 'Goes below this one', then(`/know/new?under=${document_id}`))
           : null}
         {item(
           'log',
           'History',
-          'Every change, by whom, and back to it',
+          'Every change, who made it, and a way back',
           then(`/know/${document_id}/history`),
         )}
         {maySteer()
@@ -54,12 +49,12 @@ export function DocumentMenu({ opened, onClose }: { opened: Opened; onClose: () 
         })}
         {item(
           'trash',
-          'What was deleted below',
-          'Restorable for 90 days',
+          'Deleted documents below',
+          'You can restore them for 90 days',
           then(`/know/deleted?under=${document_id}`),
         )}
         {maySteer()
-          ? item('cross', 'Delete', 'It and all below it go; 90 days to restore them', () => next('delete'))
+          ? item('cross', 'Delete', 'With all below it. You can restore it for 90 days', () => next('delete'))
           : null}
       </div>
     </Sheet>
@@ -71,7 +66,7 @@ function DeleteSheet({ opened, onClose }: { opened: Opened; onClose: () => void 
   const [reason, write] = useState('');
   return (
     <Sheet title={`Delete ${metadata.title}?`} onClose={onClose}>
-      <p>It goes with all that hangs below it. For 90 days it can be restored; then it is gone for good.</p>
+      <p>It is deleted with all below it. You can restore it for 90 days; then it is gone for good.</p>
       <form
         class="reason"
         onSubmit={(event) => {

@@ -4,7 +4,7 @@ import { maySteer } from '../data/actions.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, Section, useTitle } from '../parts/page.tsx';
 import { go, goBack, place } from '../router.ts';
-import { ago, fullTime } from '../time.ts';
+import { agoWords, fullTime } from '../time.ts';
 import { DocumentMenu } from './document-menu.tsx';
 import { type Links, type Opened, useDocument } from './document-data.ts';
 import { draftOf } from './draft.ts';
@@ -25,8 +25,8 @@ export function DocumentView({ id }: { id: string }) {
       </div>
     ) : (
       <div class="doc">
-        <Empty title={missing === true ? 'This document is not there, or not any more.' : failed}>
-          <a href="/know/deleted">What was deleted</a>
+        <Empty title={missing === true ? 'This document does not exist, or was deleted.' : failed}>
+          <a href="/know/deleted">Deleted documents</a>
         </Empty>
       </div>
     );
@@ -93,7 +93,7 @@ function Head({ opened }: { opened: Opened }) {
       <p class="meta doc-meta">
         <a href={`/know/${document_id}/history`}>revision {revision}</a>
         <span title={fullTime(updated_at)}>
-          {updated_by}, {ago(updated_at) === 'now' ? 'just now' : `${ago(updated_at)} ago`}
+          {updated_by}, {agoWords(updated_at)}
         </span>
         {(metadata.tags ?? []).map((tag) => (
           <span key={tag} class="tag">

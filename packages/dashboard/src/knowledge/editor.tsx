@@ -77,10 +77,10 @@ export function Editor({ id }: { id: string }) {
     >
       <header class="doc-bar">
         <h1>{id === 'new' ? 'New document' : 'Edit'}</h1>
-        <span class="meta">{draft.base === 0 ? '' : `upon revision ${draft.base}`}</span>
+        <span class="meta">{draft.base === 0 ? '' : `from revision ${draft.base}`}</span>
         <div class="doc-actions">
           <button type="button" class="button" onClick={leave}>
-            {id === 'new' ? 'Give up' : 'Discard'}
+            Discard
           </button>
           <button type="submit" class="button-primary" disabled={busy || draft.title.trim() === ''}>
             <Icon name="check" /> {busy ? 'Saving' : 'Save'}

@@ -7,7 +7,7 @@ import { treeEvents } from '../data/state.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, useTitle } from '../parts/page.tsx';
 import { go, goBack } from '../router.ts';
-import { ago, fullTime } from '../time.ts';
+import { agoWords, fullTime } from '../time.ts';
 import { Difference } from './difference.tsx';
 import { readDocument } from './document-data.ts';
 import { documentOf } from './tree-data.ts';
@@ -111,7 +111,7 @@ function Revision({ row, newest, open }: { row: DocumentRevision; newest: number
             <span class="meta">{reason ?? wordsFor(row.changed)}</span>
           </span>
           <time class="meta" dateTime={at} title={fullTime(at)}>
-            {ago(at)}
+            {agoWords(at)}
           </time>
         </summary>
         {failed === undefined ? null : <p class="meta">{failed}</p>}

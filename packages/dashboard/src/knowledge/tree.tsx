@@ -66,7 +66,7 @@ function Branch({ leaf, ...props }: TreeProps & { leaf: Leaf }) {
     <>
       <Icon name={has_children ? 'folder' : 'page'} size={18} />
       <span class="tree-title">{metadata.title}</span>
-      {delete_at === undefined ? null : <span class="tag">goes soon</span>}
+      {delete_at === undefined ? null : <span class="tag">to be deleted</span>}
     </>
   );
   return (

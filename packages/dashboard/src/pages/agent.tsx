@@ -20,7 +20,7 @@ import { Journal } from '../parts/journal.tsx';
 import { Empty, Section, useTitle } from '../parts/page.tsx';
 import { ThreadRow } from '../parts/thread-row.tsx';
 import { goBack } from '../router.ts';
-import { ago, fullTime } from '../time.ts';
+import { ago, agoWords, fullTime } from '../time.ts';
 import { folderOf, makeOf, plainTimes, STATE_WORDS } from '../words.ts';
 
 type Session = OutputOf<'list_sessions'>['sessions'][number];
@@ -80,7 +80,7 @@ function Agent({ agent }: { agent: AgentView }) {
         <span>
           <Exact text={plainTimes(reason)} />
         </span>
-        <span class="meta">for {ago(since)}</span>
+        <span class="meta">{ago(since) === 'now' ? 'just now' : `for ${ago(since)}`}</span>
       </p>
       {failure === undefined ? null : (
         <p class="meta failure">
@@ -145,7 +145,7 @@ function Facts({ agent }: { agent: AgentView }) {
   const facts: [string, string | undefined][] = [
     ['Folder', folderOf(agent)],
     ['Connected by', agent.connected.length === 0 ? 'no open connection' : agent.connected.join(', ')],
-    ['Last seen', `${ago(agent.last_seen)} (${fullTime(agent.last_seen)})`],
+    ['Last seen', `${agoWords(agent.last_seen)} (${fullTime(agent.last_seen)})`],
     ['Unread', String(agent.unread)],
     ['Takes commands', agent.capabilities.length === 0 ? 'any' : agent.capabilities.join(', ')],
     [
@@ -175,7 +175,7 @@ function Facts({ agent }: { agent: AgentView }) {
               <span class="meta">
                 {session.runtime.replaceAll('_', ' ')} · {session.management_mode} · {session.status} ·{' '}
                 {session.resumable ? 'can be resumed' : 'cannot be resumed'} · heartbeat{' '}
-                {ago(session.last_heartbeat_at)}
+                {agoWords(session.last_heartbeat_at)}
               </span>
             </dd>
           </div>

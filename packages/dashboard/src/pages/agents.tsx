@@ -85,7 +85,7 @@ function AgentCard({ agent }: { agent: AgentView }) {
         <Exact text={state === 'error' ? troubleOf(agent) : plainTimes(reason)} />
       </span>
       <span class="card-foot meta">
-        <span>{ago(since)}</span>
+        <span>{ago(since) === 'now' ? 'just now' : `for ${ago(since)}`}</span>
         {unread > 0 ? <span>{unread} unread</span> : null}
         {typeof cost === 'number' ? <span>${cost.toFixed(2)}</span> : null}
       </span>

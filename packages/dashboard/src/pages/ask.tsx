@@ -31,7 +31,10 @@ export function AskPage({ id }: { id: string }) {
           <Empty title={failed} />
         )
       ) : (
-        <AskCard row={row} />
+        <>
+          <h2 class="sr">What is asked</h2>
+          <AskCard row={row} />
+        </>
       )}
       <p class="after-card">
         <a href="/now">All that needs you</a>

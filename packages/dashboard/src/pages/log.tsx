@@ -11,8 +11,8 @@ import { Segments } from '../parts/segments.tsx';
 import { describeAny } from '../parts/journal-words.ts';
 import { useSoon } from '../parts/use-soon.ts';
 import { place } from '../router.ts';
-import { clockTime, fullTime } from '../time.ts';
-import { reportedAs } from '../words.ts';
+import { whenTime, fullTime } from '../time.ts';
+import { plainWords, reportedAs } from '../words.ts';
 
 interface Row {
   pos: number;
@@ -78,9 +78,11 @@ function Entries({ filter }: { filter: string }) {
       {next !== undefined && shown.length === 0 ? (
         <Empty
           title={
-            filter === 'failed'
-              ? 'Nothing failed in what is shown.'
-              : 'Nothing of that kind in what is shown.'
+            filter === ''
+              ? 'Nothing has happened yet.'
+              : filter === 'failed'
+                ? 'Nothing failed in what is shown.'
+                : 'Nothing of that kind in what is shown.'
           }
         />
       ) : null}
@@ -110,7 +112,7 @@ function LogRow({ pos, event }: Row) {
         <span class="log-text">{text}</span>
         <span class="log-where">{thread?.title ?? ''}</span>
         <time class="meta" dateTime={event.ts} title={fullTime(event.ts)}>
-          {clockTime(event.ts)}
+          {whenTime(event.ts)}
         </time>
       </summary>
       <pre class="command" tabIndex={0}>
@@ -142,7 +144,7 @@ function toldOf(event: ThreadEvent): { icon: IconName; text: string; tone: strin
   return {
     icon: isFailure(event) ? 'warn' : label === '' ? 'threads' : 'flag',
     tone: isFailure(event) ? 'bad' : 'plain',
-    text: `${event.from}: ${label}${String(event.content).slice(0, 200)}`,
+    text: `${event.from}: ${label}${plainWords(String(event.content)).slice(0, 200)}`,
   };
 }
 

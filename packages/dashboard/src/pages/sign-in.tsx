@@ -27,7 +27,7 @@ export function SignInPage({ failed: before }: { failed?: string | undefined }) 
   const fault =
     failed === undefined ? null : (
       <p class="ask-failed" role="alert">
-        {failed}
+        {failed.slice(0, 1).toUpperCase() + failed.slice(1)}
       </p>
     );
   return (

@@ -16,7 +16,7 @@ import { PairSheet } from '../parts/pair-sheet.tsx';
 import { Row } from '../parts/row.tsx';
 import { Sheet } from '../parts/sheet.tsx';
 import { setTheme, theme, type Theme } from '../theme.ts';
-import { ago, fullTime, span } from '../time.ts';
+import { ago, agoWords, fullTime, span } from '../time.ts';
 import { plural } from '../words.ts';
 
 type Hub = OutputOf<'describe_hub'>;
@@ -28,7 +28,7 @@ const PARTS = ['hub', 'levels', 'devices', 'passkeys', 'rules', 'channels'] as c
 const TOGETHER_MS = 3_000;
 
 const THEMES: readonly [Theme, string][] = [
-  ['auto', 'As the device'],
+  ['auto', 'Like this device'],
   ['light', 'Light'],
   ['dark', 'Dark'],
 ];
@@ -136,8 +136,8 @@ export function SystemPage() {
             <Fact name="Search index">{hub === undefined ? '' : lagOf(hub)}</Fact>
             {hub === undefined || hub.clock.ahead_ms === 0 ? null : (
               <Fact name="Clock">
-                <span class="chip chip-stuck">Jumped ahead by {span(hub.clock.ahead_ms)}</span> Nothing is
-                forgotten by it before {fullTime(hub.clock.believed_at ?? '')}.
+                <span class="chip chip-stuck">Jumped ahead by {span(hub.clock.ahead_ms)}</span> Nothing
+                expires because of it before {fullTime(hub.clock.believed_at ?? '')}.
               </Fact>
             )}
             {hub === undefined || hub.rebuilt.length === 0 ? null : (
@@ -182,7 +182,7 @@ export function SystemPage() {
                 }
                 lines={
                   <span class="row-line">
-                    {device.agent_id} · seen {ago(device.last_seen_at)}
+                    {device.agent_id} · seen {agoWords(device.last_seen_at)}
                   </span>
                 }
               >

@@ -59,7 +59,7 @@ export function AgentQuiet({ agentId }: { agentId: string }) {
       }
     >
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
-      {rows?.length === 0 ? <p class="meta">No: it is woken when somebody calls upon it.</p> : null}
+      {rows?.length === 0 ? <p class="meta">No. A message that calls it wakes it.</p> : null}
       {rows === undefined || rows.length === 0 ? null : (
         <div class="list">
           {rows.map((quiet) => (
@@ -137,15 +137,18 @@ function QuietSheet({
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return (
     <Sheet title={`Leave ${agentId} alone`} onClose={onClose}>
-      <p class="meta">Nobody wakes it meanwhile. What is asked for is done afterwards, unless it was read.</p>
+      <p class="meta">
+        Nobody wakes it during this time. A message that calls it wakes it afterwards, unless it has read it
+        by then.
+      </p>
       <label class="field">
-        <span>Why (if you like)</span>
+        <span>Reason (optional)</span>
         <input value={reason} maxLength={300} onInput={(event) => write(event.currentTarget.value)} />
       </label>
       <div class="choices">
         {choice('For an hour', 'then it may be woken again', { for_ms: HOUR_MS })}
         {choice('For 8 hours', 'then it may be woken again', { for_ms: 8 * HOUR_MS })}
-        {choice('Until I undo it', 'however long that is', {})}
+        {choice('Until I undo it', 'it stays so until then', {})}
       </div>
       <form
         onSubmit={(event) => {

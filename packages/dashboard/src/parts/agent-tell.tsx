@@ -41,12 +41,12 @@ export function AgentTell({ agent }: { agent: AgentView }) {
 const WORDS = {
   message: {
     title: (id: string) => `Message to ${id}`,
-    note: 'It stands in a thread, where others can read it; the agent is called upon, and woken where it can be.',
+    note: 'It is posted in a thread, where others can read it. The agent is called, and woken if the hub can wake it.',
     done: 'Sent.',
   },
   prompt: {
     title: (id: string) => `Prompt ${id}`,
-    note: 'It begins a turn with these words, or takes them next when it is at work. Only its journal tells of it.',
+    note: 'It starts a turn with these words, or takes them next if it is at work. They are recorded in its journal only.',
     done: '',
   },
 } as const;
@@ -112,14 +112,14 @@ async function prompt(agentId: string, words: string): Promise<void> {
   if (!success) throw new Error(error?.message ?? `${agentId} did not take it.`);
   // Sessions answer so by their contract; others may say nothing of it.
   const queued = (result as { queued?: boolean } | null | undefined)?.queued === true;
-  say(queued ? `${agentId} is at work and takes it next.` : `${agentId} has begun.`);
+  say(queued ? `${agentId} is at work and takes it next.` : `${agentId} has started.`);
 }
 
 const SURE = {
   interrupt: {
     command: 'cancel',
     title: (id: string) => `Interrupt ${id}?`,
-    note: 'The turn that runs is broken off. What it has done so far stays done; the session lives on and takes the next prompt.',
+    note: 'Its current turn stops. What it has done so far stays done, and its session takes the next prompt.',
     label: 'Interrupt it',
   },
   stop: {

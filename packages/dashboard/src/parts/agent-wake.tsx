@@ -40,20 +40,19 @@ export function AgentWake({ agent }: { agent: AgentView }) {
         {buttons}
         <p class="meta wake-note">
           {reach?.reachable === 'later'
-            ? 'Wake: it reads what lies there once it rests and nobody types at its terminal. Force: at once, against both.'
-            : 'Wake: it reads what lies there now. Force: also when it is left alone or has nothing unread.'}
+            ? 'Wake: it reads its unread messages once it rests and nobody types at its terminal. Force: at once, without waiting for that.'
+            : 'Wake: it reads its unread messages now. Force: even if it is left alone or has nothing unread.'}
         </p>
       </>
     );
   return (
     <>
       <p class="meta wake-note">
-        Nothing wakes it as it stands: its program does not run, or not where the hub can reach it. This would
-        make it so:
+        The hub cannot wake it: its program is not running, or not where the hub can reach it. Start it with:
       </p>
       <CodeLine text={typed(commandFor(reach.runtime, agent_id))} />
       <details class="still">
-        <summary>Try it all the same</summary>
+        <summary>Try anyway</summary>
         {buttons}
       </details>
     </>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
 import { call, newKey, wordsOf } from '../data/api.ts';
-import { ago } from '../time.ts';
+import { agoWords } from '../time.ts';
 import { plural } from '../words.ts';
 import { Section } from './page.tsx';
 import { Row } from './row.tsx';
@@ -31,7 +31,10 @@ export function ApprovalRules({ onAnswer }: { onAnswer: () => void }) {
     <Section title="Approved without asking" count={approval_rules.length}>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       {approval_rules.length === 0 ? (
-        <p class="meta">Nothing. A rule is made from a request: more ways to answer, always.</p>
+        <p class="meta">
+          No rules yet. To add one, open the three dots of a request and choose “Always approve such
+          commands”.
+        </p>
       ) : (
         <div class="list">
           {approval_rules.map((approval_rule) => (
@@ -47,7 +50,7 @@ export function ApprovalRules({ onAnswer }: { onAnswer: () => void }) {
                   {approval_rule.given_by} ·{' '}
                   {approval_rule.last_used_at === undefined
                     ? 'not used yet'
-                    : `${plural(approval_rule.uses, 'time')}, last ${ago(approval_rule.last_used_at)} ago`}
+                    : `${plural(approval_rule.uses, 'time')}, last ${agoWords(approval_rule.last_used_at)}`}
                 </span>
               }
             >

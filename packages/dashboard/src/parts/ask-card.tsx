@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 
 import { answer, maySteer } from '../data/actions.ts';
 import { agentById, type AskRow, me, threads } from '../data/state.ts';
-import { ago, left } from '../time.ts';
+import { agoWords, left } from '../time.ts';
 import { folderOf, verdictOf, wishOf } from '../words.ts';
 import { AskAnswers } from './ask-answers.tsx';
 import { Avatar } from './avatar.tsx';
@@ -44,7 +44,7 @@ export function AskCard({
           </h3>
           <p class="meta">
             {cwd === undefined ? null : <span class="mono">{cwd}</span>}
-            <span>{ago(ask.created_at)}</span>
+            <span>{agoWords(ask.created_at)}</span>
             {thread === undefined || thread.journal_of !== undefined ? null : (
               <a href={`/t/${ask.thread_id}`}>{thread.title}</a>
             )}
@@ -68,7 +68,10 @@ export function AskCard({
       </p>
       {ask.rule === undefined ? null : (
         <p class="ask-rule">
-          <Icon name="info" size={16} /> Asked because of the rule <span class="quoted">{ask.rule}</span>
+          <Icon name="info" size={16} />
+          <span>
+            Asked because of the rule <span class="quoted">{ask.rule}</span>
+          </span>
         </p>
       )}
       {row.failed === undefined ? null : (

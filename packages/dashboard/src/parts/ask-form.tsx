@@ -95,7 +95,7 @@ interface FieldProps {
 }
 
 function Field({ name, field, value, isRequired, onChange }: FieldProps) {
-  const label = `${field.title ?? name}${isRequired ? '' : ' (may be left out)'}`;
+  const label = `${field.title ?? name}${isRequired ? '' : ' (optional)'}`;
   if (field.type === 'boolean')
     return (
       <label class="switch">

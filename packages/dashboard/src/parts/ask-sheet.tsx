@@ -50,7 +50,7 @@ export function AskSheet({
         {approval && ask.command !== undefined && ask.risk !== 'high' && pattern === undefined ? (
           <button type="button" class="choice" onClick={() => shape(ask.command)}>
             <strong>Always approve such commands</strong>
-            <span>You say which; the rule stands under System and can be revoked</span>
+            <span>You choose which. The rule is listed under System, where you can revoke it</span>
           </button>
         ) : null}
         {own.map((option) => (
@@ -66,7 +66,7 @@ export function AskSheet({
           }}
         >
           <label class="field">
-            <span>Commands; each * is anything harmless</span>
+            <span>Commands (* stands for any harmless words)</span>
             <input
               class="mono"
               required
@@ -76,7 +76,7 @@ export function AskSheet({
           </label>
           <p class="meta">
             Of {ask.agent_id}
-            {ask.cwd === undefined ? '' : ` in ${ask.cwd}`}. What is of high risk is asked all the same.
+            {ask.cwd === undefined ? '' : ` in ${ask.cwd}`}. You are still asked about anything of high risk.
           </p>
           <button type="submit" class="button-primary button-wide">
             Approve now and from now on

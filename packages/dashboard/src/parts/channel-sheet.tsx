@@ -29,7 +29,7 @@ export function Choices({ choice, onChange }: { choice: Choice; onChange: (next:
   return (
     <>
       <fieldset class="field">
-        <legend>Tell of</legend>
+        <legend>Notify about</legend>
         <div class="picks">
           {keysOf(NEWS).map((kind) => (
             <label key={kind} class="pick">
@@ -64,7 +64,7 @@ export function Choices({ choice, onChange }: { choice: Choice; onChange: (next:
           }
         />
         <span>
-          Quiet hours <span class="meta">What falls due waits for their end</span>
+          Quiet hours <span class="meta">Notifications wait until they end</span>
         </span>
       </label>
       {quiet === undefined ? null : (
@@ -102,7 +102,7 @@ export function Choices({ choice, onChange }: { choice: Choice; onChange: (next:
               }
             />
             <span>
-              Commands to approve may disturb <span class="meta">Unanswered they are denied</span>
+              Commands to approve may disturb <span class="meta">Without an answer they are denied</span>
             </span>
           </label>
         </>
@@ -162,10 +162,13 @@ export function ChannelSheet({
           type="button"
           class="button"
           onClick={() =>
-            void change({ paused: !paused }, paused ? 'It sends again.' : 'It sends nothing for now.')
+            void change(
+              { paused: !paused },
+              paused ? 'Notifications are on again.' : 'Notifications are paused.',
+            )
           }
         >
-          {paused ? 'Send again' : 'Pause'}
+          {paused ? 'Resume' : 'Pause'}
         </button>
         <button type="button" class="button-danger" onClick={onRemove}>
           Remove

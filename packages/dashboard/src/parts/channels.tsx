@@ -5,7 +5,7 @@ import { attempt, maySteer } from '../data/actions.ts';
 import { call, newKey, read, wordsOf } from '../data/api.ts';
 import { me } from '../data/state.ts';
 import { pushFault, subscribe, unsubscribe } from '../push.ts';
-import { ago } from '../time.ts';
+import { agoWords } from '../time.ts';
 import { ChannelSheet, NEWS } from './channel-sheet.tsx';
 import { Icon } from './icon.tsx';
 import { NewChannel } from './new-channel.tsx';
@@ -66,7 +66,7 @@ export function Channels({ onAnswer }: { onAnswer: () => void }) {
             onOpen={() => show(channel)}
           />
         ))}
-        {channels.length === 0 && !maySteer() ? <p class="row meta">Nobody is reported anything.</p> : null}
+        {channels.length === 0 && !maySteer() ? <p class="row meta">No notifications are set up.</p> : null}
       </div>
       {open === 'new' ? <NewChannel onClose={close} /> : null}
       {typeof open === 'object' ? (
@@ -103,7 +103,7 @@ function ThisDevice({ pushKey, onDone }: { pushKey: string | undefined; onDone: 
             work(true);
             void attempt(
               () => subscribe(pushKey ?? '', me.value?.device_name ?? 'This device'),
-              'This device is told from now on.',
+              'This device gets notifications from now on.',
             ).then(() => {
               work(false);
               onDone();
@@ -137,11 +137,11 @@ function ChannelRow({ channel, isHere, onOpen }: { channel: Channel; isHere: boo
           </span>
           {last_failure === undefined ? (
             <span class="row-line">
-              {last_sent_at === undefined ? 'nothing sent yet' : `sent ${ago(last_sent_at)} ago`}
+              {last_sent_at === undefined ? 'nothing sent yet' : `sent ${agoWords(last_sent_at)}`}
             </span>
           ) : (
             <span class="row-line row-bad">
-              failed {ago(last_failure.at)} ago: {last_failure.why}
+              failed {agoWords(last_failure.at)}: {last_failure.why}
             </span>
           )}
         </>

@@ -1,3 +1,4 @@
+import { Exact } from './exact.tsx';
 import { Icon } from './icon.tsx';
 import { say } from './toast.tsx';
 
@@ -5,7 +6,9 @@ import { say } from './toast.tsx';
 export function CodeLine({ text }: { text: string }) {
   return (
     <div class="code-line">
-      <code>{text}</code>
+      <code>
+        <Exact text={text} />
+      </code>
       <button
         type="button"
         class="button-quiet icon-button"

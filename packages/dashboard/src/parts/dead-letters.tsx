@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
 import { call, newKey, read, wordsOf } from '../data/api.ts';
-import { ago, fullTime } from '../time.ts';
+import { agoWords, fullTime } from '../time.ts';
 import { plural } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Empty } from './page.tsx';
@@ -73,7 +73,7 @@ export function DeadLetters() {
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       {letters?.length === 0 ? (
         <Empty title="No dead letters.">
-          <p>Whatever was sent to be done later was done, or still waits for its turn.</p>
+          <p>Everything that was queued is done, or still waits its turn.</p>
         </Empty>
       ) : null}
       {steer && dead.length > 1 ? (
@@ -106,7 +106,7 @@ export function DeadLetters() {
                     {letter.attempts === 0 ? '' : ` · ${plural(letter.attempts, 'attempt')}`}
                     {letter.redrives === 0 ? '' : ` · tried again ${plural(letter.redrives, 'time')}`}
                     {letter.finished_at === undefined ? null : (
-                      <span title={fullTime(letter.finished_at)}> · {ago(letter.finished_at)} ago</span>
+                      <span title={fullTime(letter.finished_at)}> · {agoWords(letter.finished_at)}</span>
                     )}
                     {' · '}
                     <span class="mono">{delivery_id}</span>
@@ -148,6 +148,7 @@ function nowOf({ status, error, next_attempt_at }: Letter, outcome: Redriven): s
   if (status === 'waiting')
     return next_attempt_at === undefined ? 'In line again.' : 'In line again; its next attempt is to come.';
   if (outcome.redriven) return `Tried again, and given up again: ${error?.code ?? 'no reason is known'}.`;
-  if (outcome.error?.code === 'EXPIRED') return 'Its time is up (EXPIRED): it stays dead. Send it anew.';
+  if (outcome.error?.code === 'EXPIRED')
+    return 'It has expired and cannot be retried. Send it again instead.';
   return `Not tried: ${outcome.error?.message ?? 'it is not dead any more'}.`;
 }

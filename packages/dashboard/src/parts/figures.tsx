@@ -118,7 +118,7 @@ function Levels({ slo }: { slo: Slo }) {
           name="Dead letters, 24 h"
           value={dead_letters.count.toLocaleString()}
           ok={dead_letters.ok}
-          note={`${percent(dead_letters.rate, 2)} of at most ${percent(dead_letters.target, 2)}`}
+          note={`${percent(dead_letters.rate, 2)}, promised at most ${percent(dead_letters.target, 2)}`}
           href="/log?f=dead"
         />
         {jobs.p95_past_eta_ms === null ? null : (
@@ -126,7 +126,7 @@ function Levels({ slo }: { slo: Slo }) {
             name="Jobs past their time, p95"
             value={`${jobs.p95_past_eta_ms.toLocaleString()} ms`}
             ok={jobs.ok}
-            note={`promised ${jobs.target_ms.toLocaleString()} ms`}
+            note={`promised ${(jobs.target_ms / 1_000).toLocaleString()} s`}
           />
         )}
       </div>
@@ -176,7 +176,7 @@ function Figure({ name, value, note, ok, share, href }: FigureProps) {
       <span class="meta">{note}</span>
       {href === undefined ? null : (
         <a class="figure-link" href={href}>
-          Show them
+          Show dead letters
         </a>
       )}
     </div>

@@ -17,8 +17,8 @@ export function ForceWake({ agentId }: { agentId: string }) {
       {open ? (
         <Sheet title={`Wake ${agentId} by force?`} onClose={() => show(false)}>
           <p>
-            It is woken though it is left alone, has nothing unread, or somebody types at its terminal. Your
-            name, this device and the reason stand in its journal.
+            It is woken even if it is left alone, has nothing unread, or somebody types at its terminal. Your
+            name, this device and the reason go into its journal.
           </p>
           <label class="field">
             <span>Why</span>

@@ -1,5 +1,6 @@
 import type { ThreadEvent } from '@parley/protocol';
 
+import { type LadderStep, stepWords } from './wake-ladder.tsx';
 import { describe, plain, THREAD_WORDS, type Told, type Words } from './system-words.ts';
 
 interface DeliveryTold {
@@ -65,14 +66,13 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   'agent.response': (who, { success }: { success: boolean }) => ({
     icon: success ? 'check' : 'cross',
-    text: `${who} ${success ? 'did it' : 'could not do it'}`,
+    text: `${who} ${success ? 'has done it' : 'could not do it'}`,
     tone: success ? 'good' : 'bad',
   }),
   'agent.forgotten': (who, { of_agent }: { of_agent: string }) =>
     plain('agents', `${who} took ${of_agent} off the list`),
   'agent.error_dismissed': (who) => plain('check', `${who} dismissed its error`),
-  'agent.wake': (who, { step = 'step', door }: { step?: string; door?: string }) =>
-    plain('bell', `${who}: wake ${[step, door].filter(Boolean).join(', ').replaceAll('_', ' ')}`),
+  'agent.wake': (_who, step: LadderStep) => plain('bell', `Wake: ${stepWords(step)}`),
   'agent.quiet': (who, { quiet, of_agent }: { quiet: boolean; of_agent: string | null }) => {
     const whom = of_agent ?? 'everybody';
     return quiet
@@ -88,7 +88,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     text: `${action} was given up${error === undefined ? '' : `: ${error.message}`}`,
     tone: 'bad',
   }),
-  'delivery.redriven': (who, { action }: DeliveryTold) => plain('play', `${who} sent ${action} round again`),
+  'delivery.redriven': (who, { action }: DeliveryTold) => plain('play', `${who} retried ${action}`),
   'artifact.created': (who, { name }: { name: string }) => plain('page', `${who} kept the file ${name}`),
   'tree.ordered': (who) => plain('page', `${who} put documents in order`),
   'tree.purged': () => plain('page', 'Documents deleted long ago were purged'),

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { read } from '../data/api.ts';
 import { agentById, me, threads } from '../data/state.ts';
-import { clockTime, fullTime } from '../time.ts';
-import { reportedAs } from '../words.ts';
+import { whenTime, fullTime } from '../time.ts';
+import { plainWords, reportedAs } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { describeAny } from './journal-words.ts';
@@ -40,7 +40,7 @@ export function Journal({ agentId }: { agentId: string }) {
                 <Icon name={icon} size={16} />
                 <span>{text}</span>
                 <time class="meta" dateTime={event.ts} title={fullTime(event.ts)}>
-                  {clockTime(event.ts)}
+                  {whenTime(event.ts)}
                 </time>
               </li>
             );
@@ -58,7 +58,7 @@ function wordsFor(event: ThreadEvent): Pick<ReturnType<typeof describeAny>, 'ico
   return {
     icon: bad ? 'warn' : kind === 'task_completed' ? 'check' : 'info',
     tone: bad ? 'bad' : 'plain',
-    text: `${kind.replaceAll('_', ' ')}: ${String(event.content)}`,
+    text: `${kind.replaceAll('_', ' ')}: ${plainWords(String(event.content))}`,
   };
 }
 

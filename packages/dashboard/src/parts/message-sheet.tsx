@@ -3,7 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { maySteer } from '../data/actions.ts';
 import { call, wordsOf } from '../data/api.ts';
-import { clockTime, fullTime } from '../time.ts';
+import { whenTime, fullTime } from '../time.ts';
+import { plainWords } from '../words.ts';
 import { copy } from './code-line.tsx';
 import { Icon } from './icon.tsx';
 import { Sheet } from './sheet.tsx';
@@ -88,27 +89,27 @@ export function MessageSheet({
           )}
           {evidence.not_called.map(({ agent, hint }) => (
             <li key={`call ${agent}`}>
-              {agent} was not called: {hint}
+              {agent} was not called: {plainWords(hint)}
             </li>
           ))}
           {evidence.offered.map(({ agent_id, how, by }) => (
             <li key={`${agent_id} ${how}`} class="step-done">
-              {agent_id}: {WAYS[how] ?? how} by {clockTime(by)}
+              {agent_id}: {WAYS[how] ?? how} by {whenTime(by)}
             </li>
           ))}
           {evidence.woken.map((wake) => (
             <li key={wake.trigger_id} class={wake.result === 'delivered' ? 'step-done' : ''}>
-              {wokenWords(wake)} at {clockTime(wake.at)}
+              {wokenWords(wake)} at {whenTime(wake.at)}
             </li>
           ))}
           {evidence.not_woken.map(({ agent, hint }) => (
             <li key={`wake ${agent}`}>
-              {agent} was not woken: {hint}
+              {agent} was not woken: {plainWords(hint)}
             </li>
           ))}
           {evidence.read.map(({ agent_id, at }) => (
             <li key={agent_id} class="step-done">
-              Read by {agent_id} at {clockTime(at)}
+              Read by {agent_id} at {whenTime(at)}
             </li>
           ))}
           {evidence.acted.map(({ message_id, agent_id, what, seq }) => (

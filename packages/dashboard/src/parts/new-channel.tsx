@@ -40,7 +40,7 @@ export function NewChannel({ onClose }: { onClose: () => void }) {
       </Sheet>
     );
   return (
-    <Sheet title="Be told" onClose={onClose}>
+    <Sheet title="Add notifications" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

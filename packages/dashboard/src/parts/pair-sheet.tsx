@@ -50,7 +50,7 @@ export function PairSheet({ onClose }: { onClose: () => void }) {
           <p>and type</p>
           <p class="pair-code">{paired?.code ?? '····-····'}</p>
           <p class="meta">
-            {paired === undefined ? 'One moment' : `Good once, for ${left(paired.expires_at).text}.`}
+            {paired === undefined ? 'One moment' : `Works once. Expires in ${left(paired.expires_at).text}.`}
           </p>
         </div>
       </div>

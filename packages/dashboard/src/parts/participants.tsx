@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 
 import { control, maySteer, wake } from '../data/actions.ts';
 import { agentById, fleet, me, presence, type ThreadRow } from '../data/state.ts';
-import { clockTime } from '../time.ts';
+import { whenTime } from '../time.ts';
 import { STATE_WORDS } from '../words.ts';
 import { ProdButton } from './agent-row.tsx';
 import { Avatar } from './avatar.tsx';
@@ -73,7 +73,7 @@ export function Participants({ thread }: { thread: ThreadRow }) {
 }
 
 function mutedFor(until: string | undefined): string {
-  return until === undefined ? 'muted' : `muted until ${clockTime(until)}`;
+  return until === undefined ? 'muted' : `muted until ${whenTime(until)}`;
 }
 
 /** Makes one more agent a participant. */

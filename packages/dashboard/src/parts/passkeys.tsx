@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { attempt, maySteer } from '../data/actions.ts';
 import { call, newKey, wordsOf } from '../data/api.ts';
 import { me } from '../data/state.ts';
-import { ago } from '../time.ts';
+import { agoWords } from '../time.ts';
 import { plural } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
@@ -62,8 +62,8 @@ export function Passkeys({ onAnswer }: { onAnswer: () => void }) {
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       <p class="meta passkey-note">
         {listed.demanded === 'high_risk'
-          ? 'What is of high risk is approved with a passkey only. A denial needs none.'
-          : 'No approval needs one. The setting asks.passkey = "high_risk" asks for it.'}
+          ? 'Approvals of high risk need a passkey. Denying needs none.'
+          : 'Not required. With asks.passkey = "high_risk" in the configuration, approvals of high risk need one.'}
       </p>
       {passkeys.length === 0 ? null : (
         <div class="list">
@@ -82,7 +82,7 @@ export function Passkeys({ onAnswer }: { onAnswer: () => void }) {
                   {passkey.person === me.value?.agent_id ? 'yours' : passkey.person} ·{' '}
                   {passkey.last_used_at === undefined
                     ? 'not used yet'
-                    : `${plural(passkey.uses, 'approval')}, last ${ago(passkey.last_used_at)} ago`}
+                    : `${plural(passkey.uses, 'approval')}, last ${agoWords(passkey.last_used_at)}`}
                 </span>
               }
             >
@@ -98,7 +98,7 @@ export function Passkeys({ onAnswer }: { onAnswer: () => void }) {
       {open === 'add' ? <PasskeySheet origins={listed.origins} onClose={close} /> : null}
       {typeof open === 'object' ? (
         <Sheet title={`Remove ${open.name}?`} onClose={close}>
-          <p>It approves nothing from now on. What it has signed stays good.</p>
+          <p>It cannot approve anything any more. What it has signed stays valid.</p>
           <button
             type="button"
             class="button-danger button-wide"

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { read, wordsOf } from '../data/api.ts';
 import { threads } from '../data/state.ts';
-import { clockTime } from '../time.ts';
+import { whenTime } from '../time.ts';
 import { plainWords } from '../words.ts';
 import { Sheet } from './sheet.tsx';
 
@@ -30,7 +30,7 @@ export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
       <ol class="peek">
         {events.slice(-SHOWN).map((event) => (
           <li key={event.id}>
-            <b>{event.from}</b> <span class="meta">{clockTime(event.ts)}</span>
+            <b>{event.from}</b> <span class="meta">{whenTime(event.ts)}</span>
             <p dir="auto">{plainWords(String(event.content)).slice(0, 400)}</p>
           </li>
         ))}

@@ -1,5 +1,8 @@
+import { plainWords } from '../words.ts';
+
 /** A piece of a text with the words that were looked for made plain. */
-export function Snippet({ text, query }: { text: string; query: string }) {
+export function Snippet({ text: given, query }: { text: string; query: string }) {
+  const text = plainWords(given);
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
   if (words.length === 0) return <>{text}</>;
   const asked = new RegExp(`^(?:${words.join('|')})`, 'iu');

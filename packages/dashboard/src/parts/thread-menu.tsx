@@ -63,12 +63,10 @@ export function ThreadMenu({ thread, onClose, onStatus, onSide, onPeople, onProm
       <div class="choices">
         {item('people', 'Participants and summary', 'Who is here, what is open, side channels', onPeople)}
         {steer && status === 'closed'
-          ? item('play', 'Reopen', 'Messages are taken again', () => onStatus('active', 'reopened'))
+          ? item('play', 'Reopen', 'Messages can be posted again', () => onStatus('active', 'reopened'))
           : null}
         {steer && (status === 'active' || status === 'blocked')
-          ? item('check', 'Resolve', 'The matter is settled', () =>
-              onStatus('resolved', 'resolved by a person'),
-            )
+          ? item('check', 'Resolve', 'The work is done', () => onStatus('resolved', 'resolved by a person'))
           : null}
         {steer && status === 'active'
           ? item('warn', 'Mark as blocked', 'It cannot go on by itself', () =>
@@ -79,7 +77,7 @@ export function ThreadMenu({ thread, onClose, onStatus, onSide, onPeople, onProm
           ? item('play', 'Make active again', 'Work goes on', () => onStatus('active', 'taken up again'))
           : null}
         {steer && (status === 'resolved' || status === 'closed')
-          ? item('page', 'Make a document', 'What was found and done stays where it is looked up', onPromote)
+          ? item('page', 'Make a document', 'Keeps the results where they can be looked up', onPromote)
           : null}
         {steer && status !== 'closed'
           ? item('cross', 'Close', 'Nothing more can be posted', () =>
@@ -100,9 +98,9 @@ export function ThreadMenu({ thread, onClose, onStatus, onSide, onPeople, onProm
             )
           : null}
         {steer && side_of === undefined && status !== 'closed'
-          ? item('side', 'Open a side channel', 'Detail that not everybody must read', onSide)
+          ? item('side', 'Open a side channel', 'For details that not everybody needs to read', onSide)
           : null}
-        {item('check', 'Mark as read', 'Nothing here is new any more', () => markRead(thread_id, last_seq))}
+        {item('check', 'Mark as read', 'Nothing here counts as new', () => markRead(thread_id, last_seq))}
         {item('copy', 'Copy link', 'To this thread', () => void copy(`${location.origin}/t/${thread_id}`))}
       </div>
     </Sheet>

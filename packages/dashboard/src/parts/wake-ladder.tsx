@@ -1,9 +1,10 @@
 import type { ThreadEvent } from '@parley/protocol';
 
-import { clockTime, fullTime } from '../time.ts';
+import { whenTime, fullTime } from '../time.ts';
 import { Section } from './page.tsx';
 
-interface LadderStep {
+/** One step of a wake, as the hub tells it. */
+export interface LadderStep {
   trigger_id: string;
   step?: string;
   door?: string;
@@ -18,10 +19,10 @@ interface LadderStep {
 /** What each step of a wake says. */
 const STEPS: Record<string, (step: LadderStep) => string> = {
   asked: ({ reason }) => `Asked for${reason === undefined ? '' : `: ${plain(reason)}`}`,
-  forced: () => 'An operator insists',
-  door_passed: ({ door, reason }) => `${plain(door)}: passed by, ${plain(reason)}`,
+  forced: () => 'Forced by an operator',
+  door_passed: ({ door, reason }) => `${plain(door)}: skipped, ${plain(reason)}`,
   door_failed: ({ door, reason }) => `${plain(door)}: failed, ${plain(reason)}`,
-  deferred: ({ door, reason }) => `${plain(door)}: waits, ${plain(reason)}`,
+  deferred: ({ door, reason }) => `${plain(door)}: waiting, ${plain(reason)}`,
   queued: ({ door }) => `${plain(door)}: the runtime has queued it`,
   delivered: ({ door, proof }) =>
     `${plain(door)}: delivered${proof === undefined ? '' : `, seen by ${plain(proof)}`}`,
@@ -32,6 +33,11 @@ const STEPS: Record<string, (step: LadderStep) => string> = {
 };
 
 const DONE = new Set(['delivered', 'queued', 'ended', 'asked', 'forced']);
+
+/** A step in words. */
+export function stepWords(step: LadderStep): string {
+  return (STEPS[step.step ?? ''] ?? (() => plain(step.step)))(step);
+}
 
 /** The last wake of an agent, door by door, as it goes on; nothing where there was none. */
 export function WakeLadder({ events }: { events: readonly ThreadEvent[] }) {
@@ -46,9 +52,9 @@ export function WakeLadder({ events }: { events: readonly ThreadEvent[] }) {
       <ol class="evidence ladder" aria-live="polite">
         {ladder.map(({ event, step }) => (
           <li key={event.id} class={DONE.has(step.step ?? '') ? 'step-done' : ''}>
-            {(STEPS[step.step ?? ''] ?? (() => plain(step.step)))(step)}{' '}
+            {stepWords(step)}{' '}
             <time class="meta" dateTime={event.ts} title={fullTime(event.ts)}>
-              {clockTime(event.ts)}
+              {whenTime(event.ts)}
             </time>
           </li>
         ))}

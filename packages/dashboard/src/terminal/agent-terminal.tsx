@@ -76,7 +76,7 @@ function Shown({ terminal, name, onClose }: { terminal: Terminal; name: string; 
       input.current?.focus();
       return say('This browser gives no clipboard here: paste with its own menu or keys.', 'bad');
     }
-    clipboard.readText().then(paste, () => say('The browser did not give the clipboard.', 'bad'));
+    clipboard.readText().then(paste, () => say('The browser did not allow access to the clipboard.', 'bad'));
   };
 
   return (

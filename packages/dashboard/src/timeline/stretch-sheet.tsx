@@ -58,7 +58,7 @@ export function StretchSheet({
       </dl>
       <p class="section-links stretch-links">
         <WayThere waits_for={waits_for} thread_id={thread_id} />
-        <a href={`/agents/${encodeURIComponent(agent)}`}>{agent}</a>
+        <a href={`/agents/${encodeURIComponent(agent)}`}>About {agent}</a>
       </p>
       <div class="stretch-steps">
         <button

@@ -50,7 +50,7 @@ export function TimelinePage() {
         />
         <div class="segments" role="group" aria-label="Shown as">
           <button type="button" aria-pressed={!asTable} onClick={() => setTable(false)}>
-            Picture
+            Chart
           </button>
           <button type="button" aria-pressed={asTable} onClick={() => setTable(true)}>
             Table
@@ -81,8 +81,8 @@ function Content({
   const cut = known.filter(({ older_than }) => older_than !== null);
   if (known.length === 0)
     return (
-      <Empty title={`Nothing was noted in ${says}.`}>
-        <p>The hub notes what an agent is at from its first sign of life on.</p>
+      <Empty title={`Nothing was recorded in ${says}.`}>
+        <p>The hub records what an agent is doing from the moment it first connects.</p>
       </Empty>
     );
   return (

@@ -34,9 +34,9 @@ export function TimelineTable({
     .toSorted((a, b) => (a.stretch.since < b.stretch.since ? 1 : -1));
   return (
     <>
-      <div class="table-box" tabIndex={0} role="region" aria-label="How long each agent was at what">
+      <div class="table-box" tabIndex={0} role="region" aria-label="Time in each state">
         <table class="table">
-          <caption>How long each agent was at what in {says}</caption>
+          <caption>Time in each state in {says}</caption>
           <thead>
             <tr>
               <th scope="col">Agent</th>

@@ -27,7 +27,7 @@ export function UsageBars({ rows }: { rows: readonly NamedUsage[] }) {
             <span class="usage-name">
               {row.href === undefined ? row.name : <a href={row.href}>{row.name}</a>}
             </span>
-            <Bar row={row} most={most} />
+            {isUntold(row) ? null : <Bar row={row} most={most} />}
             <span class="meta usage-words">
               {isUntold(row)
                 ? 'tokens not reported'

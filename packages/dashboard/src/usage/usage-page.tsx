@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 
 import { call, hubNow } from '../data/api.ts';
 import { threads } from '../data/state.ts';
+import { Icon } from '../parts/icon.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useRefreshed } from '../parts/use-refreshed.ts';
@@ -34,7 +35,15 @@ export function UsagePage() {
   };
   const { found: usage, failed } = useRefreshed(load, LOOK_MS, [by, days]);
   return (
-    <Page title="Usage" wide>
+    <Page
+      title="Usage"
+      wide
+      actions={
+        <a class="button" href="/timeline">
+          <Icon name="timeline" /> Timeline
+        </a>
+      }
+    >
       <div class="timeline-head">
         <Segments path="/usage" value={by === 'agent' ? '' : by} label="By what" options={GROUPS} />
         <div class="segments" role="group" aria-label="How far back">
@@ -46,7 +55,7 @@ export function UsagePage() {
         </div>
         <div class="segments" role="group" aria-label="Shown as">
           <button type="button" aria-pressed={!asTable} onClick={() => setTable(false)}>
-            Picture
+            Chart
           </button>
           <button type="button" aria-pressed={asTable} onClick={() => setTable(true)}>
             Table
@@ -82,7 +91,7 @@ function Content({ usage, asTable }: { usage: Usage; asTable: boolean }) {
         {costWords(total)}
       </p>
       {asTable ? <UsageTable rows={named} total={total} by={usage.by} /> : <UsageBars rows={named} />}
-      {complete ? null : <p class="meta">There is more than is summed up at once: choose fewer days.</p>}
+      {complete ? null : <p class="meta">There is too much to add up at once. Choose fewer days.</p>}
     </>
   );
 }

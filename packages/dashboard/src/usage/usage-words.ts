@@ -9,7 +9,8 @@ export const tokenWords = (count: number): string => short.format(count);
 
 /** Dollars; cents alone would hide what a small turn costs. */
 export function money(dollars: number): string {
-  return `$${dollars.toFixed(dollars === 0 || dollars >= 1 ? 2 : 4)}`;
+  const digits = dollars === 0 || dollars >= 0.1 ? 2 : 4;
+  return `$${dollars.toFixed(digits).replace(/(\.\d\d+?)0+$/, '$1')}`;
 }
 
 /** What something cost and by whose word; what nobody said is not guessed. */
