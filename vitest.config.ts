@@ -26,7 +26,11 @@ const together = {
 
 export default defineConfig({
   test: {
-    globalSetup: ['tests/harness/bundle-threads.ts', 'tests/harness/scale-profile.ts'],
+    globalSetup: [
+      'tests/harness/file-costs.ts',
+      'tests/harness/bundle-threads.ts',
+      'tests/harness/scale-profile.ts',
+    ],
     reporters: ['default', createProofReporter({ full: process.env['FULL_TEST_RUN'] === 'yes' })],
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -37,7 +41,7 @@ export default defineConfig({
           name: 'system',
           include: ['tests/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...CROWDS, ...single],
-          setupFiles: ['tests/harness/every-file.ts'],
+          setupFiles: ['tests/harness/cost.ts', 'tests/harness/every-file.ts'],
         },
       },
       {
@@ -45,6 +49,7 @@ export default defineConfig({
           ...together,
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'specs/**/*.test.ts'],
+          setupFiles: ['tests/harness/cost.ts'],
         },
       },
       {
@@ -53,7 +58,7 @@ export default defineConfig({
           name: 'crowd',
           include: CROWDS,
           exclude: single,
-          setupFiles: ['tests/harness/every-file.ts'],
+          setupFiles: ['tests/harness/cost.ts', 'tests/harness/every-file.ts'],
           maxWorkers: 1,
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -33,7 +33,8 @@ export async function buildDocs() {
       Buffer.from(wholePage(page, pages, parts)),
     );
   files.set('search.json', Buffer.from(JSON.stringify(searchIndex(pages))));
-  for (const name of namesIn('docs/pictures'))
+  // What lies below is for whoever reads the clone.
+  for (const name of namesIn('docs/pictures').filter((one) => /^[^/]+\.png$/.test(one)))
     files.set(join('pictures', name), readFileSync(join('docs/pictures', name)));
   writeBuilt(outdir, files);
 }

@@ -34,8 +34,9 @@ const anchorOf = (title) => title.toLowerCase().replaceAll('`', '').replaceAll('
 
 /** Reads every page of the clone. */
 export function readPages() {
-  const inDocs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.md'),
+  // What stands beside the pictures is about how they came to be, and is read in the clone.
+  const inDocs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.md') && !name.startsWith('pictures'),
   );
   const sources = [...Object.keys(NAMES), ...inDocs.map((name) => `docs/${name}`)];
   const pages = [...new Set(sources)]
@@ -80,6 +81,7 @@ export function renderPage(page, pages) {
   });
   return marked
     .parse(page.text)
+    .replaceAll('<pre>', '<pre tabindex="0">')
     .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>');
 }

@@ -17,8 +17,10 @@ export function readSingle(): Single {
 
 let oneNode: Record<string, string> | undefined;
 
-/** True for a test file whose hubs have one node. */
-export function isSingle(file: string): boolean {
+/** True for a test file whose hubs have one node, and for a test that starts such a one. */
+export function isSingle(file: string, test: string): boolean {
   oneNode ??= readSingle().oneNode;
-  return relative('', file) in oneNode;
+  const place = relative('', file);
+  const name = test.split(' > ').at(-1) ?? '';
+  return place in oneNode || `${place} > ${name}` in oneNode;
 }

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { createQuota, createQuotas } from '@parley/core';
 
 import { createAuthenticate, createTokenCheck } from '../../packages/hub/src/auth/authenticate.ts';
-import { folderFiles } from '../../packages/hub/src/kept/folder-files.ts';
+import { folderFiles } from '../../packages/hub/src/state-files/folder-files.ts';
 import { createVerifier } from '../../packages/hub/src/auth/verifier.ts';
 import { loadConfig } from '../../packages/hub/src/config/load.ts';
 import { createMcpFace } from '../../packages/hub/src/faces/mcp/face.ts';
@@ -19,7 +19,12 @@ export async function startFixtureHub(): Promise<RunningServer & { token: string
   const { token } = await issueToken({ agent: 'suite' }, { data });
   const { config } = loadConfig({ data, port: 0 }, { XDG_CONFIG_HOME: data });
   const clock = { now: Date.now, monotonic: () => performance.now(), trusted: Date.now };
-  const verifier = createVerifier({ config, kept: folderFiles(config.data), now: clock.now, warn: () => {} });
+  const verifier = createVerifier({
+    config,
+    stateFiles: folderFiles(config.data),
+    now: clock.now,
+    warn: () => {},
+  });
   const badTokens = createQuota({ per_minute: 60, burst: 60 }, clock);
   const quotas = createQuotas(quotaSettings(config.quota), clock);
   const face = createMcpFace({

@@ -21,6 +21,7 @@ const OWN_WAY = ['--store', '--host', '--lan'];
 export function startHub(options: HubOptions = {}): Promise<HubProcess> {
   const { data = freshFolder(), flags = [], wrapper = [] } = options;
   const isPlain = wrapper.length === 0 && !flags.some((flag) => OWN_WAY.includes(flag));
-  const several = onPostgres && isPlain && !isSingle(expect.getState().testPath ?? '');
+  const { testPath = '', currentTestName = '' } = expect.getState();
+  const several = onPostgres && isPlain && !isSingle(testPath, currentTestName);
   return several ? startNodes({ ...options, data }) : startNode({ ...options, data });
 }

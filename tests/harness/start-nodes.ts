@@ -7,14 +7,18 @@ const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
 
 /** Starts three nodes of one hub behind a balancer: every connection goes to the next of them. */
 export async function startNodes(options: HubOptions & { data: string }): Promise<HubProcess> {
-  const { data, flags = [] } = options;
+  const { data, flags = [], settings = {} } = options;
   const asked = flags.indexOf('--port') + 1;
   const balancer = await openBalancer(asked === 0 ? 0 : Number(flags[asked]), ADDRESSES);
+  const url = `http://127.0.0.1:${balancer.port}`;
+  // As whoever puts a balancer before nodes tells them.
+  const named = { 'http.base_url': url, ...settings };
   const said: SaidLines = { text: '' };
   const started = await Promise.allSettled(
     ADDRESSES.map((address, i) => {
       const own = ['--host', address, '--port', String(balancer.port)];
-      return startNode({ ...options, data: folderOfNode(data, i + 1), flags: [...flags, ...own] }, said);
+      const node = { ...options, settings: named, data: folderOfNode(data, i + 1) };
+      return startNode({ ...node, flags: [...flags, ...own] }, said);
     }),
   );
   const nodes = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -26,7 +30,7 @@ export async function startNodes(options: HubOptions & { data: string }): Promis
   }
   const pids = nodes.map(({ pid }) => pid);
   return {
-    url: `http://127.0.0.1:${balancer.port}`,
+    url,
     pid: pids[0] ?? 0,
     pids,
     data,

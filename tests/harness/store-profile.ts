@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { DATABASE_FILE } from '@parley/store-sqlite';
 import { Client } from 'pg';
 
 /** The server that a run on the PostgreSQL profile has started for all its files; empty on the embedded one. */
@@ -28,7 +29,8 @@ const made = new Map<string, Promise<string>>();
 
 /** On the PostgreSQL profile every data folder has a database of its own, and says so; else it holds its record itself. */
 export async function prepareStore(data: string): Promise<void> {
-  if (!onPostgres) return;
+  // Where a program has begun a record of its own in the folder, that is the record.
+  if (!onPostgres || existsSync(join(data, DATABASE_FILE))) return;
   const first = data.replace(NODE_FOLDER, '');
   const name = `t${createHash('sha256').update(first).digest('hex').slice(0, 24)}`;
   let url = made.get(first);

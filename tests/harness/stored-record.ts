@@ -12,3 +12,8 @@ export async function linesOf(data: string): Promise<string[]> {
   for await (const line of (await recordOf(data)).lines()) lines.push(line);
   return lines;
 }
+
+/** True for what the hub writes in its own time, also for what was said before, and for the line that counts it all. */
+export function isOfOwnTime(line: string): boolean {
+  return /^\{"type":"(?:parley\.export|agent_state|clock|follower|offer|lease)"/.test(line);
+}

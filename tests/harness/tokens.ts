@@ -9,7 +9,7 @@ import {
 } from '../../packages/hub/src/auth/key-file.ts';
 import { loadConfig } from '../../packages/hub/src/config/load.ts';
 import { prepareFolder } from '../../packages/hub/src/data-folder.ts';
-import { withKept } from '../../packages/hub/src/kept/open-kept.ts';
+import { withStateFiles } from '../../packages/hub/src/state-files/with-state-files.ts';
 import { type CliOptions, runJson } from './run-cli.ts';
 import { prepareStore } from './store-profile.ts';
 
@@ -82,15 +82,15 @@ export async function registerSigner(kid: string, { data }: { data: string }): P
   const signer = createSigner(kid);
   await prepareStore(data);
   prepareLikeCommand(data);
-  await withKept(configOf(data), (kept) =>
-    changeKeyFile(kept, (keys) => addPublicKey(keys, Date.now(), pemOf(signer), { kid })),
+  await withStateFiles(configOf(data), (stateFiles) =>
+    changeKeyFile(stateFiles, (keys) => addPublicKey(keys, Date.now(), pemOf(signer), { kid })),
   );
   return signer;
 }
 
 /** The keys and revocations of a hub as they stand. */
 export function keysOf(data: string): Promise<KeyFile> {
-  return withKept(configOf(data), (kept) => readKeyFile(kept));
+  return withStateFiles(configOf(data), (stateFiles) => readKeyFile(stateFiles));
 }
 
 /** A signer as people register it: `parley key add --public` on the data folder. */

@@ -9,7 +9,7 @@ import type { Answer, CallOptions, FaceDriver } from './face-driver.ts';
 import { checkEnded, checkRunning, emptyLedger, type Ledger, note } from './oracle.ts';
 import { closeConnections } from './send.ts';
 import { freshFolder, type HubOptions, type HubProcess, startHub } from './start-hub.ts';
-import { linesOf, recordOf } from './stored-record.ts';
+import { isOfOwnTime, linesOf, recordOf } from './stored-record.ts';
 import { type Identity, registerSigner, type Signer } from './tokens.ts';
 
 /** Someone who calls the hub, over one face. */
@@ -96,12 +96,9 @@ export function useHub(options: HubOptions & { keysMayRepeat?: boolean } = {}): 
   return scene;
 }
 
-/** What the hub writes in its own time, also for what was said before, and the line that counts it all. */
-const OWN_TIME = /^\{"type":"(?:parley\.export|agent_state|clock|follower|offer|lease)"/;
-
 /** All else that a record holds, word for word, and how much there is of what is not handed out. */
 async function stored(data: string): Promise<{ counts: RecordReport['counts']; lines: string[] }> {
-  const lines = (await linesOf(data)).filter((line) => !OWN_TIME.test(line));
+  const lines = (await linesOf(data)).filter((line) => !isOfOwnTime(line));
   return { counts: await countsOf(data), lines };
 }
 

@@ -14,7 +14,8 @@ interface Found {
 }
 
 const read = (data: string) => JSON.parse(readFileSync(join(data, 'hub.json'), 'utf8')) as Found;
-const mint = (url: string, key: string | undefined, body: unknown, method = 'POST') =>
+/** The key is of the process that the file names, which may be one of several behind an address. */
+const mint = ({ url }: Found, key: string | undefined, body: unknown, method = 'POST') =>
   send(`${url}/local/token`, {
     method,
     headers: {
@@ -29,15 +30,16 @@ const tokenOf = ({ text }: { text: string }) => (JSON.parse(text) as { token: st
 test('who can read the data folder gets a token for an agent of its own: a worker of the usual workspace', async () => {
   const hub = await startHub();
   expect(statSync(join(hub.data, 'hub.json')).mode & 0o777).toBe(0o600);
-  const { key } = read(hub.data);
-  const token = tokenOf(await mint(hub.url, key, wanted));
+  const found = read(hub.data);
+  const { key } = found;
+  const token = tokenOf(await mint(found, key, wanted));
   const call = (operation: 'register_agent' | 'command_agent', input: unknown) =>
     v1Driver.call(hub.url, token, operation, input);
   expect(succeeded(await call('register_agent', { name: 'Arch' }))).toMatchObject({ agent_id: 'arch' });
   refused(await call('command_agent', { of_agent: 'arch', command: 'x' }), 'INSUFFICIENT_AUTHORITY');
   const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as unknown;
   expect(claims).toMatchObject({ ...wanted, workspace_id: 'default', role: 'worker' });
-  const other = tokenOf(await mint(hub.url, key, { ...wanted, workspace_id: 'far' }));
+  const other = tokenOf(await mint(found, key, { ...wanted, workspace_id: 'far' }));
   expect(Buffer.from(other.split('.')[1] ?? '', 'base64url').toString()).toContain('"workspace_id":"far"');
   expect(hub.stderr()).not.toContain(key);
   expect(await hub.stop()).toBe(0);
@@ -46,12 +48,13 @@ test('who can read the data folder gets a token for an agent of its own: a worke
 
 test('nobody else does, and nobody gets more', async () => {
   const hub = await startHub();
-  const { key } = read(hub.data);
+  const found = read(hub.data);
+  const { key } = found;
   for (const wrong of [undefined, '', `${key}x`, key.slice(1)]) {
-    const { status, text } = await mint(hub.url, wrong, wanted);
+    const { status, text } = await mint(found, wrong, wanted);
     expect({ status, leaks: text.includes(key) }).toEqual({ status: 401, leaks: false });
   }
-  expect((await mint(hub.url, key, wanted, 'PUT')).status).toBe(405);
+  expect((await mint(found, key, wanted, 'PUT')).status).toBe(405);
   for (const bad of [
     {},
     { ...wanted, role: 'operator' },
@@ -60,12 +63,13 @@ test('nobody else does, and nobody gets more', async () => {
     { ...wanted, agent_id: '../x' },
     [wanted],
   ])
-    expect((await mint(hub.url, key, bad)).status).toBe(400);
+    expect((await mint(found, key, bad)).status).toBe(400);
   const as = await v1Driver.call(hub.url, key, 'list_agents', {});
   refused(as, 'UNAUTHORIZED');
   await hub.kill();
   const next = await startHub({ data: hub.data });
-  expect((await mint(next.url, key, wanted)).status).toBe(401);
-  expect((await mint(next.url, read(next.data).key, wanted)).status).toBe(200);
+  const again = read(next.data);
+  expect((await mint(again, key, wanted)).status).toBe(401);
+  expect((await mint(again, again.key, wanted)).status).toBe(200);
   await next.stop();
 });

@@ -11,6 +11,7 @@ import { runCli } from '../harness/run-cli.ts';
 import { type Reply, send } from '../harness/send.ts';
 import { freshFolder, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { oidcEnv, oidcSettings, startIssuer, type TestIssuer } from '../harness/start-issuer.ts';
+import { onPostgres } from '../harness/store-profile.ts';
 import { issueToken } from '../harness/tokens.ts';
 
 let issuer: TestIssuer;
@@ -347,7 +348,9 @@ test('a device that a person paired ends with the person, and lives no longer th
 
 test('after the time of a sign-in the issuer is asked again; a restart forgets nobody and lets nobody back in', async () => {
   const data = freshFolder();
-  const settings = { ...oidcSettings(issuer), 'oidc.session_ms': 6_000 };
+  // Longer than a hub needs to start again, which three nodes need more for.
+  const sessionMs = onPostgres ? 30_000 : 6_000;
+  const settings = { ...oidcSettings(issuer), 'oidc.session_ms': sessionMs };
   const first = await startHub({ data, settings, env: oidcEnv(issuer) });
   issuer.serve(first.url);
   const visitor = createVisitor(issuer);
@@ -359,7 +362,10 @@ test('after the time of a sign-in the issuer is asked again; a restart forgets n
     send(`${first.url}/session`, { headers: { cookie, 'sec-fetch-site': 'same-origin' } });
   const second = await startHub({ data, settings, env: oidcEnv(issuer), flags });
   expect((await ask()).status).toBe(200);
-  await vi.waitFor(async () => expect((await ask()).status).toBe(401), { timeout: 10_000, interval: 200 });
+  await vi.waitFor(async () => expect((await ask()).status).toBe(401), {
+    timeout: sessionMs + 4_000,
+    interval: 200,
+  });
   await second.stop();
   issuer.serve(hub.url);
 });

@@ -1,12 +1,10 @@
-import { mkdirSync } from 'node:fs';
-
 import { treeId } from '@parley/core';
 import type { OutputOf } from '@parley/protocol';
-import { openSqliteStore } from '@parley/store-sqlite';
 import { beforeAll, expect, test } from 'vitest';
 
-import { freshFolder } from '../harness/start-hub.ts';
 import { timed } from '../harness/latency.ts';
+import { fillRecord } from '../harness/fill-record.ts';
+import { freshFolder } from '../harness/start-hub.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { sizeOf } from '../prove/long-forms.ts';
 import { measured } from '../prove/measured.ts';
@@ -19,33 +17,25 @@ const nth = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart
 
 // One call after another would take minutes; the store takes the same commands in batches.
 beforeAll(async () => {
-  mkdirSync(data, { mode: 0o700 });
-  const store = await openSqliteStore({
-    folder: data,
-    maxQueue: 2 * COUNT,
-    onFault: () => {},
-  });
   const caller = { agent_id: 'ed', workspace_id: 'w1', role: 'orchestrator', session_id: 's' } as const;
-  await Promise.all(
-    Array.from({ length: COUNT }, (_, n) =>
-      store.transact({
-        type: 'create_document',
-        caller,
-        now: Date.now(),
-        salt: n,
-        thread_id: treeId('w1'),
-        agents_create_under: [],
-        input: {
-          document_id: nth(n),
-          parent_id: n === 0 ? 'root' : nth(n - 1),
-          content: { mime_type: 'text/plain', body: `${n}` },
-          metadata: { title: `${n}` },
-          is_human_readable: true,
-        },
-      }),
-    ),
+  await fillRecord(
+    data,
+    Array.from({ length: COUNT }, (_, n) => ({
+      type: 'create_document',
+      caller,
+      now: Date.now(),
+      salt: n,
+      thread_id: treeId('w1'),
+      agents_create_under: [],
+      input: {
+        document_id: nth(n),
+        parent_id: n === 0 ? 'root' : nth(n - 1),
+        content: { mime_type: 'text/plain', body: `${n}` },
+        metadata: { title: `${n}` },
+        is_human_readable: true,
+      },
+    })),
   );
-  await store.close();
 }, 300_000);
 
 const scene = useHub({ data });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCli, runJson } from '../harness/run-cli.ts';
 import { createSigner, joinToken, type Signer } from '../harness/tokens.ts';
 import { startHub } from '../harness/start-hub.ts';
+import { toldToAll } from '../harness/told-to-all.ts';
 import { useHub } from '../harness/use-hub.ts';
 import {
   bad,
@@ -319,8 +320,10 @@ test("a call over its minute spends no nonce, and who sends a captured JWS again
   const captured = jws(signer);
   good(await to(hub.url, captured));
   for (let i = 0; i < 3; i++) reported(await to(hub.url, captured), 'nonce_used');
+  await toldToAll(hub);
   bad(await to(hub.url, captured), 'RATE_LIMIT_EXCEEDED');
   for (let i = 0; i < 2; i++) good(await to(hub.url, jws(signer)));
+  await toldToAll(hub);
   const unspent = jws(signer);
   bad(await to(hub.url, unspent), 'RATE_LIMIT_EXCEEDED');
   await hub.kill();

@@ -27,8 +27,8 @@ describe('a client that leaves in the middle of a call', () => {
     const who = scene.as('modern-leaver');
     const thread_id = await who.thread();
     const params = { name: 'wait_for_messages', arguments: { thread_id, timeout_ms: WAIT_MS } };
-    // The hub loads the protocol for the first who speaks it; here the call itself is to be under way.
-    await modern(scene.hub.url, who.token, 'tools/list');
+    // The hub loads the protocol for the first who speaks it, each node of it; here the call itself is to be under way.
+    for (const _ of scene.hub.pids) await modern(scene.hub.url, who.token, 'tools/list');
     const leaving = new AbortController();
     const call = modern(scene.hub.url, who.token, 'tools/call', params, { signal: leaving.signal });
     await sleep(200);

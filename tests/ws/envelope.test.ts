@@ -5,7 +5,7 @@ import { LIVE_CODE, LIVE_CODES } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
 import { storedMessages } from '../harness/oracle.ts';
-import { linesOf } from '../harness/stored-record.ts';
+import { isOfOwnTime, linesOf } from '../harness/stored-record.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { dial, envelope, type Heard, type LiveClient, registration } from './live-client.ts';
 
@@ -270,7 +270,6 @@ test('[C-HUB-27] bytes that are not UTF-8 end the connection, as the protocol of
 
 /** What is on record but for what the coming and going of a connection writes of its agent. */
 async function said(): Promise<string[]> {
-  return (await linesOf(scene.hub.data)).filter(
-    (line) => !/^\{"type":"(?:parley\.export|agent|clock|follower|lease|offer)"/.test(line),
-  );
+  const lines = await linesOf(scene.hub.data);
+  return lines.filter((line) => !isOfOwnTime(line) && !line.startsWith('{"type":"agent"'));
 }
