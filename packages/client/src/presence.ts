@@ -41,7 +41,7 @@ export interface Presence {
   close(): Promise<void>;
 }
 
-/** The calls that it takes to be there, and to put something into the journal. */
+/** The calls that it takes to be there, to put something into the journal, and to tell what was used. */
 export type PresenceCalls = Pick<Client, (typeof PRESENCE_CALLS)[number]>;
 
 /** Each takes an idempotency key, and none waits at the hub. */
@@ -50,6 +50,7 @@ export const PRESENCE_CALLS = [
   'update_agent_status',
   'heartbeat_session',
   'report_event',
+  'report_usage',
 ] as const;
 
 /** The calls of a presence and no others: a small program need not hold every contract for them. */

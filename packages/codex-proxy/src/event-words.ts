@@ -62,8 +62,8 @@ function item({ type, text, summary, content }: Params): Params | undefined {
   if (type === 'agentMessage') return { type: 'agent_message', message: text };
   if (type !== 'reasoning') return undefined;
   const parts = [summary, content].map((part): unknown[] => (Array.isArray(part) ? part : []));
-  const told = parts.find(({ length }) => length > 0) ?? [];
-  return { type: 'agent_reasoning', text: told.map(String).join('\n') };
+  const filled = parts.find(({ length }) => length > 0) ?? [];
+  return { type: 'agent_reasoning', text: filled.map(String).join('\n') };
 }
 
 function fieldsAt(params: Params, key: string): Params {

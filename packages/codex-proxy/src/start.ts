@@ -287,8 +287,7 @@ export async function startProxy({
     mail.close();
     await sessionServer.close();
     finisher?.callOff();
-    closingMark.clear();
-    identities.close();
+    closingMark.release(identities);
     audit.close();
     log('info', 'stopped', { dropped_events: events.droppedInAll() });
     writer.flush();

@@ -229,7 +229,11 @@ export type NoteAgentStates = Base<
   { states: readonly AgentStateRecord[]; drops: readonly string[] }
 >;
 /** What a turn of the caller used, in a thread where it says so. */
-export type ReportUsage = Base<'report_usage', TurnUsage, OutputOf<'report_usage'>> & { thread_id?: string };
+export type ReportUsage = Base<'report_usage', TurnUsage, OutputOf<'report_usage'>> & {
+  thread_id?: string;
+  /** Where it is not the day of the report. */
+  day?: string;
+};
 export type ForgetUsage = Base<'forget_usage', { keys: readonly string[] }>;
 /** The hub's own housekeeping: a program that was run once and not seen since then; another is left alone. */
 export type ForgetOnce = InThread<
@@ -336,7 +340,11 @@ export type NoteFollower = Base<
 export type TakeLease = Base<
   'take_lease',
   { name: string; owner: string; ttl_ms?: number },
-  { epoch: number }
+  {
+    epoch: number;
+    /** When whoever had it before took it last or gave it back. */
+    last_held?: string;
+  }
 >;
 export type ReleaseLease = Base<'release_lease', { name: string; owner: string }>;
 

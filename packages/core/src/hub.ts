@@ -21,6 +21,7 @@ import type { AnswerOf, CallContext, CallRecord, Hub } from './gate.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Operation } from './operation.ts';
 import type { Ports, QuotaPorts } from './ports.ts';
+import { markRecorded } from './recorded-errors.ts';
 import { outOfScope } from './threads/access.ts';
 
 /** How the gate behaves. */
@@ -55,7 +56,7 @@ export function createHub(
           'something went wrong inside the hub; the request id leads to the cause in its log',
         );
       }
-      recorded.add(error);
+      markRecorded(error);
       throw error;
     } finally {
       const ms = deps.clock.monotonic() - started;
@@ -135,13 +136,6 @@ function meter({ quotas }: QuotaPorts, caller: Caller, name: OperationName): () 
     throw error;
   }
 }
-
-/** True for an error that the gate has put on record, so that a face does not record it twice. */
-export function isRecorded(error: ParleyError): boolean {
-  return recorded.has(error);
-}
-
-const recorded = new WeakSet<ParleyError>();
 
 /** Refuses what the gate would refuse at once, for a stream that is asked for as a call is; what it would warn of. */
 export function checkCall(caller: Caller, name: OperationName, input: unknown): string[] {

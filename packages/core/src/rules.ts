@@ -65,11 +65,11 @@ export function needs(command: Command): Needs {
 }
 
 /**
- * Its turn has come: whatever ends at a time is decided by the time of the decision, and never by that of a gate which
- * the command has left long ago. A clock that was set back takes nothing back.
+ * A command is decided at the moment of its turn, which the store knows, however long it waited. A gate that is ahead of
+ * it is believed only where it is further ahead than it can be wrong: of what comes later no time is earlier.
  */
-export function takeTurn(command: Command, at: number): void {
-  if (at > command.now) command.now = at;
+export function takeTurn(command: Command, at: number, error = 0): void {
+  if (command.now <= at + error) command.now = at;
 }
 
 /** The one place where a change is allowed or refused: pure, synchronous, the same in every store. */

@@ -86,8 +86,7 @@ export async function finishSessions(
   await Promise.all([registry.saved(), leftBehind.written(), membership.close(), child.codex.close()]);
   mail.close();
   audit.close();
-  createClosingMark(folder, identity).clear();
-  identities.close();
+  createClosingMark(folder, identity).release(identities);
 }
 
 async function holdWithin(identities: Identities, identity: string, ms: number): Promise<boolean> {

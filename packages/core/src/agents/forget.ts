@@ -2,7 +2,7 @@ import { type Agent, ParleyError } from '@parley/protocol';
 
 import type { ForgetAgent, ForgetOnce, Loaded, Needs, Rule } from '../commands.ts';
 import type { RecordName } from '../records.ts';
-import type { StoredSession } from '../sessions/kept-session.ts';
+import type { StoredSession } from '../sessions/stored-session.ts';
 import { openFailure } from './failure.ts';
 import { journalEntry } from './journal.ts';
 import { isGone, lastSeen } from './state.ts';

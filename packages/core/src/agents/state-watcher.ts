@@ -23,7 +23,7 @@ export interface StateWatcher {
 export type StateWatcherDeps = ViewPorts &
   Pick<NotifyPorts, 'feed'> & {
     keepMs: number;
-    /** When the hub that ran before this one was last there; undefined where another node may have watched meanwhile. */
+    /** When whoever watched before was last there; undefined where nobody knows. */
     ranUntil: number | undefined;
     onFault: (error: unknown) => void;
   };

@@ -2,7 +2,7 @@ import type { Agent, Ask } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
 import type { Presence } from '../participation/presence.ts';
-import type { StoredSession } from '../sessions/kept-session.ts';
+import type { StoredSession } from '../sessions/stored-session.ts';
 import { type AgentFacts, type Patience, standing } from './state.ts';
 
 const NOW = Date.parse('2030-01-01T12:00:00Z');

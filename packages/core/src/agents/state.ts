@@ -1,7 +1,7 @@
 import type { Agent, AgentView, Ask } from '@parley/protocol';
 
 import type { Presence } from '../participation/presence.ts';
-import type { StoredSession } from '../sessions/kept-session.ts';
+import type { StoredSession } from '../sessions/stored-session.ts';
 import { openFailure } from './failure.ts';
 
 /** One way by which an agent is connected right now. */

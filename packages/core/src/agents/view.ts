@@ -3,7 +3,7 @@ import { type Agent, type AgentView, type Ask, type Caller, LIMITS, type WaitsFo
 import { seesAll } from '../asks/find-ask.ts';
 import { isOver } from '../asks/rules.ts';
 import type { AgentPorts, AskPorts, ConversationPorts, MessagePorts, RecordPorts } from '../ports.ts';
-import type { StoredSession } from '../sessions/kept-session.ts';
+import type { StoredSession } from '../sessions/stored-session.ts';
 import type { AgentsQuery } from '../store.ts';
 import { findThread } from '../threads/find-thread.ts';
 import { mayOverride } from '../threads/status.ts';

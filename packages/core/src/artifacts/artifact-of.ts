@@ -2,11 +2,11 @@ import { type Entry, factsOf } from '../entry.ts';
 import type { PutRecord } from '../records.ts';
 import type { ArtifactRecord } from './artifact-record.ts';
 
-type Told = Pick<ArtifactRecord, 'artifact_id' | 'name' | 'mime_type' | 'bytes' | 'sha256'>;
+type ArtifactFacts = Pick<ArtifactRecord, 'artifact_id' | 'name' | 'mime_type' | 'bytes' | 'sha256'>;
 
 /** The artifact that an entry of the log tells of; the record beside it must be the same. */
 export function artifactOf(workspace_id: string, entry: Entry): ArtifactRecord {
-  const { artifact_id, name, mime_type, bytes, sha256 } = factsOf<Told>(entry);
+  const { artifact_id, name, mime_type, bytes, sha256 } = factsOf<ArtifactFacts>(entry);
   const { created_at, sender_agent_id: created_by } = entry;
   return { workspace_id, artifact_id, name, mime_type, bytes, sha256, created_at, created_by };
 }

@@ -283,6 +283,7 @@ test('a presence stands in the log where it was asked to, also of one who is mut
     });
   await give({ mute: { mode: 'hard', targets: ['alice'] } });
   const { result } = await note(alice, { to: 'bob' });
+  expect(result).toEqual({ message_id: (await last())?.message_id, seq: 2 });
   expect(await last()).toMatchObject({
     type: 'presence',
     kind: 'system',

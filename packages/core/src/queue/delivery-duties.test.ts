@@ -6,6 +6,7 @@ import { requireDone } from '../envelope/order.ts';
 import { createFeed } from '../feed.ts';
 import { createLog } from '../log.ts';
 import { openMemoryStore } from '../store-memory.ts';
+import type { DeviceRecord, RecordsQuery } from '../records.ts';
 import type { Store } from '../store.ts';
 import { createDeliveryQueue, type DeliveryQueueDeps } from './delivery-queue.ts';
 import type { DueDelivery } from './dispatcher.ts';
@@ -236,6 +237,56 @@ test('[KNOW-3] a delivery whose body is missing, or whose sender lost its right,
   expect([lost.calls.length, revoked.calls.length]).toEqual([0, 1]);
 });
 
+test('[KNOW-3] a delivery whose sender was let in by a device that was sent away is dead', async () => {
+  const { post, work, find, store, calls } = await open();
+  const at = new Date(NOW).toISOString();
+  const device: DeviceRecord = {
+    device_id: 'tablet-1',
+    name: 'tablet',
+    agent_id: 'ed',
+    workspace_id: 'a',
+    role: 'operator',
+    read_only: false,
+    created_at: at,
+    last_seen_at: at,
+    expires_at: new Date(NOW + MAX_MS).toISOString(),
+    secret_hash: 'x',
+    revoked_at: at,
+  };
+  await store.transact({ type: 'add_device', caller: ed, now: NOW, salt: 0, input: { device } });
+  const one = await post({ grant: { devices: [device.device_id] } });
+  await work(one);
+  const error = { code: 'UNAUTHORIZED', message: 'the device behind it was revoked' };
+  expect(await find(one)).toMatchObject({ status: 'dead', error });
+  expect(calls).toEqual([]);
+});
+
+test('[KNOW-3] of what was promised no hour, as in records of before, nobody is told how late it was', async () => {
+  const kept = openMemoryStore(() => Date.now());
+  const store = {
+    ...kept,
+    records: async (query: RecordsQuery) =>
+      (await kept.records(query)).map((one) => ({ ...one, eta: undefined })),
+  } as Store;
+  const { post, work, events } = await open({ store });
+  await work(await post());
+  expect(events.at(-1)).toMatchObject({ kind: 'delivered' });
+  expect(events.at(-1)).not.toHaveProperty('pastEtaMs');
+});
+
+test('[R7] whatever waits is taken up at a start, and looked for by its time, however much it is', async () => {
+  const { store, post } = await open();
+  const posted: DueDelivery[] = [];
+  for (let n = 0; n < 501; n++) posted.push(await post());
+  const { put, office, due } = await open({ store });
+  const all = posted.map((one) => [due(one), 0]);
+  expect(put.mock.calls).toEqual(all);
+  put.mockClear();
+  vi.setSystemTime(NOW + 2_001);
+  await office.lookAgain();
+  expect(put.mock.calls).toEqual(all);
+});
+
 test('[KNOW-3] a question that comes too late is not asked, one in time is asked under its own key', async () => {
   const { post, work, find, calls } = await open();
   const [one, two] = [
@@ -280,16 +331,18 @@ test('[KNOW-3] the hour that is promised counts the line and what the last ones 
     {},
     () => new Promise((resolve) => setTimeout(() => resolve({}), took)),
   );
+  await vi.advanceTimersByTimeAsync(5_000);
+  const from = NOW + 5_000;
   const one = await post();
-  expect(one.eta).toBe(new Date(NOW + 1_000).toISOString());
-  expect((await post({ ttlMs: 400 })).eta).toBe(new Date(NOW + 400).toISOString());
+  expect(one.eta).toBe(new Date(from + 1_000).toISOString());
+  expect((await post({ ttlMs: 400 })).eta).toBe(new Date(from + 400).toISOString());
   const working = work(one);
   await vi.advanceTimersByTimeAsync(took);
   await working;
   expect(events.at(-1)).toMatchObject({ kind: 'delivered', attempts: 1, ms: took, pastEtaMs: took - 1_000 });
   inLine.count = 4;
   // 500 ms at first, of which the newest counts a fifth; five in line for four places take two rounds.
-  expect((await post()).eta).toBe(new Date(NOW + took + 4_000).toISOString());
+  expect((await post()).eta).toBe(new Date(from + took + 4_000).toISOString());
   await office.close();
 });
 
@@ -299,7 +352,12 @@ test('[KNOW-3] ids are in the order in which they were given, also when the cloc
   vi.setSystemTime(NOW - 1_000);
   ids.push((await post()).delivery_id);
   expect(ids.toSorted()).toEqual(ids);
-  expect(new Set(ids.map((id) => id.slice(0, 14))).size).toBe(1);
+  const moments = () => new Set(ids.map((id) => id.slice(0, 14))).size;
+  expect(moments()).toBe(1);
+  vi.setSystemTime(NOW + 1);
+  ids.push((await post()).delivery_id);
+  expect(ids.toSorted()).toEqual(ids);
+  expect(moments()).toBe(2);
 });
 
 test('[KNOW-3] a redrive under one key is one, and nothing comes of one past its deadline', async () => {
@@ -321,6 +379,71 @@ test('[KNOW-3] a redrive under one key is one, and nothing comes of one past its
   expect(await again()).toEqual(first);
   expect(events.filter(({ kind }) => kind === 'redriven')).toHaveLength(1);
   expect(put).toHaveBeenCalledOnce();
+  const two = await post();
+  await work(two);
+  const other = await find(two);
+  if (other === undefined) throw new Error('it is gone');
+  // Of another delivery the same key is another's.
+  expect(await office.redrive(ed, other, { key: 'again', deadline: undefined })).toMatchObject({
+    delivery_id: two.delivery_id,
+    redriven: true,
+  });
+});
+
+test('[KNOW-3] what is not there is no fault, what is done is not done again, and what two do at once is told once', async () => {
+  const { post, work, find, events, faults, put, calls } = await open();
+  await work({ workspace_id: 'a', delivery_id: 'unknown' });
+  expect([put.mock.calls, faults]).toEqual([[], []]);
+  const one = await post();
+  await work(one);
+  await work(one);
+  expect(calls).toHaveLength(1);
+  const two = await post();
+  await Promise.all([work(two), work(two)]);
+  expect(calls).toHaveLength(3);
+  expect(await find(two)).toMatchObject({ status: 'done', attempts: 1 });
+  expect(events.map(({ kind }) => kind)).toEqual(['accepted', 'delivered', 'accepted', 'delivered']);
+});
+
+test('[KNOW-3] what was sent twice, or comes too late in its order, is put in line no second time', async () => {
+  const { office, put, events } = await open();
+  const send = (idempotency_key: string, seq: number) =>
+    office.accept({
+      caller: ed,
+      action: 'knowledge.create_document',
+      args: {},
+      idempotency_key,
+      order: { context_id: 'c', seq },
+      expiresAt: NOW + 60_000,
+    });
+  await send('k', 2);
+  await send('k', 2);
+  expect(await send('l', 1)).toMatchObject({ ignored: true });
+  expect(put).toHaveBeenCalledOnce();
+  expect(events).toHaveLength(1);
+});
+
+test('[KNOW-3] what is done is kept for a day and what is dead for two, and then forgotten', async () => {
+  let isDown = false;
+  const { office, post, work, find } = await open({}, async () => {
+    if (isDown) throw new ParleyError('NOT_FOUND', 'there is none');
+    return {};
+  });
+  const done = await post();
+  await work(done);
+  isDown = true;
+  const dead = await post();
+  await work(dead);
+  const kept = async () => [(await find(done))?.status, (await find(dead))?.status];
+  const sweepAt = async (at: number) => {
+    vi.setSystemTime(at);
+    await office.sweep();
+    return kept();
+  };
+  expect(await sweepAt(NOW + 86_400_000)).toEqual(['done', 'dead']);
+  expect(await sweepAt(NOW + 86_400_001)).toEqual([undefined, 'dead']);
+  expect(await sweepAt(NOW + 2 * 86_400_000)).toEqual([undefined, 'dead']);
+  expect(await sweepAt(NOW + 2 * 86_400_000 + 1)).toEqual([undefined, undefined]);
 });
 
 test('a queue that ends leaves what was begun to the next, and looks after nothing more', async () => {

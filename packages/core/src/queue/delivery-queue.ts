@@ -220,7 +220,6 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
       const result = await within(settings.ackDeadlineMs, running, ending.signal);
       if (result !== LATE) return await settle(delivery, { is: 'done', result });
     } catch (thrown) {
-      if (ending.signal.aborted) return;
       if (!(thrown instanceof ParleyError) || thrown.code !== 'RATE_LIMITED')
         return fail(due, delivery, failureOf(thrown));
       const wait = thrown.details?.['retry_after_ms'];

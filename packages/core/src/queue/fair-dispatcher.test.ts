@@ -63,6 +63,18 @@ test('[KNOW-3] what waits out a failure is in line, and comes when its time is o
   expect(dispatcher.waiting('a')).toBe(1);
 });
 
+test('[KNOW-3] what waits out a failure is not forgotten with what ends meanwhile', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { begun, put, endOne, dispatcher } = open({ perWorkspace: 2, atOnce: 8 });
+  put('a', 2);
+  dispatcher.put({ workspace_id: 'a', delivery_id: 'later' }, 1_000);
+  await endOne();
+  expect(dispatcher.waiting('a')).toBe(2);
+  vi.advanceTimersByTime(1_000);
+  expect(begun).toEqual(['a', 'a', 'a']);
+});
+
 test('[KNOW-3] a workspace that is told to rest begins again with the same one, when all its rests are over', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

@@ -1,4 +1,4 @@
-import type { StoredSession } from '../sessions/kept-session.ts';
+import type { StoredSession } from '../sessions/stored-session.ts';
 
 /** Every way to reach an agent, by name; the hub says which of them it has. */
 export const DOORS = [

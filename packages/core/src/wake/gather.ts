@@ -3,7 +3,7 @@ import { type Agent, LIMITS } from '@parley/protocol';
 import type { Link } from '../agents/state.ts';
 import { type Entry, factsOf } from '../entry.ts';
 import { hasEnded, PLAIN } from '../participation/conversation.ts';
-import type { StoredSession } from '../sessions/kept-session.ts';
+import type { StoredSession } from '../sessions/stored-session.ts';
 import type { ThreadState } from '../threads/state.ts';
 import type { WakeTarget } from './door.ts';
 import { familyOf } from './ladder.ts';

@@ -45,6 +45,16 @@ test('[FR-20.2] a lock that nobody has touched for ten seconds is taken, for its
   expect(() => held.release()).not.toThrow();
 });
 
+test('[FR-20.2] a file that is not there yet is locked by its name', async () => {
+  const { path, lock } = lockedFor(0);
+  rmSync(path);
+  rmSync(lock, { recursive: true });
+  const held = await takeDirectoryLock(path, 0);
+  expect([existsSync(path), existsSync(lock)]).toEqual([false, true]);
+  held.release();
+  expect(existsSync(lock)).toBe(false);
+});
+
 test('what is no lock of another is told as it is', async () => {
   const folder = join(tmpdir(), 'parley-lock-of-nobody', 'inbox.json');
   await expect(takeDirectoryLock(folder, 1_000)).rejects.toMatchObject({ code: 'ENOENT' });
