@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { createRepeats, type RepeatNodes, type Repeats } from './repeats.ts';
 
 const CALLER: Caller = { workspace_id: 'w', agent_id: 'a', session_id: 's', role: 'worker' };
-const MESSAGE: LiveMessage = {
+const MESSAGE: LiveMessage<'error'> = {
   id: '8d7f1d0c-6c0e-4b57-9a54-3f0f0d7f2a11',
   type: 'error',
   source: 'a',
   target: 'b',
   timestamp: '2030-01-01T00:00:00.000Z',
   payload: { code: 'TASK_TIMEOUT', message: 'once', recoverable: true },
-} as LiveMessage;
+};
 
 type Handler = Parameters<RepeatNodes['calls']['answer']>[1];
 
@@ -49,7 +49,7 @@ function world(names: string[], random: () => number) {
     callsOf,
     lose: (node: string) => handlers.delete(node),
     /** Lets one thing after the other happen until nothing is left to happen. */
-    async run(): Promise<void> {
+    run: async (): Promise<void> => {
       for (;;) {
         await new Promise(setImmediate);
         const [next] = pending.splice(Math.floor(random() * pending.length), 1);
