@@ -147,10 +147,11 @@ const BEFORE = `AND (h.updated_at, h.thread) < (:updated_at, coalesce((SELECT id
 
 const READ =
   'coalesce((SELECT last_read_seq FROM cursors WHERE thread = h.thread AND agent_id = :reader), 0)';
-const NTH = 'SELECT nth FROM entries_by_sender WHERE thread = h.thread AND sender = :reader';
+const OWN_RUNS = 'entries_by_sender WHERE thread = h.thread AND sender = :reader';
+const OWN_ALL = `SELECT nth + last - seq FROM ${OWN_RUNS} ORDER BY seq DESC LIMIT 1`;
+const OWN_READ = `SELECT nth + min(last, ${READ}) - seq FROM ${OWN_RUNS} AND seq <= ${READ} ORDER BY seq DESC LIMIT 1`;
 /** Something of another stands after the reader's cursor. */
-const UNREAD = `h.last_seq > ${READ} AND h.last_seq - ${READ} >
-  coalesce((${NTH} ORDER BY seq DESC LIMIT 1), 0) - coalesce((${NTH} AND seq <= ${READ} ORDER BY seq DESC LIMIT 1), 0)`;
+const UNREAD = `h.last_seq > ${READ} AND h.last_seq - ${READ} > coalesce((${OWN_ALL}), 0) - coalesce((${OWN_READ}), 0)`;
 
 /** The threads that a count is made of, the newest first, one more than are counted; of one agent, in no order. */
 export function countedThreads(db: DatabaseSync, query: CountQuery): CountedThread[] {

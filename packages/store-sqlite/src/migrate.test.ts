@@ -67,6 +67,27 @@ test('a record of the first form is brought up to date: nothing is lost, all is 
   expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [], schema_version: MIGRATIONS.length });
 });
 
+test('a record of the eighth form, which numbers every entry by a row of its own, is numbered by runs', () => {
+  const sample = writeSampleRecord(300);
+  folders.push(sample.folder);
+  sample.db.close();
+  const live = derivedRows(sample.folder);
+  const path = join(sample.folder, DATABASE_FILE);
+  const older = new (sqliteModule().DatabaseSync)(path);
+  const table = /CREATE TABLE entries_by_sender[^;]+;/.exec(MIGRATIONS[5] ?? '')?.[0] ?? '';
+  older.exec(`DROP TABLE entries_by_sender; ${table}; PRAGMA user_version = 8`);
+  older.exec(
+    "INSERT INTO entries_by_sender SELECT thread, json ->> '$.sender_agent_id', seq, 1, '' FROM entries",
+  );
+  older.close();
+  expect(checkRecord(sample.folder)).toMatchObject({ ok: true, problems: [], schema_version: 8 });
+  const news: OpeningNews[] = [];
+  openWriter(path, (one) => news.push(one)).close();
+  expect(news).toEqual([]);
+  expect(derivedRows(sample.folder)).toEqual(live);
+  expect(checkRecord(sample.folder)).toMatchObject({ ok: true, problems: [], schema_version: 9 });
+});
+
 test('what older records call a leave and a letter keeps its content under the new names; a damaged one stays as it is', () => {
   const sample = writeSampleRecord(300);
   folders.push(sample.folder);

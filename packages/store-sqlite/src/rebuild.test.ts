@@ -87,7 +87,8 @@ const CHANGES: [part: string, what: string, change: string][] = [
   ],
   ['index', 'an index without its blocks', 'DELETE FROM searched_blocks'],
   ['threads', 'entries that are counted for nobody', 'DELETE FROM entries_by_sender WHERE seq > 1'],
-  ['threads', 'a count that is another', 'UPDATE entries_by_sender SET nth = nth + 1 WHERE seq = 1'],
+  ['threads', 'a count that ends too early', 'UPDATE entries_by_sender SET last = last - 1 WHERE last > seq'],
+  ['threads', 'a count that is another', 'UPDATE entries_by_sender SET nth = nth + 1 WHERE seq < 2'],
   ['threads', 'threads that are in no list', 'UPDATE heads SET listed_in = NULL'],
   ['index', 'an index that takes itself for new', "DELETE FROM followers WHERE name = 'search'"],
 ];

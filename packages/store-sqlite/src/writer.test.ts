@@ -108,6 +108,47 @@ test('[R5] [R11] a cursor that is not as it was written moves no further', () =>
   committed(batches.run([post()]));
 });
 
+test('[R5] [R11] who writes where the number of one’s entries is not as it was written is refused, and leaves no trace', () => {
+  const { folder, db, batches, sample } = open();
+  const side = SIDES;
+  committed(
+    batches.run([
+      sample.create(0, ['alice', 'bob']),
+      sample.create(1, ['alice']),
+      sample.openSide('alice', 0, 0),
+      sample.post('alice', side, 'aside'),
+    ]),
+  );
+  const sound = db.prepare('SELECT * FROM entries_by_sender ORDER BY thread, sender').all();
+  const entries = () => number(db, 'SELECT count(*) FROM entries');
+  const before = entries();
+  const message = expect.stringContaining('the record is damaged: the number of alice') as string;
+  const refused = { error: { code: 'INTERNAL', message } };
+  // One that writes to two threads, whichever of them it is.
+  for (const thread of [1, 3]) {
+    tamper(
+      folder,
+      `UPDATE entries_by_sender SET nth = nth + 1 WHERE sender = 'alice' AND thread = ${thread}`,
+    );
+    const replies = new Batches(db).run([
+      sample.closeSide('alice', 0, 0),
+      thread === 1 ? sample.post('alice', 0, 'text') : sample.post('alice', side, 'text'),
+      sample.post('bob', 0, 'of another'),
+      sample.post('alice', 1, 'elsewhere'),
+    ]);
+    expect(replies).toMatchObject([refused, refused, { ok: {} }, { ok: {} }]);
+    tamper(
+      folder,
+      `UPDATE entries_by_sender SET nth = nth - 1 WHERE sender = 'alice' AND thread = ${thread}`,
+    );
+  }
+  expect(entries()).toBe(before + 4);
+  const now = db.prepare("SELECT * FROM entries_by_sender WHERE sender = 'alice' ORDER BY thread").all();
+  expect(now).toMatchObject([sound[0], { thread: 2, seq: 0, last: 2 }, sound[2]]);
+  db.close();
+  expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [] });
+});
+
 test('[R1] what a crash left in the write-ahead log alone is in the database before anybody is told of it', () => {
   const { folder, batches, sample } = open();
   committed(batches.run([sample.create(0, ['alice']), sample.post('alice', 0, 'text')]));

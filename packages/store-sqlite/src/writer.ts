@@ -36,7 +36,7 @@ import {
   sumOfThread,
 } from '@parley/store-rows';
 import { Runs, sumOfRun } from './runs.ts';
-import { createSenderCounts, type SenderCounts } from './sender-counts.ts';
+import { createSenderCounts, type SenderCounts, type SenderRun, withNext } from './sender-counts.ts';
 import { packAnswer, unpackAnswer } from '@parley/store-rows';
 import type { DatabaseSync } from './sqlite.ts';
 import type { Tallies } from './tallies.ts';
@@ -51,8 +51,10 @@ interface CachedThread {
   head: string;
   /** The state as the table has it. */
   stored: ThreadState | undefined;
-  /** How many entries each sender has, of those who wrote lately. */
-  nthBySender: Map<string, number>;
+  /** The newest run of each sender who wrote lately. */
+  runBySender: Map<string, SenderRun | undefined>;
+  /** Runs whose row is not yet as their entries are. */
+  grown: Set<SenderRun>;
 }
 
 const CACHED_THREADS = 2_000;
@@ -212,7 +214,14 @@ export class Writer {
     const row = this.#sql.getThread.get(threadId);
     if (row === undefined) return undefined;
     const { state, head } = readThread(row);
-    return this.#remember({ id: row.id, state, head, stored: state, nthBySender: new Map() });
+    return this.#remember({
+      id: row.id,
+      state,
+      head,
+      stored: state,
+      runBySender: new Map(),
+      grown: new Set(),
+    });
   }
 
   /** With a side channel its main thread: what holds there may hold here. */
@@ -262,6 +271,8 @@ export class Writer {
   }
 
   #apply({ changes, cursor, records, drops }: Decision): Reached[] {
+    // Of several threads each is looked at before the first is written to.
+    if (changes.length > 1) for (const { thread, entries } of changes) this.#lookUp(thread, entries);
     const reached = changes.map(({ thread, entries }) => this.#append(thread, entries));
     if (cursor !== undefined) {
       const id = this.#thread(cursor.thread_id)?.id ?? 0;
@@ -290,9 +301,8 @@ export class Writer {
 
   #append(state: ThreadState, entries: readonly Entry[]): Reached {
     const { thread_id, last_seq, workspace_id } = state;
-    // Both first, since they may find damage: a refused command leaves no trace. The thread may be forgotten by now,
-    // where another was looked at after it.
-    const known = this.#thread(thread_id);
+    // Both first, since they may find damage: a refused command leaves no trace.
+    const known = this.#lookUp(state, entries);
     const pos = this.#grow(workspace_id, entries.length);
     const thread = known ?? this.#addThread(state);
     for (const entry of entries) {
@@ -324,10 +334,20 @@ export class Writer {
     return head + entries;
   }
 
-  #number({ id, nthBySender }: CachedThread, { sender_agent_id: sender, seq }: Entry): void {
-    const nth = (nthBySender.get(sender) ?? this.#counts.through(id, sender, seq)) + 1;
-    nthBySender.set(sender, nth);
-    this.#counts.put(id, sender, seq, nth);
+  /** What is known of a thread and of those who are about to write there; it may find damage. */
+  #lookUp({ thread_id }: ThreadState, entries: readonly Entry[]): CachedThread | undefined {
+    const thread = this.#thread(thread_id);
+    if (thread === undefined) return undefined;
+    const { id, runBySender } = thread;
+    for (const { sender_agent_id: sender } of entries)
+      if (!runBySender.has(sender)) runBySender.set(sender, this.#counts.newest(id, sender));
+    return thread;
+  }
+
+  #number({ runBySender, grown }: CachedThread, { sender_agent_id: sender, seq }: Entry): void {
+    const run = withNext(runBySender.get(sender), sender, seq);
+    runBySender.set(sender, run);
+    grown.add(run);
   }
 
   #addThread(state: ThreadState): CachedThread {
@@ -337,11 +357,12 @@ export class Writer {
       state,
       head: CHAIN_START,
       stored: undefined,
-      nthBySender: new Map(),
+      runBySender: new Map(),
+      grown: new Set(),
     });
   }
 
-  /** A thread's head is written once per batch, however many entries the batch gave it; its state when it changed. */
+  /** A thread's head and its runs are written once per batch, however many entries that gave it; its state when it changed. */
   flush(): void {
     for (const thread of this.#touched) {
       const { id, state, stored, head } = thread;
@@ -353,6 +374,8 @@ export class Writer {
         this.#sql.putThread.run(state.status, text, sumOfThread({ ...state, state: text }), id);
         this.#putParticipants(id, state, stored?.participants ?? []);
       }
+      for (const run of thread.grown) this.#counts.put(id, run);
+      thread.grown.clear();
       thread.stored = state;
     }
     this.#touched.clear();

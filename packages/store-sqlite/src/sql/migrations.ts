@@ -6,6 +6,7 @@ import { sql as runs } from './0005-runs.ts';
 import { sql as lists } from './0006-lists.ts';
 import { sql as plainWords } from './0007-plain-words.ts';
 import { sql as states } from './0008-states.ts';
+import { sql as senderRuns } from './0009-sender-runs.ts';
 
 /** Every migration in order; the schema version is how many have run. Forward only. `row_sum` is there for them. */
 export const MIGRATIONS: readonly string[] = [
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly string[] = [
   lists,
   plainWords,
   states,
+  senderRuns,
 ];
