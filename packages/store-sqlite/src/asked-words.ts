@@ -29,13 +29,15 @@ export class AskedWords {
   constructor() {
     this.#db.exec(
       `CREATE VIRTUAL TABLE texts USING fts5 (body, content='', tokenize='unicode61 remove_diacritics 2');
-       CREATE VIRTUAL TABLE told USING fts5vocab (texts, instance)`,
+       CREATE VIRTUAL TABLE tokens USING fts5vocab (texts, instance)`,
     );
     const prepare = <Row>(sql: string): StatementSync<Row> => this.#db.prepare<Row>(sql);
     this.#add = prepare('INSERT INTO texts (rowid, body) VALUES (?, ?)');
-    this.#tokens = prepare<{ doc: number; term: string }>('SELECT doc, term FROM told ORDER BY doc, offset');
+    this.#tokens = prepare<{ doc: number; term: string }>(
+      'SELECT doc, term FROM tokens ORDER BY doc, offset',
+    );
     this.#counts = prepare<{ doc: number; count: number }>(
-      'SELECT doc, count(*) AS count FROM told WHERE term = ? GROUP BY doc',
+      'SELECT doc, count(*) AS count FROM tokens WHERE term = ? GROUP BY doc',
     );
     this.#matches = prepare<{ doc: number }>('SELECT rowid AS doc FROM texts WHERE texts MATCH ?');
   }

@@ -101,7 +101,7 @@ function Entries({ filter }: { filter: string }) {
 }
 
 function LogRow({ pos, event }: Row) {
-  const { icon, text, tone, document } = toldOf(event);
+  const { icon, text, tone, document } = describeRow(event);
   const thread = threads.value?.get(event.thread);
   return (
     <details class="log-row">
@@ -136,7 +136,7 @@ function LogRow({ pos, event }: Row) {
   );
 }
 
-function toldOf(event: ThreadEvent): { icon: IconName; text: string; tone: string; document?: string } {
+function describeRow(event: ThreadEvent): { icon: IconName; text: string; tone: string; document?: string } {
   if (event.type === 'control' || event.type === 'presence')
     return describeAny(event, me.value?.agent_id ?? '');
   const kind = reportedAs(event);

@@ -1,7 +1,7 @@
 import type { ThreadEvent } from '@parley/protocol';
 
 import { type LadderStep, stepWords } from './wake-ladder.tsx';
-import { describe, plain, THREAD_WORDS, type Told, type Words } from './system-words.ts';
+import { describe, plain, THREAD_WORDS, type EventText, type Words } from './system-words.ts';
 
 interface DeliveryTold {
   action: string;
@@ -21,11 +21,11 @@ const PASSKEY_STEPS: Record<PasskeyTold['what'], (name: string, person: string) 
   removed: (name, person) => `removed the passkey ${name} of ${person}`,
 };
 
-interface DocumentTold {
+interface DocumentEvent {
   document: { document_id: string; revision: number; metadata: { title: string } };
 }
 
-function aboutDocument(who: string, did: string, { document }: DocumentTold): Told {
+function aboutDocument(who: string, did: string, { document }: DocumentEvent): EventText {
   const { document_id, revision, metadata } = document;
   return {
     ...plain('page', `${who} ${did} ${metadata.title} (revision ${revision})`),
@@ -52,12 +52,13 @@ const COMMANDS: Readonly<Record<string, string>> = {
 /** What an entry of a journal or of the tree says, beside those of conversations. */
 const WORDS: Readonly<Record<string, Words>> = {
   ...THREAD_WORDS,
-  'document.created': (who, reported: DocumentTold) => aboutDocument(who, 'wrote', reported),
-  'document.updated': (who, reported: DocumentTold) => aboutDocument(who, 'changed', reported),
-  'document.moved': (who, reported: DocumentTold) => aboutDocument(who, 'moved', reported),
-  'document.deleted': (who, reported: DocumentTold) => aboutDocument(who, 'deleted', reported),
-  'document.restored': (who, reported: DocumentTold) => aboutDocument(who, 'restored', reported),
-  'document.reverted': (who, reported: DocumentTold) => aboutDocument(who, 'brought back an older', reported),
+  'document.created': (who, reported: DocumentEvent) => aboutDocument(who, 'wrote', reported),
+  'document.updated': (who, reported: DocumentEvent) => aboutDocument(who, 'changed', reported),
+  'document.moved': (who, reported: DocumentEvent) => aboutDocument(who, 'moved', reported),
+  'document.deleted': (who, reported: DocumentEvent) => aboutDocument(who, 'deleted', reported),
+  'document.restored': (who, reported: DocumentEvent) => aboutDocument(who, 'restored', reported),
+  'document.reverted': (who, reported: DocumentEvent) =>
+    aboutDocument(who, 'brought back an older', reported),
   'agent.registered': (who) => plain('agents', `${who} registered`),
   'agent.command': (who, { command, parameters }: CommandTold) => {
     const did = COMMANDS[command] ?? `sent the command ${command}`;
@@ -95,11 +96,11 @@ const WORDS: Readonly<Record<string, Words>> = {
 };
 
 /** Any entry that nobody spoke, in words. */
-export function describeAny(entry: ThreadEvent, self: string): Told {
+export function describeAny(entry: ThreadEvent, self: string): EventText {
   return describe(entry, self, WORDS);
 }
 
-function aboutRule(who: string, { what, command }: { what: string; command: string }): Told {
+function aboutRule(who: string, { what, command }: { what: string; command: string }): EventText {
   return plain(
     'check',
     what === 'given'

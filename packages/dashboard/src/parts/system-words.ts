@@ -3,7 +3,7 @@ import { type ThreadEvent, fieldsOf } from '@parley/protocol';
 import type { IconName } from './icon.tsx';
 
 /** An entry in a line. */
-export interface Told {
+export interface EventText {
   icon: IconName;
   text: string;
   tone: 'plain' | 'needs' | 'good' | 'bad';
@@ -12,11 +12,11 @@ export interface Told {
   document?: string;
 }
 
-/** How one verb is told. */
-export type Words = (who: string, reported: never) => Told;
+/** How one verb is put into words. */
+export type Words = (who: string, reported: never) => EventText;
 
 /** A line about something that needs nobody. */
-export const plain = (icon: IconName, text: string): Told => ({ icon, text, tone: 'plain' });
+export const plain = (icon: IconName, text: string): EventText => ({ icon, text, tone: 'plain' });
 
 interface AskTold {
   ask_id: string;
@@ -86,7 +86,7 @@ export function describe(
   { type, from, content }: ThreadEvent,
   self: string,
   wordsByVerb = THREAD_WORDS,
-): Told {
+): EventText {
   const who = from === self ? 'You' : from;
   if (type === 'presence') {
     const { transition } = fieldsOf(content);

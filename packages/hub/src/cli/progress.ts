@@ -20,7 +20,7 @@ export function createCounter(verb: string, known: number, { quiet = false } = {
   const { isTTY } = process.stderr;
   /** When the first piece was done, and how many there were then: neither the way to it nor an earlier run is of this speed. */
   let began: { at: number; count: number } | undefined;
-  let toldAt = 0;
+  let printedAt = 0;
   let total = known;
   let isShown = false;
   return {
@@ -29,10 +29,10 @@ export function createCounter(verb: string, known: number, { quiet = false } = {
       const now = Date.now();
       if (began === undefined) {
         began = { at: now, count };
-        toldAt = now;
+        printedAt = now;
       }
-      if (now - toldAt < (isTTY ? TERMINAL_MS : LOG_MS)) return;
-      toldAt = now;
+      if (now - printedAt < (isTTY ? TERMINAL_MS : LOG_MS)) return;
+      printedAt = now;
       if (!isTTY && quiet) return;
       const text = `${verb} ${progressWords(count, total, count - began.count, now - began.at)}`;
       if (!isTTY) return tell(text);

@@ -15,7 +15,7 @@ export interface MessengerOptions {
   now: () => number;
 }
 
-interface Letter {
+interface OutgoingRequest {
   url: string;
   headers: Record<string, string>;
   body: string | Buffer;
@@ -63,7 +63,7 @@ async function toPush(
   channel: ChannelRecord,
   notice: Notice,
   badge: number,
-): Promise<Letter> {
+): Promise<OutgoingRequest> {
   const { target } = channel;
   const { title, body, path, tag, subject } = notice;
   const payload = {
@@ -104,7 +104,7 @@ function contactOf(contact: string, address: string): string {
   return address.startsWith('https://') ? address : 'mailto:parley@example.com';
 }
 
-function toNtfy({ address }: MessengerOptions, { target }: ChannelRecord, notice: Notice): Letter {
+function toNtfy({ address }: MessengerOptions, { target }: ChannelRecord, notice: Notice): OutgoingRequest {
   const url = new URL(target.url);
   const topic = url.pathname.slice(1);
   const link = new URL(notice.path, address()).href;
@@ -131,7 +131,7 @@ function toWebhook(
   { address, now }: MessengerOptions,
   { target, secret = '' }: ChannelRecord,
   notice: Notice,
-): Letter {
+): OutgoingRequest {
   const { notice_id, workspace_id, kind, title, body, path, urgency, subject, created_at } = notice;
   const text = JSON.stringify({
     id: notice_id,

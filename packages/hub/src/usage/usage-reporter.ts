@@ -5,7 +5,7 @@ import { makeFolderSync } from '@parley/files';
 import { errorCode, type InputOf } from '@parley/protocol';
 import { isOpenSession, readSession, type RecordedSession, sizesOf, type SpentTurn } from '@parley/runtimes';
 
-import { type KeptRecord, keptRecords } from './kept-record.ts';
+import { type SessionProgress, sessionProgress } from './session-progress.ts';
 
 export interface UsageReporterDeps {
   /** Where it is kept how far each session was read. */
@@ -55,7 +55,7 @@ const REFUSALS: ReadonlySet<string | undefined> = new Set([
  */
 export function openUsageReporter(deps: UsageReporterDeps): UsageReporter {
   const { folder, home, onFault } = deps;
-  const kept = keptRecords(folder);
+  const progress = sessionProgress(folder);
   const seen = new Map<string, { session: RecordedSession; after: string }>();
   /** What each session was like at the last look, and how often in a row it was so. */
   const lookedAt = new Map<string, { names: string[]; sizes: string; times: number }>();
@@ -87,9 +87,9 @@ export function openUsageReporter(deps: UsageReporterDeps): UsageReporter {
   }
 
   /** Reads on, and keeps what is to be told before anybody is told. */
-  const readOn = (session: RecordedSession, after: string, isLeft: boolean): Promise<KeptRecord> =>
+  const readOn = (session: RecordedSession, after: string, isLeft: boolean): Promise<SessionProgress> =>
     change(async () => {
-      const known = kept.read(session);
+      const known = progress.read(session);
       const before = JSON.stringify(known);
       const record = known ?? { session, after, files: {}, waiting: [] };
       const turns = await readSession(session, record.files, { after: record.after, isLeft });
@@ -97,26 +97,26 @@ export function openUsageReporter(deps: UsageReporterDeps): UsageReporter {
       record.waiting = [...record.waiting, ...turns.map((turn) => ({ agent, report: reportOf(turn) }))].slice(
         -MOST_WAITING,
       );
-      if (JSON.stringify(record) !== before) kept.write(record);
+      if (JSON.stringify(record) !== before) progress.write(record);
       return record;
     });
 
-  async function tellWaiting({ session, waiting }: KeptRecord): Promise<void> {
-    const told = new Set<string | undefined>();
+  async function tellWaiting({ session, waiting }: SessionProgress): Promise<void> {
+    const reported = new Set<string | undefined>();
     const agent = waiting.length === 0 ? '' : await deps.agent();
     try {
       for (const one of waiting) {
         if (one.agent !== agent) continue;
         await tellOne(one.report);
-        told.add(one.report.idempotency_key);
+        reported.add(one.report.idempotency_key);
       }
     } finally {
-      if (told.size > 0)
+      if (reported.size > 0)
         await change(async () => {
-          const record = kept.read(session);
+          const record = progress.read(session);
           if (record === undefined) return;
-          record.waiting = record.waiting.filter(({ report }) => !told.has(report.idempotency_key));
-          kept.write(record);
+          record.waiting = record.waiting.filter(({ report }) => !reported.has(report.idempotency_key));
+          progress.write(record);
         });
     }
   }
@@ -167,7 +167,7 @@ export function openUsageReporter(deps: UsageReporterDeps): UsageReporter {
   /** Sessions whose process was gone before all of them was told. */
   function leftBehind(): RecordedSession[] {
     makeFolderSync(folder);
-    return kept.sessions(Date.now()).filter((session) => session.home === home && !seen.has(session.id));
+    return progress.sessions(Date.now()).filter((session) => session.home === home && !seen.has(session.id));
   }
 
   function lookOnce(): Promise<void> {

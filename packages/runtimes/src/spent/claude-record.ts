@@ -42,7 +42,7 @@ function takeRequest(state: RecordState, line: Loose): void {
   const [at, model = ''] = [textAt(line, 'timestamp'), textAt(message, 'model')];
   const id = textAt(message, 'id') ?? textAt(line, 'uuid');
   if (!isObject(usage) || at === undefined || id === undefined || model === NO_MODEL) return;
-  if (at <= state.after || state.told.includes(id)) return;
+  if (at <= state.after || state.reported.includes(id)) return;
   const turn: OpenTurn = (state.turn ??= newTurn(at, {}));
   turn.key ??= `claude ${id} ${textAt(line, 'requestId') ?? ''}`.trim().slice(0, 200);
   turn.at = at;
@@ -50,13 +50,13 @@ function takeRequest(state: RecordState, line: Loose): void {
   addRequest(turn, { id, model, counts: countsOf(usage) });
 }
 
-/** Its input is told in three parts, of which two had to do with a cache. */
+/** Its input comes in three parts, of which two had to do with a cache. */
 function countsOf(usage: Loose): Counts {
   const cached = numberAt(usage, 'cache_read_input_tokens');
   const parts = [numberAt(usage, 'input_tokens'), cached, numberAt(usage, 'cache_creation_input_tokens')];
-  const told = parts.filter((part) => part !== undefined);
+  const counts = parts.filter((part) => part !== undefined);
   return given({
-    input: told.length === 0 ? undefined : told.reduce((sum, part) => sum + part, 0),
+    input: counts.length === 0 ? undefined : counts.reduce((sum, part) => sum + part, 0),
     cached,
     output: numberAt(usage, 'output_tokens'),
     reasoning: numberAt(objectAt(usage, 'output_tokens_details'), 'thinking_tokens'),

@@ -52,12 +52,12 @@ function takeHead(state: RecordState, payload: Loose): void {
   if (OUR_CLIENTS.has(textAt(payload, 'originator') ?? '')) state.isOurs = true;
 }
 
-/** Each request of the model is told once, with the thread that asked. */
+/** Each request of the model is reported once, with the thread that asked. */
 function takeRequest(state: RecordState, payload: Loose, at: string): void {
-  const { own, isOurs, after, told } = state;
+  const { own, isOurs, after, reported } = state;
   const id = textAt(payload, 'response_id');
   const thread = textAt(payload, 'thread_id');
-  if (id === undefined || at <= after || isOurs === true || told.includes(id)) return;
+  if (id === undefined || at <= after || isOurs === true || reported.includes(id)) return;
   if (thread !== undefined && thread !== own) return;
   const turn = (state.turn ??= newTurn(at, {}));
   turn.key ??= `codex ${turn.id ?? own ?? ''} ${id}`.slice(0, 200);

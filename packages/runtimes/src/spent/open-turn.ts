@@ -1,6 +1,6 @@
 import { type Counts, plus, type SpentTurn, usageOf } from './spent-turn.ts';
 
-/** A turn that is not told yet: numbers and ids alone, so that it can be kept. */
+/** A turn that is not reported yet: numbers and ids alone, so that it can be kept. */
 export interface OpenTurn {
   /** By which the runtime knows it, where it does. */
   id?: string;
@@ -10,7 +10,7 @@ export interface OpenTurn {
   at: string;
   thread_id?: string;
   isOver: boolean;
-  /** Its last requests, oldest first: what is told of one may yet grow. */
+  /** Its last requests, oldest first: what is reported of one may yet grow. */
   requests: { id: string; model: string; counts: Counts }[];
   /** What those before them used, by model. */
   byModel: Record<string, Counts>;

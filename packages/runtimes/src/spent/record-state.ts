@@ -1,12 +1,12 @@
 import { newTurn, type OpenTurn, spentBy } from './open-turn.ts';
 import type { SpentTurn } from './spent-turn.ts';
 
-/** How far a runtime's record of a session was read, and what of it is not told yet: numbers and ids alone. */
+/** How far a runtime's record of a session was read, and what of it is not reported yet: numbers and ids alone. */
 export interface RecordState {
   /** What was at work by then counts no more. */
   after: string;
-  /** The requests that were told last. */
-  told: string[];
+  /** The requests that were reported last. */
+  reported: string[];
   turn?: OpenTurn;
   /** Of Codex: whose record it is, and the model that was chosen last. */
   own?: string;
@@ -15,13 +15,13 @@ export interface RecordState {
   model?: string;
 }
 
-const MOST_TOLD = 64;
+const MOST_REPORTED = 64;
 
 /** Ends the turn that runs, and gives what it used; whatever comes of it later is a turn of its own. */
 export function endTurn(state: RecordState): SpentTurn | undefined {
   const { turn } = state;
   if (turn === undefined) return undefined;
-  state.told = [...state.told, ...turn.requests.map(({ id }) => id)].slice(-MOST_TOLD);
+  state.reported = [...state.reported, ...turn.requests.map(({ id }) => id)].slice(-MOST_REPORTED);
   const { at, id, thread_id } = turn;
   state.turn = newTurn(at, {
     ...(id !== undefined && { id }),

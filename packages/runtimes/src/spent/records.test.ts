@@ -9,12 +9,12 @@ const THREAD = 'th_01M7R35W17FMMYMMX99QQSZ0XC';
 const WAKE = `[parley] bob, you have unread messages in thread ${THREAD} from alice (wake wk_01M7, asked for by alice).\nCall the hub's tool`;
 
 /** What a record tells, line by line; what stands open at the end is ended. */
-function told(
+function turnsOf(
   take: (state: RecordState, line: string) => SpentTurn | undefined,
   lines: object[],
   after = '2026-11-18T00:00:00.000Z',
 ): SpentTurn[] {
-  let state: RecordState = { after, told: [] };
+  let state: RecordState = { after, reported: [] };
   const turns: SpentTurn[] = [];
   for (const line of lines) {
     const turn = take(state, JSON.stringify(line));
@@ -70,7 +70,7 @@ test('Claude Code: a message of several lines counts once, by the line that wrot
     prompt('p2', 6),
     answer('msg_3', 7, used(1, 2), { model: 'claude-haiku' }),
   ];
-  expect(told(takeClaudeLine, lines)).toEqual([
+  expect(turnsOf(takeClaudeLine, lines)).toEqual([
     {
       key: 'claude msg_1 req_msg_1',
       at: at(4),
@@ -92,7 +92,7 @@ test('Claude Code: of several models the one that wrote most is named; a long tu
     answer('a', 2, used(1, 5), { model: 'haiku' }),
     ...Array.from({ length: 100 }, (_, i) => answer(`b${i}`, 3, used(1, 1))),
   ];
-  expect(told(takeClaudeLine, lines)[0]?.usage).toMatchObject({
+  expect(turnsOf(takeClaudeLine, lines)[0]?.usage).toMatchObject({
     model: 'claude-opus-5-5',
     input_tokens: 101,
     output_tokens: 105,
@@ -107,7 +107,7 @@ test('Claude Code: what a fork or a resumed session holds from before counts for
     prompt('p1', 9, 'forked'),
     answer('msg_2', 10, used(3, 4)),
   ];
-  expect(told(takeClaudeLine, lines, at(5))).toEqual([
+  expect(turnsOf(takeClaudeLine, lines, at(5))).toEqual([
     expect.objectContaining({
       key: 'claude msg_2 req_msg_2',
       usage: expect.objectContaining({ input_tokens: 3 }),
@@ -115,8 +115,8 @@ test('Claude Code: what a fork or a resumed session holds from before counts for
   ]);
 });
 
-test('Claude Code: a line that comes again after its turn was told is passed over', () => {
-  const state: RecordState = { after: '', told: [] };
+test('Claude Code: a line that comes again after its turn was reported is passed over', () => {
+  const state: RecordState = { after: '', reported: [] };
   const take = (line: object) => takeClaudeLine(state, JSON.stringify(line));
   take(prompt('p1', 1));
   take(answer('msg_1', 2, used(10, 5)));
@@ -139,7 +139,11 @@ test('Claude Code: a thread is known for a prompt that is a wake, however it cam
     answer('c', 6, used(1, 1), { stop_reason: 'tool_use' }),
     prompt('p3', 7, [{ type: 'text', text: WAKE }]),
   ];
-  expect(told(takeClaudeLine, wakes).map(({ thread_id }) => thread_id)).toEqual([THREAD, THREAD, undefined]);
+  expect(turnsOf(takeClaudeLine, wakes).map(({ thread_id }) => thread_id)).toEqual([
+    THREAD,
+    THREAD,
+    undefined,
+  ]);
 });
 
 test('Claude Code: fields that are missing are left out, and lines without counts tell nothing', () => {
@@ -151,18 +155,18 @@ test('Claude Code: fields that are missing are left out, and lines without count
     { type: 'assistant', message: 'usage', timestamp: at(2) },
     { promptId: 7, type: 'user', timestamp: 1 },
   ];
-  expect(told(takeClaudeLine, lines)).toEqual([
+  expect(turnsOf(takeClaudeLine, lines)).toEqual([
     expect.objectContaining({
       key: 'claude a req_a',
       usage: { output_tokens: 3, input_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 1 },
     }),
   ]);
   expect(
-    told(takeClaudeLine, [answer('a', 1, { output_tokens: 3 }, { model: undefined })])[0]?.usage,
+    turnsOf(takeClaudeLine, [answer('a', 1, { output_tokens: 3 }, { model: undefined })])[0]?.usage,
   ).toEqual({
     output_tokens: 3,
   });
-  const state: RecordState = { after: '', told: [] };
+  const state: RecordState = { after: '', reported: [] };
   for (const line of ['{"usage"', '"usage"', 'null "usage"', '[{"usage":1}]'])
     expect(takeClaudeLine(state, line)).toBeUndefined();
   expect(endTurn(state)).toBeUndefined();
@@ -211,7 +215,7 @@ test('Codex: the requests of a turn are added up, also of a compaction; counts t
     request('r3', 7),
     event('turn_aborted', 8, { turn_id: 't2' }),
   ];
-  expect(told(takeCodexLine, lines)).toEqual([
+  expect(turnsOf(takeCodexLine, lines)).toEqual([
     {
       key: 'codex t1 r1',
       at: at(4),
@@ -238,15 +242,15 @@ test('Codex: a fork’s copies of another thread count for nothing, whatever tim
     event('task_started', 3, { turn_id: 't1' }),
     request('r1', 4),
   ];
-  expect(told(takeCodexLine, lines).map(({ key }) => key)).toEqual(['codex t1 r1']);
-  expect(told(takeCodexLine, [head(), request('r1', 4), request('r2', 6)], at(5))).toMatchObject([
+  expect(turnsOf(takeCodexLine, lines).map(({ key }) => key)).toEqual(['codex t1 r1']);
+  expect(turnsOf(takeCodexLine, [head(), request('r1', 4), request('r2', 6)], at(5))).toMatchObject([
     { key: `codex ${OWN} r2` },
   ]);
 });
 
 test('Codex: what a driver of ours has in its hands it tells itself', () => {
   for (const originator of ['parley', 'atm-agent-mcp'])
-    expect(told(takeCodexLine, [head({ originator }), request('r1', 2)])).toEqual([]);
+    expect(turnsOf(takeCodexLine, [head({ originator }), request('r1', 2)])).toEqual([]);
 });
 
 test('Codex: a wake is known by its prompt', () => {
@@ -260,5 +264,5 @@ test('Codex: a wake is known by its prompt', () => {
     event('item_completed', 4, said('hello')),
     request('r2', 5),
   ];
-  expect(told(takeCodexLine, lines).map(({ thread_id }) => thread_id)).toEqual([THREAD, undefined]);
+  expect(turnsOf(takeCodexLine, lines).map(({ thread_id }) => thread_id)).toEqual([THREAD, undefined]);
 });

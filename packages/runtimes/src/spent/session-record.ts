@@ -37,7 +37,7 @@ export async function readSession(
   const take = session.runtime === 'claude_code' ? takeClaudeLine : takeCodexLine;
   const add = (turn: SpentTurn | undefined): void => void (turn !== undefined && turns.push(turn));
   for (const name of await filesOf(session, Object.keys(files))) {
-    const known = (files[name] ??= { state: { after, told: [] } });
+    const known = (files[name] ??= { state: { after, reported: [] } });
     const before = known.place;
     for (let isAll = false; !isAll;) {
       const read = await readNewLines({

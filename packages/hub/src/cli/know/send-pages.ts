@@ -16,7 +16,7 @@ const BATCH_BYTES = 524_288;
 const REST_MS = 1_000;
 
 /** So many calls are on their way at once: while the hub writes one, the next is read and packed. */
-const LANES = 4;
+const WORKERS = 4;
 
 /**
  * Sends the pages of a folder, many in one call and several calls at once. Nothing of what is there is asked for first:
@@ -39,10 +39,10 @@ export async function sendPages(
       progress.reached(++done);
     }
   }
-  async function sendLane(lane: readonly FolderPage[]): Promise<void> {
+  async function sendShare(share: readonly FolderPage[]): Promise<void> {
     let batch: Wanted[] = [];
     let bytes = 0;
-    for (const page of lane) {
+    for (const page of share) {
       let wanted: Wanted;
       try {
         wanted = wantedOf(folder, to, page);
@@ -63,7 +63,7 @@ export async function sendPages(
     if (batch.length > 0) await send(batch);
   }
 
-  for (const lanes of stagesOf(pages)) await Promise.all(lanes.map(sendLane));
+  for (const shares of stagesOf(pages)) await Promise.all(shares.map(sendShare));
   progress.end();
   return counts;
 }
@@ -72,18 +72,18 @@ export async function sendPages(
 function stagesOf(pages: readonly FolderPage[]): FolderPage[][][] {
   const stages: FolderPage[][][] = [];
   for (const level of byDepth(pages)) {
-    const lanes = lanesOf(level);
+    const shares = sharesOf(level);
     const [before, ...more] = stages.at(-1) ?? [];
-    const [only, ...others] = lanes;
+    const [only, ...others] = shares;
     if (before !== undefined && only !== undefined && more.length === 0 && others.length === 0)
       before.push(...only);
-    else stages.push(lanes);
+    else stages.push(shares);
   }
   return stages;
 }
 
 /** The pages of one depth in a few rows of about the same length; siblings stay together, in their order. */
-function lanesOf(level: readonly FolderPage[]): FolderPage[][] {
+function sharesOf(level: readonly FolderPage[]): FolderPage[][] {
   if (level.length <= LIMITS.documents_at_once) return [[...level]];
   const families = new Map<string | undefined, FolderPage[]>();
   for (const page of level) {
@@ -91,12 +91,12 @@ function lanesOf(level: readonly FolderPage[]): FolderPage[][] {
     if (family === undefined) families.set(page.parent_id, [page]);
     else family.push(page);
   }
-  const lanes: FolderPage[][] = Array.from({ length: LANES }, () => []);
+  const shares: FolderPage[][] = Array.from({ length: WORKERS }, () => []);
   for (const family of families.values()) {
-    const shortest = lanes.reduce((a, b) => (b.length < a.length ? b : a));
+    const shortest = shares.reduce((a, b) => (b.length < a.length ? b : a));
     shortest.push(...family);
   }
-  return lanes.filter((lane) => lane.length > 0);
+  return shares.filter((share) => share.length > 0);
 }
 
 /** The pages in the order of their depth; those of a circle, which has no top, come last and are refused by the hub. */

@@ -5,7 +5,7 @@ const EVERY_MS = 250;
 export function createProgress(verb: string, total: number | undefined) {
   const shown = process.stderr.isTTY;
   let bytes = 0;
-  let toldAt = Date.now();
+  let printedAt = Date.now();
 
   function tell(): void {
     const part =
@@ -18,8 +18,8 @@ export function createProgress(verb: string, total: number | undefined) {
     async *count(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       for await (const piece of pieces) {
         bytes += piece.length;
-        if (shown && Date.now() - toldAt > EVERY_MS) {
-          toldAt = Date.now();
+        if (shown && Date.now() - printedAt > EVERY_MS) {
+          printedAt = Date.now();
           tell();
         }
         yield piece;

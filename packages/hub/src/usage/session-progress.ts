@@ -7,7 +7,7 @@ import type { ReadFiles, RecordedSession } from '@parley/runtimes';
 import { readPrivateFile, writePrivateFile } from '../data-folder.ts';
 
 /** How far the record of one session was read, and what of it the hub does not know yet. */
-export interface KeptRecord {
+export interface SessionProgress {
   session: RecordedSession;
   /** What was used before it was seen for the first time counts for nothing. */
   after: string;
@@ -16,26 +16,26 @@ export interface KeptRecord {
 }
 
 /** What this release writes; what another wrote is begun anew. */
-const VERSION = 1;
+const VERSION = 2;
 const NAME = /^(?:claude_code|codex_cli)-[0-9a-f-]{36}\.json$/;
-const KEPT_MS = 30 * 86_400_000;
+const OLD_MS = 30 * 86_400_000;
 const MOST = 300;
 
-/** The records of a folder, each in a file of its own. */
-export function keptRecords(folder: string) {
+/** How far the sessions of a folder were read, each in a file of its own. */
+export function sessionProgress(folder: string) {
   const pathOf = ({ runtime, id }: RecordedSession): string => join(folder, `${runtime}-${id}.json`);
   return {
-    read: (session: RecordedSession): KeptRecord | undefined => parsed(readPrivateFile(pathOf(session))),
-    write(record: KeptRecord): void {
+    read: (session: RecordedSession): SessionProgress | undefined => parsed(readPrivateFile(pathOf(session))),
+    write(record: SessionProgress): void {
       writePrivateFile(pathOf(record.session), JSON.stringify({ version: VERSION, ...record }));
     },
-    /** The sessions of which something is kept, the newest first; what is older than a month goes. */
+    /** The sessions that are known, the newest first; what is older than a month goes. */
     sessions(now: number): RecordedSession[] {
       const found = readdirSync(folder).filter((name) => NAME.test(name));
       const dated = found.map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs }));
-      for (const { name, at } of dated) if (now - at > KEPT_MS) unlinkSync(join(folder, name));
+      for (const { name, at } of dated) if (now - at > OLD_MS) unlinkSync(join(folder, name));
       return dated
-        .filter(({ at }) => now - at <= KEPT_MS)
+        .filter(({ at }) => now - at <= OLD_MS)
         .toSorted((a, b) => b.at - a.at)
         .slice(0, MOST)
         .flatMap(({ name }) => parsed(readPrivateFile(join(folder, name)))?.session ?? []);
@@ -43,7 +43,7 @@ export function keptRecords(folder: string) {
   };
 }
 
-function parsed(text: string | undefined): KeptRecord | undefined {
+function parsed(text: string | undefined): SessionProgress | undefined {
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -57,7 +57,7 @@ function parsed(text: string | undefined): KeptRecord | undefined {
     )
       return undefined;
     // Only this file writes there.
-    return { session, after, files, waiting } as unknown as KeptRecord;
+    return { session, after, files, waiting } as unknown as SessionProgress;
   } catch {
     return undefined;
   }
