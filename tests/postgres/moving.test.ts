@@ -11,8 +11,12 @@ import { succeeded } from '../harness/use-hub.ts';
 import { v1Driver } from '../harness/call.ts';
 import { issueToken } from '../harness/tokens.ts';
 import { describeWith } from '../tools/describe-with.ts';
+import { openSilentProxy } from './silent-proxy.ts';
 
 type Line = { type: string; workspace_id?: string; pos?: number } & Record<string, unknown>;
+
+/** A page of the log (500 messages), and not all of the second. */
+const HALF = 500_000;
 
 describeWith(['postgres'], 'moving house', () => {
   let server: PostgresServer;
@@ -205,15 +209,16 @@ describeWith(['postgres'], 'moving house', () => {
     await hub.stop();
     const { data } = hub;
     const url = await database('halfway');
-    // It is killed in the midst, as soon as some of it is there.
-    const moving = runCli(['migrate', '--from', data, '--to', url], { data });
-    await expect.poll(() => count(url), { timeout: 30_000, interval: 1 }).toBeGreaterThan(0);
-    await server.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'halfway' AND application_name = 'parley'",
-    );
+    // The link holds still in the midst, with some pages there and others not, and is cut then.
+    const link = await openSilentProxy(Number(new URL(url).port), HALF);
+    const linked = new URL(url);
+    linked.port = `${link.port}`;
+    const moving = runCli(['migrate', '--from', data, '--to', linked.href], { data });
+    await expect.poll(() => count(url), { timeout: 30_000, interval: 20 }).toBeGreaterThan(0);
+    await link.close();
     const cut = await moving;
     expect(cut.code).not.toBe(0);
-    expect(await count(url)).toBeLessThan(2_000);
+    expect(await count(url)).toBe(500);
     const half = await startHub({ flags: ['--store', url] }).catch((error: unknown) => error);
     expect(half).toBeInstanceOf(HubRefused);
     expect((half as HubRefused).stdout).toContain('is not complete');

@@ -7,9 +7,10 @@ export interface SilentProxy {
   close(): Promise<void>;
 }
 
-/** Opens a proxy to a port of this machine. */
-export async function openSilentProxy(target: number): Promise<SilentProxy> {
+/** Opens a proxy to a port of this machine; it falls silent by itself once a client has sent so many bytes. */
+export async function openSilentProxy(target: number, most = Infinity): Promise<SilentProxy> {
   let isSilent = false;
+  let sent = 0;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
@@ -19,6 +20,7 @@ export async function openSilentProxy(target: number): Promise<SilentProxy> {
     ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => {
+        if (from === client && (sent += chunk.length) > most) isSilent = true;
         if (!isSilent) to.write(chunk);
       });
       from.on('error', () => {});
