@@ -34,14 +34,11 @@ function moveToTheEnd(folder: string): void {
       pos,
     );
     const { created_at } = entry;
-    const sum = sumOfHead({ thread, last_seq: seq, updated_at: created_at, hash: head });
-    db.prepare('UPDATE heads SET last_seq = ?, updated_at = ?, hash = ?, sum = ? WHERE thread = ?').run(
-      seq,
-      created_at,
-      head,
-      sum,
-      thread,
-    );
+    const run = { speaker: entry.sender_agent_id, run_seq: LAST - 1, run_nth: 1 };
+    const sum = sumOfHead({ thread, last_seq: seq, updated_at: created_at, hash: head, ...run });
+    db.prepare(
+      'UPDATE heads SET last_seq = ?, updated_at = ?, hash = ?, speaker = ?, run_seq = ?, run_nth = ?, sum = ? WHERE thread = ?',
+    ).run(seq, created_at, head, ...Object.values(run), sum, thread);
   }
   db.close();
 }

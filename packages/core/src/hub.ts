@@ -69,13 +69,15 @@ export function createHub(
       return passing({ caller, operation: name, later: false }, context, async () => {
         const { operation, parsed, warnings } = admitCall(caller, name, input);
         const leave = context.unmetered === true ? undefined : meter(deps, caller, name);
-        const run = async (): Promise<AnswerOf<typeof name>> =>
-          warned(await operation.run(within(deps, context.deadline), caller, parsed, context), warnings);
+        const { read_key, deadline } = context;
+        const run = () => operation.run(within(deps, deadline), caller, parsed, context);
         try {
-          const { read_key } = context;
-          const answer = await (read_key === undefined
-            ? run()
-            : deps.reads.once(caller, toRead(name, input, read_key, context), run));
+          const answer =
+            read_key === undefined
+              ? warned(await run(), warnings)
+              : await deps.reads.once(caller, toRead(name, input, read_key, context), async () =>
+                  warned(await run(), warnings),
+                );
           if (checkAnswers) checkAnswer(name, answer);
           // What was kept under the key is what this operation has answered before.
           return answer as AnswerOf<typeof name>;

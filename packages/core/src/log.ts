@@ -79,14 +79,16 @@ export function createLog(
     position: (workspaceId) => store.position(workspaceId),
     placeOf: (workspaceId, cursor) => store.placeOf(workspaceId, cursor),
     async append(command) {
-      const committed = await store.transact(command).catch((error: unknown) => {
+      try {
+        const committed = await store.transact(command);
+        noticed(command, committed);
+        for (const reached of committed.reached ?? []) announce(feed, reached);
+        return committed;
+      } catch (error) {
         // It may be durable all the same: whoever follows must not wait for the next entry to hear of it.
         if (isUnknown(error)) void announceHeads(command).catch(() => {});
         throw error;
-      });
-      noticed(command, committed);
-      for (const reached of committed.reached ?? []) announce(feed, reached);
-      return committed;
+      }
     },
     async *follow(caller, threadId, after, signal) {
       const subscription = feed.subscribe(threadId);

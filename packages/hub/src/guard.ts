@@ -18,7 +18,9 @@ const SINGLE: ReadonlySet<string> = new Set([
 ]);
 
 /** Refuses two of a header that counts once: whoever stands before the hub may have looked at the other one. */
-function refuseRepeated({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
+function refuseRepeated({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): void {
+  // Mostly none is repeated, which shows in how many names there are.
+  if (Object.keys(headers).length * 2 === rawHeaders.length) return;
   const seen: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]?.toLowerCase() ?? '';

@@ -17,6 +17,10 @@ export interface HeadColumns {
   last_seq: number;
   updated_at: string;
   hash: string;
+  /** Who wrote the newest entry, and side by side with it all others from one on, which is that sender's nth. */
+  speaker: string | null;
+  run_seq: number | null;
+  run_nth: number | null;
 }
 
 /** The columns of a cursor's row that its sum covers. */
@@ -58,7 +62,10 @@ export function sumOfThread({ thread_id, workspace_id, status, state }: ThreadCo
 
 /** The sum of a thread's head. */
 export function sumOfHead(head: HeadColumns): string {
-  return rowSum(head.thread, head.last_seq, head.updated_at, head.hash);
+  const { thread, last_seq, updated_at, hash, speaker } = head;
+  // So it was before heads knew who wrote last.
+  if (speaker === null) return rowSum(thread, last_seq, updated_at, hash);
+  return rowSum(thread, last_seq, updated_at, hash, speaker, head.run_seq, head.run_nth);
 }
 
 /** The sum of a cursor's row. */

@@ -26,7 +26,7 @@ import { createSenderCounts } from './sender-counts.ts';
 import { changedIndexes } from './schema-parts.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
 import { type DatabaseSync, oneRow, rowsOf } from './sqlite.ts';
-import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
+import { readThread, threadColumns, type ThreadRecord } from './thread-record.ts';
 import { checkWal } from './wal-check.ts';
 
 const MAX_PROBLEMS = 100;
@@ -103,7 +103,7 @@ function checkThreads(
   );
   const derived = createDerivedCheck((kind, workspaceId, key) => get.get(kind, workspaceId, key));
   const live = db.prepare<ThreadRecord>(
-    `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.id = ?`,
+    `SELECT ${threadColumns(db)} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.id = ?`,
   );
   for (const id of threadsOfLog(db)) {
     const row = live.get(id);

@@ -1,8 +1,8 @@
-import { CHAIN_START, JOURNAL_PREFIX, link, type ThreadState } from '@parley/core';
+import { CHAIN_START, JOURNAL_PREFIX, link } from '@parley/core';
 
 import { senderIn, type SenderCounts } from './sender-counts.ts';
 import { type DatabaseSync, oneRow, rowsOf } from './sqlite.ts';
-import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
+import { type LiveThread, openRun, readThread, threadColumns, type ThreadRecord } from './thread-record.ts';
 
 /** A thread whose rows do not fit the end of its log. */
 export interface ThreadDoubt {
@@ -35,7 +35,7 @@ export function* doubtfulThreads(db: DatabaseSync, numbered?: Numbered): Generat
   const members = membersByThread(db);
   const known = new Set<number>();
   const all = db.prepare<ThreadRecord>(
-    `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id`,
+    `SELECT ${threadColumns(db)} FROM threads t LEFT JOIN heads h ON h.thread = t.id`,
   );
   for (const row of rowsOf(all)) {
     const { id } = row;
@@ -43,7 +43,7 @@ export function* doubtfulThreads(db: DatabaseSync, numbered?: Numbered): Generat
     const end = last.get(id);
     const doubt =
       doubtOf(row, end, members.get(id) ?? new Set()) ??
-      (numbered === undefined || end === undefined ? undefined : misnumbered(id, end, numbered));
+      (numbered === undefined || end === undefined ? undefined : misnumbered(row, end, numbered));
     if (doubt !== undefined) yield { id, ...doubt, problem: `${row.thread_id}: ${doubt.problem}` };
   }
   const others = db.prepare<{ thread: number }>('SELECT thread FROM heads').all();
@@ -72,14 +72,15 @@ function doubtOf(
 }
 
 function misnumbered(
-  id: number,
+  row: ThreadRecord,
   { seq, json }: LastEntry,
   { counts, all }: Numbered,
 ): { problem: string; isLost: boolean } | undefined {
   const sender = senderIn(json);
   // A damaged entry is for those who read it.
   if (sender === undefined) return undefined;
-  const isWhole = counts.has(id, sender, seq) && (!all || counts.isWhole(id, seq + 1));
+  const thread = { id: row.id, open: openRun(row) };
+  const isWhole = counts.has(thread, sender, seq) && (!all || counts.isWhole(thread));
   return isWhole ? undefined : { problem: 'its entries are not counted by sender', isLost: false };
 }
 
@@ -98,7 +99,7 @@ export function misplacedThreads(db: DatabaseSync): ThreadDoubt[] {
   }));
 }
 
-function soundThread(row: ThreadRecord): { state: ThreadState; head: string } | undefined {
+function soundThread(row: ThreadRecord): LiveThread | undefined {
   try {
     return readThread(row);
   } catch {

@@ -147,11 +147,14 @@ const BEFORE = `AND (h.updated_at, h.thread) < (:updated_at, coalesce((SELECT id
 
 const READ =
   'coalesce((SELECT last_read_seq FROM cursors WHERE thread = h.thread AND agent_id = :reader), 0)';
-const OWN_RUNS = 'entries_by_sender WHERE thread = h.thread AND sender = :reader';
-const OWN_ALL = `SELECT nth + last - seq FROM ${OWN_RUNS} ORDER BY seq DESC LIMIT 1`;
-const OWN_READ = `SELECT nth + min(last, ${READ}) - seq FROM ${OWN_RUNS} AND seq <= ${READ} ORDER BY seq DESC LIMIT 1`;
+const ENDED = 'entries_by_sender WHERE thread = h.thread AND sender = :reader';
+/** How many entries of the reader's own there are up to a seq. */
+const ownUpTo = (
+  seq: string,
+): string => `iif(h.speaker = :reader AND ${seq} >= h.run_seq, h.run_nth + ${seq} - h.run_seq,
+  coalesce((SELECT nth + min(last, ${seq}) - seq FROM ${ENDED} AND seq <= ${seq} ORDER BY seq DESC LIMIT 1), 0))`;
 /** Something of another stands after the reader's cursor. */
-const UNREAD = `h.last_seq > ${READ} AND h.last_seq - ${READ} > coalesce((${OWN_ALL}), 0) - coalesce((${OWN_READ}), 0)`;
+const UNREAD = `h.last_seq > ${READ} AND h.last_seq - ${READ} > ${ownUpTo('h.last_seq')} - ${ownUpTo(READ)}`;
 
 /** The threads that a count is made of, the newest first, one more than are counted; of one agent, in no order. */
 export function countedThreads(db: DatabaseSync, query: CountQuery): CountedThread[] {

@@ -45,6 +45,7 @@ export function createThreadReader(
       misfiled: [],
       misnumbered: [],
     };
+    const numbered = { id: thread, open: counts?.open(thread) };
     const nthBySender = new Map<string, number>();
     for (const { pos, seq, reply_to, hash, json } of entries.iterate(thread)) {
       if (seq !== read.length || link(read.head, json) !== hash) {
@@ -57,7 +58,7 @@ export function createThreadReader(
       const { sender_agent_id: sender } = entry;
       const nth = (nthBySender.get(sender) ?? 0) + 1;
       nthBySender.set(sender, nth);
-      if (counts?.has(thread, sender, seq, nth) === false) read.misnumbered.push(seq);
+      if (counts?.has(numbered, sender, seq, nth) === false) read.misnumbered.push(seq);
       read.fold.see(entry);
       read.head = hash;
       read.length++;

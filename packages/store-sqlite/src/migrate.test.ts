@@ -9,8 +9,8 @@ import { DATABASE_FILE } from './open-store.ts';
 import { derivedRows } from './sample-damage.ts';
 import { removeFolder, sampleFolder, writeSampleRecord } from './sample-record.ts';
 import { MIGRATIONS } from './sql/migrations.ts';
-import { type RecordColumns, sumOfRecord } from '@parley/store-rows';
-import { sqliteModule } from './sqlite.ts';
+import { type HeadColumns, type RecordColumns, sumOfHead, sumOfRecord } from '@parley/store-rows';
+import { type DatabaseSync, sqliteModule } from './sqlite.ts';
 import { WordSearch } from './word-search.ts';
 import { Batches } from './batches.ts';
 
@@ -43,8 +43,17 @@ function inFirstForm(source: string): string {
     "INSERT INTO search (rowid, body) SELECT pos, json_extract(json, '$.body') FROM entries WHERE seq > 0",
   );
   db.exec('COMMIT; DETACH source');
+  sumAsBefore(db);
   db.close();
   return folder;
+}
+
+/** Sums the heads as it was done before they knew who wrote last. */
+function sumAsBefore(db: DatabaseSync): void {
+  const put = db.prepare('UPDATE heads SET sum = ? WHERE thread = ?');
+  const heads = db.prepare<HeadColumns>('SELECT thread, last_seq, updated_at, hash FROM heads').all();
+  for (const head of heads)
+    put.run(sumOfHead({ ...head, speaker: null, run_seq: null, run_nth: null }), head.thread);
 }
 
 test('a record of the first form is brought up to date: nothing is lost, all is counted, words are found again', () => {
@@ -74,11 +83,17 @@ test('a record of the eighth form, which numbers every entry by a row of its own
   const live = derivedRows(sample.folder);
   const path = join(sample.folder, DATABASE_FILE);
   const older = new (sqliteModule().DatabaseSync)(path);
-  const table = /CREATE TABLE entries_by_sender[^;]+;/.exec(MIGRATIONS[5] ?? '')?.[0] ?? '';
-  older.exec(`DROP TABLE entries_by_sender; ${table}; PRAGMA user_version = 8`);
+  const part = (start: string): string =>
+    MIGRATIONS[5]?.split(';\n').find((sql) => sql.includes(start)) ?? '';
+  older.exec(`DROP TABLE entries_by_sender; ${part('CREATE TABLE entries_by_sender')};
+    ALTER TABLE heads RENAME TO heads_of_today; DROP INDEX heads_by_recency; ${part('CREATE TABLE heads')};
+    ${part('CREATE INDEX heads_by_recency')}; PRAGMA user_version = 8`);
   older.exec(
     "INSERT INTO entries_by_sender SELECT thread, json ->> '$.sender_agent_id', seq, 1, '' FROM entries",
   );
+  older.exec(`INSERT INTO heads SELECT thread, last_seq, updated_at, hash, sum, listed_in FROM heads_of_today;
+    DROP TABLE heads_of_today`);
+  sumAsBefore(older);
   older.close();
   expect(checkRecord(sample.folder)).toMatchObject({ ok: true, problems: [], schema_version: 8 });
   const news: OpeningNews[] = [];

@@ -36,7 +36,7 @@ import { listRecords } from './list-records.ts';
 import { type CursorColumns, damaged, damagedEntry, sumOfCursor } from '@parley/store-rows';
 import { checkRun, PAST, type Run, Runs } from './runs.ts';
 import { createSenderCounts, type SenderCounts } from './sender-counts.ts';
-import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
+import { openRun, readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
 
 interface EntryRow {
   seq: number;
@@ -111,10 +111,12 @@ export class Reader {
   }
 
   /** How many entries after a cursor are the reader's own. */
-  #own({ id, last_seq }: ThreadRecord, reader: string, after: number): number {
+  #own(row: ThreadRecord, reader: string, after: number): number {
+    const { id, last_seq } = row;
     // Nobody has that name: whoever asks so wants no count.
     if (reader === '' || last_seq === null || last_seq <= after) return 0;
-    return this.#counts.through(id, reader, last_seq) - this.#counts.through(id, reader, after);
+    const thread = { id, open: openRun(row) };
+    return this.#counts.through(thread, reader, last_seq) - this.#counts.through(thread, reader, after);
   }
 
   references(threadId: string, messageId: string): string[] {

@@ -5,7 +5,7 @@ import { createProgress, type Hear } from './news.ts';
 import { createNumbering } from './sender-counts.ts';
 import { sumOfHead, sumOfThread } from '@parley/store-rows';
 import { type DatabaseSync, oneRow } from './sqlite.ts';
-import { listedIn } from './thread-record.ts';
+import { listedIn, runColumns } from './thread-record.ts';
 
 /** How many threads share a transaction. */
 const AT_ONCE = 200;
@@ -43,7 +43,7 @@ function createThreadWriter(db: DatabaseSync): (id: number, thread: FoldedThread
     'INSERT OR REPLACE INTO threads (id, thread_id, workspace_id, status, state, sum) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const putHead = db.prepare(
-    'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum, listed_in) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum, listed_in, speaker, run_seq, run_nth) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const renumber = createNumbering(db);
   const dropHead = db.prepare('DELETE FROM heads WHERE thread = ?');
@@ -74,9 +74,9 @@ function createThreadWriter(db: DatabaseSync): (id: number, thread: FoldedThread
     const { thread_id, workspace_id, status, last_seq, updated_at } = state;
     const text = JSON.stringify(state);
     putThread.run(id, thread_id, workspace_id, status, text, sumOfThread({ ...state, state: text }));
-    const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head });
-    putHead.run(id, last_seq, updated_at, head, sum, listedIn(state));
-    renumber(id);
+    const { speaker, run_seq, run_nth } = runColumns(renumber(id));
+    const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head, speaker, run_seq, run_nth });
+    putHead.run(id, last_seq, updated_at, head, sum, listedIn(state), speaker, run_seq, run_nth);
     dropMembers.run(id);
     for (const agent of state.participants) addMember.run(workspace_id, agent, id);
   };

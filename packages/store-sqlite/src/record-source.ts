@@ -15,7 +15,7 @@ import {
 import { closeReader } from './open-database.ts';
 import { openRecord } from './open-record.ts';
 import { rowsOf } from './sqlite.ts';
-import { readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
+import { readThread, threadColumns, type ThreadRecord } from './thread-record.ts';
 
 const PAGE = 500;
 
@@ -25,7 +25,7 @@ export function openFolderSource(folder: string): RecordSource {
   db.exec('BEGIN');
   const all = <T>(sql: string): Iterable<T> => rowsOf(db.prepare<T>(sql));
   const threadNamed = db.prepare(
-    `SELECT ${THREAD_COLUMNS} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?`,
+    `SELECT ${threadColumns(db)} FROM threads t LEFT JOIN heads h ON h.thread = t.id WHERE t.thread_id = ?`,
   );
 
   const hashOf = db.prepare(

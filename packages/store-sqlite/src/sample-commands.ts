@@ -99,8 +99,8 @@ export class SampleCommands {
     return { type: 'rename_thread', ...head, thread_id: sampleThread(thread), input: { title } };
   }
 
-  openSide(agent: string, thread: number, side: number, key?: string): Command {
-    const input = { title: `aside ${side}`, purpose: 'detail', participants: [] };
+  openSide(agent: string, thread: number, side: number, key?: string, participants: string[] = []): Command {
+    const input = { title: `aside ${side}`, purpose: 'detail', participants };
     const head = this.#head(agent, `side ${thread}`, key);
     return { type: 'open_side', ...head, thread_id: sampleThread(thread), side_id: sampleSide(side), input };
   }

@@ -2,51 +2,45 @@ import { readEntry } from '@parley/core';
 
 import { damaged, rowSum } from '@parley/store-rows';
 import type { DatabaseSync } from './sqlite.ts';
+import { type OpenRun, openRun, type ThreadRecord } from './thread-record.ts';
 
-/** Entries of one sender that stand side by side in a thread. */
-export interface SenderRun {
-  sender: string;
-  /** Where the run begins. */
-  seq: number;
-  /** Where it ends; it grows as long as nobody else writes. */
+/** What one sender has written side by side, after which another wrote. */
+export interface EndedRun extends OpenRun {
+  /** Where it ends. */
   last: number;
-  /** The first entry of the run is the sender's nth in the thread. */
-  nth: number;
 }
 
-type Row = SenderRun & { sum: string };
+type Row = EndedRun & { sum: string };
+
+/** A thread by its number, with the run that is open in its head. */
+interface Numbered {
+  id: number;
+  open: OpenRun | undefined;
+}
 
 /** The entries of each thread, numbered among those of their senders. */
 export interface SenderCounts {
-  /** How many entries of a sender a thread has, up to a seq and with it. */
-  through(thread: number, sender: string, seq: number): number;
-  /** The newest run of a sender. */
-  newest(thread: number, sender: string): SenderRun | undefined;
-  /** Writes one run, over itself where it has grown. */
-  put(thread: number, run: SenderRun): void;
-  /** True where so many entries of a thread are numbered, those of each sender without a hole. */
-  isWhole(thread: number, entries: number): boolean;
+  /** The run that stands in the head of a thread. */
+  open(thread: number): OpenRun | undefined;
+  /** How many entries of a sender a thread has, up to a seq of its log and with it. */
+  through(thread: Numbered, sender: string, seq: number): number;
+  /** How many entries of a sender the runs of a thread have that have ended. */
+  ended(thread: number, sender: string): number;
+  /** Writes a run that has ended. */
+  put(thread: number, run: EndedRun): void;
+  /** True where every entry before the open run is numbered, those of each sender without a hole. */
+  isWhole(thread: Numbered): boolean;
   /** True where an entry has a number, and where one is named, that one. */
-  has(thread: number, sender: string, seq: number, nth?: number): boolean;
+  has(thread: Numbered, sender: string, seq: number, nth?: number): boolean;
   /** Forgets the numbers of a thread. */
   drop(thread: number): void;
 }
 
-/** The run of a sender with its next entry: the one it has, grown, or a new one where others wrote in between. */
-export function withNext(newest: SenderRun | undefined, sender: string, seq: number): SenderRun {
-  if (newest?.last !== seq - 1)
-    return { sender, seq, last: seq, nth: newest === undefined ? 1 : lastNumber(newest) + 1 };
-  newest.last = seq;
-  return newest;
-}
-
-/** The number of a run's last entry. */
-function lastNumber({ seq, last, nth }: SenderRun): number {
-  return nth + last - seq;
-}
-
 /** The numbers over one connection. */
 export function createSenderCounts(db: DatabaseSync): SenderCounts {
+  const head = db.prepare<Pick<ThreadRecord, 'speaker' | 'run_seq' | 'run_nth'>>(
+    'SELECT speaker, run_seq, run_nth FROM heads WHERE thread = ?',
+  );
   const columns = 'sender, seq, last, nth, sum FROM entries_by_sender WHERE thread = ?';
   const upTo = db.prepare<Row>(`SELECT ${columns} AND sender = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`);
   const put = db.prepare(
@@ -54,63 +48,92 @@ export function createSenderCounts(db: DatabaseSync): SenderCounts {
   );
   const all = db.prepare<Row>(`SELECT ${columns} ORDER BY sender, seq`);
   const drop = db.prepare('DELETE FROM entries_by_sender WHERE thread = ?');
-  const sumOf = (thread: number, { sender, seq, last, nth }: SenderRun): string =>
+  const sumOf = (thread: number, { sender, seq, last, nth }: EndedRun): string =>
     rowSum(thread, sender, seq, last, nth);
   const isSound = (thread: number, row: Row): boolean => sumOf(thread, row) === row.sum;
-  /** The last run of a sender that begins before a seq or with it. */
-  const sound = (thread: number, sender: string, seq: number): SenderRun | undefined => {
+  /** How many entries of a sender stand in the runs that ended, up to a seq. */
+  const endedUpTo = (thread: number, sender: string, seq: number): number => {
     const row = upTo.get(thread, sender, seq);
-    if (row === undefined || isSound(thread, row)) return row;
-    throw damaged(`the number of ${sender}’s entry ${row.seq}`);
+    if (row === undefined) return 0;
+    if (!isSound(thread, row)) throw damaged(`the number of ${sender}’s entry ${row.seq}`);
+    return row.nth + Math.min(row.last, seq) - row.seq;
   };
   return {
-    through(thread, sender, seq) {
-      const run = sound(thread, sender, seq);
-      return run === undefined ? 0 : run.nth + Math.min(run.last, seq) - run.seq;
+    open(thread) {
+      const row = head.get(thread);
+      return row === undefined ? undefined : openRun(row);
     },
-    newest: (thread, sender) => sound(thread, sender, Number.MAX_SAFE_INTEGER),
+    through({ id, open }, sender, seq) {
+      if (open?.sender === sender && seq >= open.seq) return open.nth + seq - open.seq;
+      return endedUpTo(id, sender, seq);
+    },
+    ended: (thread, sender) => endedUpTo(thread, sender, Number.MAX_SAFE_INTEGER),
     put: (thread, run) => void put.get(thread, run.sender, run.seq, run.last, run.nth, sumOf(thread, run)),
-    isWhole(thread, entries) {
+    isWhole({ id, open }) {
+      if (open === undefined) return false;
+      const ends = new Map<string, { last: number; number: number }>();
+      const follows = ({ sender, seq, nth }: OpenRun): boolean => {
+        const { last, number } = ends.get(sender) ?? { last: -2, number: 0 };
+        return nth === number + 1 && seq > last + 1;
+      };
       let count = 0;
-      let before: SenderRun | undefined;
-      for (const row of all.iterate(thread)) {
-        const same = before?.sender === row.sender ? before : undefined;
-        const next = same === undefined ? 1 : lastNumber(same) + 1;
-        const isAfter = row.last >= row.seq && (same === undefined || row.seq > same.last + 1);
-        if (row.nth !== next || !isAfter || !isSound(thread, row)) return false;
-        before = row;
-        count += row.last - row.seq + 1;
+      for (const row of all.iterate(id)) {
+        const { sender, seq, last, nth } = row;
+        if (!follows(row) || last < seq || !isSound(id, row)) return false;
+        ends.set(sender, { last, number: nth + last - seq });
+        count += last - seq + 1;
       }
-      return count === entries;
+      return follows(open) && count === open.seq;
     },
-    has(thread, sender, seq, nth) {
-      const row = upTo.get(thread, sender, seq);
-      if (row === undefined || row.last < seq || !isSound(thread, row)) return false;
-      return nth === undefined || row.nth + seq - row.seq === nth;
+    has({ id, open }, sender, seq, nth) {
+      const isOpen = open?.sender === sender && seq >= open.seq;
+      const row = isOpen ? undefined : upTo.get(id, sender, seq);
+      const run = isOpen ? open : row !== undefined && row.last >= seq && isSound(id, row) ? row : undefined;
+      return run !== undefined && (nth === undefined || run.nth + seq - run.seq === nth);
     },
     drop: (thread) => void drop.run(thread),
   };
 }
 
-/** Numbers the entries of one thread anew, from its log. */
-export function createNumbering(db: DatabaseSync): (thread: number) => void {
+/** Numbers the entries of one thread anew, from its log; gives the run for its head, where its last entry can be read. */
+export function createNumbering(db: DatabaseSync): (thread: number) => OpenRun | undefined {
   const entries = db.prepare<{ seq: number; json: string }>(
     'SELECT seq, json FROM entries WHERE thread = ? ORDER BY seq',
   );
   const counts = createSenderCounts(db);
   return (thread) => {
     counts.drop(thread);
-    const newestBySender = new Map<string, SenderRun>();
-    const runs = new Set<SenderRun>();
-    for (const row of entries.iterate(thread)) {
-      const sender = senderIn(row.json);
-      if (sender === undefined) continue;
-      const run = withNext(newestBySender.get(sender), sender, row.seq);
-      newestBySender.set(sender, run);
-      runs.add(run);
+    const runs = new SenderRuns();
+    const ended: EndedRun[] = [];
+    for (const { seq, json } of entries.iterate(thread)) {
+      const run = runs.add(senderIn(json), seq);
+      if (run !== undefined) ended.push(run);
     }
-    for (const run of runs) counts.put(thread, run);
+    for (const run of ended) counts.put(thread, run);
+    return runs.open;
   };
+}
+
+/** The runs of one thread, as they grow with its log. */
+export class SenderRuns {
+  open: OpenRun | undefined;
+  /** How many entries each sender has in the runs that have ended, of those who wrote lately. */
+  readonly endedBySender = new Map<string, number>();
+
+  constructor(open?: OpenRun) {
+    this.open = open;
+  }
+
+  /** Takes the next entry, of whom it cannot be read is nobody's; gives the run that ends with it, if one does. */
+  add(sender: string | undefined, seq: number): EndedRun | undefined {
+    const { open } = this;
+    if (open?.sender === sender) return undefined;
+    const ended = open === undefined ? undefined : { ...open, last: seq - 1 };
+    if (ended !== undefined) this.endedBySender.set(ended.sender, ended.nth + ended.last - ended.seq);
+    this.open =
+      sender === undefined ? undefined : { sender, seq, nth: (this.endedBySender.get(sender) ?? 0) + 1 };
+    return ended;
+  }
 }
 
 /** Who wrote an entry; undefined where it cannot be read. */

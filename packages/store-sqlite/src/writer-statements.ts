@@ -21,8 +21,10 @@ export function prepareWriterStatements(db: DatabaseSync) {
       "INSERT INTO threads (thread_id, workspace_id, status, state, sum) VALUES (?, ?, '', '', '')",
     ),
     putThread: prepare('UPDATE threads SET status = ?, state = ?, sum = ? WHERE id = ?'),
+    /** What stays of a head while the same sender goes on: the list it stands in, and the run. */
+    moveHead: prepare('UPDATE heads SET last_seq = ?, updated_at = ?, hash = ?, sum = ? WHERE thread = ?'),
     putHead: prepare(
-      'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum, listed_in) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO heads (thread, last_seq, updated_at, hash, sum, listed_in, speaker, run_seq, run_nth) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     addParticipant: prepare(
       'INSERT OR IGNORE INTO participants (workspace_id, agent_id, thread) VALUES (?, ?, ?)',

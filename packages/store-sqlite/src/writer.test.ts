@@ -111,40 +111,42 @@ test('[R5] [R11] a cursor that is not as it was written moves no further', () =>
 test('[R5] [R11] who writes where the number of one’s entries is not as it was written is refused, and leaves no trace', () => {
   const { folder, db, batches, sample } = open();
   const side = SIDES;
+  const both = (thread: number) => [sample.post('alice', thread, 'text'), sample.post('bob', thread, 'text')];
   committed(
     batches.run([
       sample.create(0, ['alice', 'bob']),
       sample.create(1, ['alice']),
-      sample.openSide('alice', 0, 0),
-      sample.post('alice', side, 'aside'),
+      sample.openSide('alice', 0, 0, undefined, ['bob']),
+      ...both(0),
+      ...both(side),
     ]),
   );
-  const sound = db.prepare('SELECT * FROM entries_by_sender ORDER BY thread, sender').all();
   const entries = () => number(db, 'SELECT count(*) FROM entries');
   const before = entries();
   const message = expect.stringContaining('the record is damaged: the number of alice') as string;
   const refused = { error: { code: 'INTERNAL', message } };
-  // One that writes to two threads, whichever of them it is.
-  for (const thread of [1, 3]) {
+  const change = (thread: number, by: number): void =>
     tamper(
       folder,
-      `UPDATE entries_by_sender SET nth = nth + 1 WHERE sender = 'alice' AND thread = ${thread}`,
+      `UPDATE entries_by_sender SET nth = nth + ${by} WHERE sender = 'alice' AND thread = ${thread}`,
     );
+  // Closing writes to two threads: it is refused whichever of them is damaged, and writes to neither.
+  for (const [thread, place] of [
+    [1, 0],
+    [3, side],
+  ] as const) {
+    change(thread, 1);
     const replies = new Batches(db).run([
       sample.closeSide('alice', 0, 0),
-      thread === 1 ? sample.post('alice', 0, 'text') : sample.post('alice', side, 'text'),
-      sample.post('bob', 0, 'of another'),
+      sample.post('alice', place, 'text'),
+      sample.post('bob', place, 'of another'),
       sample.post('alice', 1, 'elsewhere'),
     ]);
     expect(replies).toMatchObject([refused, refused, { ok: {} }, { ok: {} }]);
-    tamper(
-      folder,
-      `UPDATE entries_by_sender SET nth = nth - 1 WHERE sender = 'alice' AND thread = ${thread}`,
-    );
+    change(thread, -1);
   }
   expect(entries()).toBe(before + 4);
-  const now = db.prepare("SELECT * FROM entries_by_sender WHERE sender = 'alice' ORDER BY thread").all();
-  expect(now).toMatchObject([sound[0], { thread: 2, seq: 0, last: 2 }, sound[2]]);
+  committed(new Batches(db).run([sample.closeSide('alice', 0, 0)]));
   db.close();
   expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [] });
 });

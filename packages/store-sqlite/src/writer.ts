@@ -36,11 +36,11 @@ import {
   sumOfThread,
 } from '@parley/store-rows';
 import { Runs, sumOfRun } from './runs.ts';
-import { createSenderCounts, type SenderCounts, type SenderRun, withNext } from './sender-counts.ts';
+import { createSenderCounts, type EndedRun, type SenderCounts, SenderRuns } from './sender-counts.ts';
 import { packAnswer, unpackAnswer } from '@parley/store-rows';
 import type { DatabaseSync } from './sqlite.ts';
 import type { Tallies } from './tallies.ts';
-import { listedIn, readThread, sameButForHead } from './thread-record.ts';
+import { listedIn, type OpenRun, readThread, runColumns, sameButForHead } from './thread-record.ts';
 import type { Reply } from './thread-protocol.ts';
 import { prepareWriterStatements, type WriterStatements } from './writer-statements.ts';
 
@@ -51,10 +51,11 @@ interface CachedThread {
   head: string;
   /** The state as the table has it. */
   stored: ThreadState | undefined;
-  /** The newest run of each sender who wrote lately. */
-  runBySender: Map<string, SenderRun | undefined>;
-  /** Runs whose row is not yet as their entries are. */
-  grown: Set<SenderRun>;
+  runs: SenderRuns;
+  /** The run that is open in the table. */
+  storedRun: OpenRun | undefined;
+  /** Runs that have ended and are not in the table. */
+  ended: EndedRun[];
 }
 
 const CACHED_THREADS = 2_000;
@@ -213,15 +214,9 @@ export class Writer {
     if (cached !== undefined) return cached;
     const row = this.#sql.getThread.get(threadId);
     if (row === undefined) return undefined;
-    const { state, head } = readThread(row);
-    return this.#remember({
-      id: row.id,
-      state,
-      head,
-      stored: state,
-      runBySender: new Map(),
-      grown: new Set(),
-    });
+    const { state, head, open } = readThread(row);
+    const runs = new SenderRuns(open);
+    return this.#remember({ id: row.id, state, head, stored: state, runs, storedRun: open, ended: [] });
   }
 
   /** With a side channel its main thread: what holds there may hold here. */
@@ -309,7 +304,8 @@ export class Writer {
       const sealed = seal(thread.head, entry);
       const replyTo = replyOf(entry);
       this.#sql.addEntry.get(++this.#position, thread.id, entry.seq, replyTo, sealed.hash, sealed.json);
-      this.#number(thread, entry);
+      const ended = thread.runs.add(entry.sender_agent_id, entry.seq);
+      if (ended !== undefined) thread.ended.push(ended);
       this.#onEntry(this.#position, thread.id, entry);
       thread.head = sealed.hash;
     }
@@ -338,16 +334,11 @@ export class Writer {
   #lookUp({ thread_id }: ThreadState, entries: readonly Entry[]): CachedThread | undefined {
     const thread = this.#thread(thread_id);
     if (thread === undefined) return undefined;
-    const { id, runBySender } = thread;
+    const { id, runs } = thread;
     for (const { sender_agent_id: sender } of entries)
-      if (!runBySender.has(sender)) runBySender.set(sender, this.#counts.newest(id, sender));
+      if (sender !== runs.open?.sender && !runs.endedBySender.has(sender))
+        runs.endedBySender.set(sender, this.#counts.ended(id, sender));
     return thread;
-  }
-
-  #number({ runBySender, grown }: CachedThread, { sender_agent_id: sender, seq }: Entry): void {
-    const run = withNext(runBySender.get(sender), sender, seq);
-    runBySender.set(sender, run);
-    grown.add(run);
   }
 
   #addThread(state: ThreadState): CachedThread {
@@ -357,25 +348,33 @@ export class Writer {
       state,
       head: CHAIN_START,
       stored: undefined,
-      runBySender: new Map(),
-      grown: new Set(),
+      runs: new SenderRuns(),
+      storedRun: undefined,
+      ended: [],
     });
   }
 
-  /** A thread's head and its runs are written once per batch, however many entries that gave it; its state when it changed. */
+  /** A thread's head is written once per batch, however many entries the batch gave it; its state when it changed. */
   flush(): void {
     for (const thread of this.#touched) {
-      const { id, state, stored, head } = thread;
+      const { id, state, stored, head, runs, storedRun, ended } = thread;
       const { last_seq, updated_at } = state;
-      const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head });
-      this.#sql.putHead.get(id, last_seq, updated_at, head, sum, listedIn(state));
+      const { speaker, run_seq, run_nth } = runColumns(runs.open);
+      const sum = sumOfHead({ thread: id, last_seq, updated_at, hash: head, speaker, run_seq, run_nth });
+      if (stored !== undefined && runs.open === storedRun)
+        this.#sql.moveHead.get(last_seq, updated_at, head, sum, id);
+      else {
+        const listed = listedIn(state);
+        this.#sql.putHead.get(id, last_seq, updated_at, head, sum, listed, speaker, run_seq, run_nth);
+      }
       if (stored === undefined || !sameButForHead(state, stored)) {
         const text = JSON.stringify(state);
         this.#sql.putThread.run(state.status, text, sumOfThread({ ...state, state: text }), id);
         this.#putParticipants(id, state, stored?.participants ?? []);
       }
-      for (const run of thread.grown) this.#counts.put(id, run);
-      thread.grown.clear();
+      for (const run of ended) this.#counts.put(id, run);
+      thread.ended = [];
+      thread.storedRun = runs.open;
       thread.stored = state;
     }
     this.#touched.clear();

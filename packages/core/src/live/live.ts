@@ -123,10 +123,8 @@ export function createLive(options: LiveOptions): Live {
   }
 
   /** Shows those who watch what the contract of a call says that they see of it. */
-  function show(caller: Caller, operation: OperationName, input: Record<string, unknown>): void {
+  function show(caller: Caller, shows: NonNullable<Contract['shows']>, input: Record<string, unknown>): void {
     const { agent_id, workspace_id } = caller;
-    const { shows }: Contract = CONTRACTS[operation];
-    if (shows === undefined) return;
     const { instance_id } = input;
     const name = typeof instance_id === 'string' ? instance_id : agent_id;
     if (shows === 'status') {
@@ -146,10 +144,14 @@ export function createLive(options: LiveOptions): Live {
   }
 
   const watched: Hub = {
-    async call(caller, name, input, context) {
-      const result = await hub.call(caller, name, input, context);
-      show(caller, name, fieldsOf(input));
-      return result;
+    call(caller, name, input, context) {
+      const { shows }: Contract = CONTRACTS[name];
+      const answer = opened().call(caller, name, input, context);
+      if (shows === undefined) return answer;
+      return answer.then((result) => {
+        show(caller, shows, fieldsOf(input));
+        return result;
+      });
     },
     acceptForLater: (...call) => hub.acceptForLater(...call),
   };
