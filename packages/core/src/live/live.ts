@@ -2,7 +2,6 @@ import {
   type Caller,
   type Contract,
   CONTRACTS,
-  type OperationName,
   ParleyError,
   type ParsedInputOf,
   fieldsOf,
