@@ -17,7 +17,7 @@ export interface Watch {
 }
 
 /** A standing interest in something that has no position. */
-export interface Bell {
+export interface Changes {
   /** Resolves once it was rung since the last time that this resolved, or since it is there; or the signal aborts. */
   next(signal: AbortSignal): Promise<void>;
   close(): void;
@@ -35,7 +35,7 @@ export interface Feed {
   ring(topic: string): void;
   /** The same for this process alone: the others hear of it by themselves. */
   ringHere(topic: string): void;
-  listen(topic: string): Bell;
+  listen(topic: string): Changes;
 }
 
 class Listener implements Subscription {
@@ -105,11 +105,11 @@ class Watcher implements Watch {
 }
 
 /** Rings are counted where they are heard: their number means nothing to anybody else. */
-class Ringer implements Bell {
+class ChangeListener implements Changes {
   readonly #subscription: Listener;
   #heard = 0;
 
-  constructor(leave: (ringer: Ringer) => void) {
+  constructor(leave: (listener: ChangeListener) => void) {
     this.#subscription = new Listener(() => leave(this));
   }
 
@@ -150,10 +150,10 @@ class Topics<T> {
 /** The feed of one process. */
 export function createFeed(): Feed {
   const listeners = new Topics<Listener>();
-  const ringers = new Topics<Ringer>();
+  const changeListeners = new Topics<ChangeListener>();
   const watchers = new Set<Watcher>();
   function ring(topic: string): void {
-    for (const ringer of ringers.of(topic)) ringer.ring();
+    for (const listener of changeListeners.of(topic)) listener.ring();
     for (const watcher of watchers) watcher.announce(topic, 0);
   }
   return {
@@ -169,6 +169,6 @@ export function createFeed(): Feed {
     },
     ring,
     ringHere: ring,
-    listen: (topic) => ringers.add(topic, (leave) => new Ringer(leave)),
+    listen: (topic) => changeListeners.add(topic, (leave) => new ChangeListener(leave)),
   };
 }

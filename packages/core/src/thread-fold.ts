@@ -1,6 +1,6 @@
 import type { Ask } from '@parley/protocol';
 
-import { artifactOf, putKeptArtifact } from './artifacts/artifact-of.ts';
+import { artifactOf, artifactPut } from './artifacts/artifact-of.ts';
 import { askOf, evolveAsk, putAsk } from './asks/evolve-ask.ts';
 import type { Entry } from './entry.ts';
 import { createTreeFold, TREE_KINDS, type TreeFold } from './knowledge/fold.ts';
@@ -32,7 +32,7 @@ export function createThreadFold(): ThreadFold {
       const ask = askOf(entry);
       if (ask !== undefined) asks.set(ask, evolveAsk(workspace_id, asks.get(ask), entry));
       if (state.tree !== true) return;
-      if (entry.type === 'artifact.created') artifacts.push(putKeptArtifact(artifactOf(workspace_id, entry)));
+      if (entry.type === 'artifact.created') artifacts.push(artifactPut(artifactOf(workspace_id, entry)));
       tree ??= createTreeFold(workspace_id);
       tree.see(entry);
     },

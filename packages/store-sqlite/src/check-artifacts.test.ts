@@ -7,7 +7,7 @@ import type { Caller } from '@parley/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { checkRecord } from './check-record.ts';
-import { listKeptArtifacts } from './list-artifacts.ts';
+import { artifactRecords } from './list-artifacts.ts';
 import { openSqliteStore } from './open-store.ts';
 import { type RecordColumns, sumOfRecord } from '@parley/store-rows';
 import { openSample } from './sample-record.ts';
@@ -53,7 +53,7 @@ function problemsAfter(folder: string, change: (db: DatabaseSync) => void): stri
 test('[KNOW-12] [R11] an artifact stands in the log and beside it, and the doctor compares both', async () => {
   const folder = await recordWithArtifacts();
   expect(checkRecord(folder)).toMatchObject({ ok: true, problems: [], counts: { artifacts: 2 } });
-  expect(listKeptArtifacts(folder).map(({ artifact_id }) => artifact_id)).toEqual(['art_1', 'art_2']);
+  expect(artifactRecords(folder).map(({ artifact_id }) => artifact_id)).toEqual(['art_1', 'art_2']);
   const forged = problemsAfter(folder, (db) => {
     const row = db.prepare("SELECT * FROM records WHERE key = 'art_1'").get() as unknown as RecordColumns;
     const json = row.json.replace('a.txt', 'b.txt');

@@ -9,7 +9,7 @@ import { openRecord } from './open-record.ts';
 import { DATABASE_FILE } from './open-store.ts';
 
 /** Every artifact that a record tells of, for what looks at their bytes from outside. */
-export function listKeptArtifacts(folder: string): ArtifactRecord[] {
+export function artifactRecords(folder: string): ArtifactRecord[] {
   if (!existsSync(join(folder, DATABASE_FILE))) return [];
   const db = openRecord(folder);
   try {

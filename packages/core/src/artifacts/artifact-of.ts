@@ -11,8 +11,8 @@ export function artifactOf(workspace_id: string, entry: Entry): ArtifactRecord {
   return { workspace_id, artifact_id, name, mime_type, bytes, sha256, created_at, created_by };
 }
 
-/** An artifact as it is kept. */
-export function putKeptArtifact(value: ArtifactRecord): PutRecord {
+/** The write of an artifact’s record. */
+export function artifactPut(value: ArtifactRecord): PutRecord {
   const { workspace_id, artifact_id: key, mime_type: mark, created_by: owner } = value;
   return { kind: 'artifact', workspace_id, key, mark, owner, value };
 }

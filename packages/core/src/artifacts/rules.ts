@@ -1,7 +1,7 @@
 import { standingEntry } from '../agents/journal.ts';
 import type { PutArtifact, Rule } from '../commands.ts';
 import { requireTreeRight } from '../knowledge/rights.ts';
-import { artifactOf, putKeptArtifact } from './artifact-of.ts';
+import { artifactOf, artifactPut } from './artifact-of.ts';
 
 const putArtifact: Rule<PutArtifact> = {
   needs: ({ thread_id }) => ({ thread: thread_id }),
@@ -25,7 +25,7 @@ const putArtifact: Rule<PutArtifact> = {
     const { workspace_id: _workspace, ...artifact } = value;
     return {
       changes: [reported.change],
-      records: [putKeptArtifact(value)],
+      records: [artifactPut(value)],
       result: { artifact },
     };
   },

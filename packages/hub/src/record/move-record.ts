@@ -41,7 +41,7 @@ export async function moveRecord({ from, to, config, tell }: Move): Promise<Move
     writing = await openTarget(target);
     const counts = await copyAll(source, writing, tell);
     const artifacts = await (await recordPlace(target)).artifacts();
-    await moveKept(source, target);
+    await moveStateFiles(source, target);
     if (config.artifacts.bucket === '') moveBlobs(source.data, target.data, artifacts);
     const threads = await compare(source, target);
     await writing.done();
@@ -97,7 +97,7 @@ export async function openTarget({ store, data }: Place): Promise<RecordTarget> 
 }
 
 /** Keys, revocations and all else that is kept beside the record. */
-function moveKept(source: Place, target: Place): Promise<void> {
+function moveStateFiles(source: Place, target: Place): Promise<void> {
   return withStateFiles(source, (old) =>
     withStateFiles(target, async (fresh) => {
       for (const name of STATE_FILES) await fresh.change(name, () => old.look(name).text);

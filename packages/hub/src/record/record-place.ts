@@ -8,7 +8,7 @@ import {
   checkRecord,
   DATABASE_FILE,
   exportRecord,
-  listKeptArtifacts,
+  artifactRecords,
   openFolderSource,
   readClock,
   sqliteVersion,
@@ -49,7 +49,7 @@ export async function recordPlace({ data, store = '' }: StateFilesPlace): Promis
       requireRecord();
       return openFolderSource(data);
     },
-    artifacts: async () => listKeptArtifacts(data),
+    artifacts: async () => artifactRecords(data),
     clock: async () => readClock(data),
   };
 }

@@ -16,7 +16,7 @@ import {
   backupRecord,
   checkRecord,
   DATABASE_FILE,
-  listKeptArtifacts,
+  artifactRecords,
   openFolderTarget,
 } from '@parley/store-sqlite';
 import type { Command } from 'commander';
@@ -70,7 +70,7 @@ async function backUp(config: Config, target: string) {
         if (text !== undefined) writeNewSync(join(temporary, name), text);
       }
     });
-    const [wrong] = artifacts.bucket === '' ? copyBlobs(data, temporary, listKeptArtifacts(temporary)) : [];
+    const [wrong] = artifacts.bucket === '' ? copyBlobs(data, temporary, artifactRecords(temporary)) : [];
     if (wrong !== undefined)
       throw new ParleyError('INTERNAL', `an artifact cannot be copied: ${wrong}; run \`parley doctor\``);
     const report = checkRecord(temporary);

@@ -11,11 +11,11 @@ const FRAME = 'event: agents\ndata: {}\n\n';
 
 /** Puts a hint between the events of a stream when the state of some agent may have changed: ask `list_agents`. */
 export async function tellOfAgents(feed: Feed, workspaceId: string, stream: EventStream): Promise<void> {
-  const bell = feed.listen(agentsTopic(workspaceId));
+  const changes = feed.listen(agentsTopic(workspaceId));
   const { stop } = stream;
   try {
     for (;;) {
-      await bell.next(stop);
+      await changes.next(stop);
       if (stop.aborted) return;
       if (!stream.blocked()) await stream.write(FRAME);
       await pause(GATHER_MS, undefined, { signal: stop, ref: false });
@@ -23,6 +23,6 @@ export async function tellOfAgents(feed: Feed, workspaceId: string, stream: Even
   } catch {
     // The stream has ended, and with it the wish to know.
   } finally {
-    bell.close();
+    changes.close();
   }
 }
