@@ -28,19 +28,23 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Another build may not know every setting of this one. */
-const known =
-  process.env['BENCH_HUB'] === undefined
-    ? undefined
-    : execFileSync(process.execPath, [BIN, 'config', '--doc']).toString();
-const isKnown = (key: string): boolean => known === undefined || known.includes(`\`${key}\``);
+const settingsByBin = new Map<string, string>();
 
-/** Starts the built hub as a user would, with its log lines going nowhere. */
+/** The settings that a build knows: another one may not know every one of ours. */
+function settingsOf(bin: string): string {
+  const known = settingsByBin.get(bin) ?? execFileSync(process.execPath, [bin, 'config', '--doc']).toString();
+  settingsByBin.set(bin, known);
+  return known;
+}
+
+/** Starts the built hub, or the one of another build, as a user would, with its log lines going nowhere. */
 export async function startHub(
   data: string,
   settings: Record<string, string | number> = {},
   prefix: string[] = [],
+  bin = BIN,
 ): Promise<HubProcess> {
+  const known = settingsOf(bin);
   const set = Object.entries({
     'quota.messages_per_minute': 100_000_000,
     'quota.messages_burst': 10_000_000,
@@ -50,9 +54,9 @@ export async function startHub(
     'quota.searches_burst': 10_000_000,
     'quota.open': 100_000,
     ...settings,
-  }).filter(([key]) => isKnown(key));
+  }).filter(([key]) => known.includes(`\`${key}\``));
   const args = [
-    BIN,
+    bin,
     'serve',
     '--json',
     '--data',
@@ -81,7 +85,7 @@ export async function startHub(
     port: Number(new URL(url).port),
     token: (agent, role = 'orchestrator', workspace) => {
       const out = execFileSync(process.execPath, [
-        BIN,
+        bin,
         'token',
         'issue',
         '--data',

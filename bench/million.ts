@@ -61,7 +61,7 @@ async function comparePages(hub: HubProcess, token: string, short: string, long:
     ['a thread of 10³', short, 500],
     ['a thread of 10⁶', long, 500_000],
   ] as const) {
-    const head = `GET /v1/threads/${thread}/messages?since_seq=${since}&limit=50 HTTP/1.1\r\nhost: 127.0.0.1:${hub.port}\r\nauthorization: Bearer ${token}\r\n`;
+    const head = pageHead(hub.port, token, thread, since);
     const report = await load({
       host: '127.0.0.1',
       port: hub.port,
@@ -79,4 +79,9 @@ async function comparePages(hub: HubProcess, token: string, short: string, long:
   }
   const [a = 1, b = 1, c = 1, d = 1] = p50s;
   hold('million.page', (b + d) / (a + c));
+}
+
+/** The request for a page of 50. */
+export function pageHead(port: number, token: string, thread: string, since: number): string {
+  return `GET /v1/threads/${thread}/messages?since_seq=${since}&limit=50 HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${token}\r\n`;
 }

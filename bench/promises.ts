@@ -24,6 +24,7 @@ export const PROMISES = {
   'million.memory': { what: 'memory after a million posts', most: 150, unit: 'MB' },
   'million.start': { what: 'start after SIGKILL to the first page', most: 5, unit: 's' },
   'million.page': { what: 'a page of the long thread, of one of a short one', most: 1.2, unit: 'times' },
+  'before.ratio': { what: 'what an earlier build takes, of what this one does', least: 0.97, unit: 'times' },
   'scale.insert': { what: 'posts on one node, of a batched insert of the rows', least: 0.4, unit: 'times' },
   'scale.three': { what: 'posts on three nodes, of those on one', least: 0.9, unit: 'times' },
   'scale.flat': { what: 'CPU a post among many, of that among few', most: 1.2, unit: 'times' },

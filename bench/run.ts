@@ -2,6 +2,7 @@ import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { benchBatching } from './batching.ts';
+import { benchBefore } from './before.ts';
 import { benchDashboard } from './dashboard.ts';
 import { benchEnvelope } from './envelope.ts';
 import { benchFanout } from './fanout.ts';
@@ -42,6 +43,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   mail: benchMail,
   million: benchMillion,
   rebuild: benchRebuild,
+  before: benchBefore,
   scale: benchScale,
   'scale-model': benchScaleModel,
   'index-lag': benchIndexLag,
