@@ -152,17 +152,15 @@ function rewrite(data: string, change: (json: string) => string): void {
   });
 }
 
+const another = (letter: string): string => (letter === 'A' ? 'B' : 'A');
+
 const TAMPERED: [string, (json: string) => string, RegExp][] = [
   ['the command', (json) => json.replaceAll('rm -rf build', 'rm -rf home!'), /challenge/],
   ['the folder', (json) => json.replaceAll('"cwd":"/src"', '"cwd":"/etc"'), /challenge/],
   ['the verdict', (json) => json.replaceAll('"scope":"once"', '"scope":"rule"'), /challenge/],
   ['who signed', (json) => json.replaceAll('"by":"kim"', '"by":"bob"'), /somebody else/],
-  [
-    'the signature',
-    (json) => json.replace(/"signature":"(.{10})./, (_all, start: string) => `"signature":"${start}_`),
-    /signature was refused/,
-  ],
-  ['the public key', (json) => json.replace(/"public_key":"(.{30})./g, '"public_key":"$1-'), /refused|kept/],
+  ['the signature', (json) => json.replace(/(?<="signature":".{10})./, another), /signature was refused/],
+  ['the public key', (json) => json.replace(/(?<="public_key":".{30})./g, another), /refused|kept/],
   ['that it was signed', (json) => json.replace(/,"proof":\{[^}]*\}/, ''), /without the signature/],
   ['the moment', (json) => json.replace(/"at":"\d{4}/, '"at":"2999'), /too late/],
 ];
