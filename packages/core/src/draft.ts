@@ -19,7 +19,7 @@ export function draft(
   const seq = state === undefined ? 0 : state.last_seq + 1;
   if (!Number.isSafeInteger(seq)) throw new ParleyError('CONFLICT', 'the thread is full; start a new one');
   let at = command.now;
-  let created_at = textOf(at);
+  let created_at = new Date(at).toISOString();
   if (state !== undefined && created_at < state.updated_at) {
     at = Date.parse(state.updated_at);
     created_at = state.updated_at;
@@ -47,14 +47,6 @@ export function draft(
   entry.created_at = created_at;
   // Every field that an entry must have was set above.
   return entry as Entry;
-}
-
-/** All that one commit writes is of one moment, whose text is made once. */
-let written = { at: Number.NaN, text: '' };
-
-function textOf(at: number): string {
-  if (written.at !== at) written = { at, text: new Date(at).toISOString() };
-  return written.text;
 }
 
 /** One more entry on a thread, and the state that follows from it. */
