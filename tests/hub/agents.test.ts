@@ -4,10 +4,13 @@ import type { AgentView } from '@parley/protocol';
 import { describe, expect, test } from 'vitest';
 
 import { faces } from '../harness/call.ts';
+import { onPostgres } from '../harness/store-profile.ts';
 import { type Participant, useHub } from '../harness/use-hub.ts';
 
-const STUCK_MS = 1_000;
-const OFFLINE_MS = 2_500;
+/** Three nodes on a busy machine take their time to answer. */
+const PATIENCE = onPostgres ? 3 : 1;
+const STUCK_MS = 1_000 * PATIENCE;
+const OFFLINE_MS = 2_500 * PATIENCE;
 const scene = useHub({
   settings: {
     'sessions.stuck_after_ms': STUCK_MS,
@@ -29,14 +32,23 @@ describe.each(faces)('agents over $name', (face) => {
       watcher: who('eve', 'observer'),
     };
   }
-  /** How the agent stands; the list and the single look must say the same. */
+  /** How the agent stands; the list and the single look must say the same, unless its time was up between them. */
   async function view(asker: Participant, of_agent = 'builder'): Promise<AgentView> {
-    const { journal_thread_id: _journal, ...one } = await asker.ok('get_agent', { of_agent });
-    const { agents } = await asker.ok('list_agents', {});
-    const listed = agents.filter(({ agent_id }) => agent_id === of_agent);
-    expect(listed).toHaveLength(1);
-    expect({ ...listed[0], reason: '' }).toEqual({ ...one, reason: '' });
-    return one;
+    const look = async (): Promise<AgentView> => {
+      const { journal_thread_id: _journal, ...one } = await asker.ok('get_agent', { of_agent });
+      return one;
+    };
+    for (let before = await look(); ;) {
+      const { agents } = await asker.ok('list_agents', {});
+      const after = await look();
+      const [listed, ...more] = agents.filter(({ agent_id }) => agent_id === of_agent);
+      expect(more).toEqual([]);
+      if (before.state === after.state) {
+        expect({ ...listed, reason: '' }).toEqual({ ...after, reason: '' });
+        return after;
+      }
+      before = after;
+    }
   }
 
   test('heartbeat, registration and presence are one agent, listed once', async () => {

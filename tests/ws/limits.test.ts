@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 
 import { mainThreadMs, percentile, timed } from '../harness/latency.ts';
 import { residentMb } from '../harness/memory.ts';
+import { toldToAll } from '../harness/told-to-all.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { sizeOf } from '../prove/long-forms.ts';
 import { measured } from '../prove/measured.ts';
@@ -40,6 +41,7 @@ test('[LIVE-11] [C-WS-17] 60 requests are served, the next is told when to come 
   const [first, second, third] = sessions as [LiveClient, LiveClient, LiveClient];
   expect(await ask(first, 30)).toEqual(Array(30).fill('served'));
   expect(await ask(second, 30)).toEqual(Array(30).fill('served'));
+  await toldToAll(scene.hub);
   const refused = await third.ask('command', 'parley', { command: 'list_threads' });
   expect(refused).toMatchObject({
     type: 'error',
