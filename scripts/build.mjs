@@ -6,13 +6,14 @@ import { build } from 'esbuild';
 import { buildDashboard } from './build-dashboard.mjs';
 import { buildDocs } from './build-docs.mjs';
 import { bundles } from './bundles.mjs';
+import { inFewerParts } from './fewer-parts.mjs';
 import { bringModel } from './model.mjs';
 import { builtFiles, writeBuilt } from './write-built.mjs';
 
 const { dashboard: _app, ...binaries } = bundles;
 const filesByFolder = new Map();
 for (const bundle of Object.values(binaries)) {
-  const built = await build({ ...bundle, write: false });
+  const built = await build({ ...(bundle.splitting ? await inFewerParts(bundle) : bundle), write: false });
   const files = filesByFolder.get(bundle.outdir) ?? new Map();
   for (const [name, bytes] of builtFiles(resolve(bundle.outdir), built)) files.set(name, bytes);
   filesByFolder.set(bundle.outdir, files);

@@ -8,19 +8,31 @@ const DECLARED = /^export (?:abstract |async )?(?:class|const|function\*?|let) (
 
 /**
  * An esbuild plugin. A bundle in parts gives everything behind an index to whoever imports one name from it: each
- * command would load every contract. So the index is looked through, name by name.
+ * command would load every contract. So the index is looked through, name by name. `besides` are the modules that an
+ * entry imports so that there are fewer parts.
  */
-export function directImports(folder = 'packages') {
+export function directImports(folder = 'packages', besides = new Map()) {
   const sources = readSources(folder);
   return {
     name: 'direct-imports',
     setup(build) {
+      const kept = new Set([...besides.values()].flat());
+      // What is imported for nothing but its place would be left out, were it without effect.
+      if (kept.size > 0)
+        build.onResolve({ filter: /^[./].*\.tsx?$/ }, ({ path, resolveDir }) => {
+          const found = resolve(resolveDir, path);
+          return kept.has(found) ? { path: found, sideEffects: true } : undefined;
+        });
       build.onLoad({ filter: /[\\/]packages[\\/][\w-]+[\\/]src[\\/].*\.tsx?$/ }, ({ path }) => ({
-        contents: importDirectly(readFileSync(path, 'utf8'), sources),
+        contents: importDirectly(readFileSync(path, 'utf8'), sources) + importsOf(besides.get(path)),
         loader: path.endsWith('x') ? 'tsx' : 'ts',
       }));
     },
   };
+}
+
+function importsOf(paths = []) {
+  return paths.map((path) => `import ${JSON.stringify(path)};\n`).join('');
 }
 
 /** The same text with its imports from packages made direct; every line stays where it is. */

@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 
-import { build, type Metafile } from 'esbuild';
+import { build, type BuildOptions, type Metafile } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { bundles } from '../scripts/bundles.mjs';
 import { importDirectly } from '../scripts/direct-imports.mjs';
+import { inFewerParts } from '../scripts/fewer-parts.mjs';
 
 const SOURCES = new Map([
   ['protocol', new Map([['inboxName', { module: '/p/address.ts', original: 'fileName' }]])],
@@ -23,10 +24,13 @@ describe('imports from a package', () => {
 
 describe('a command loads what it needs', () => {
   let outputs: Metafile['outputs'] = {};
+  /** In the parts that esbuild makes by itself. */
+  let scattered: Metafile['outputs'] = {};
   beforeAll(async () => {
     const root = fileURLToPath(new URL('..', import.meta.url));
-    const made = await build({ ...bundles.hub, metafile: true, write: false, absWorkingDir: root });
-    outputs = made.metafile.outputs;
+    const built = async (bundle: BuildOptions) =>
+      (await build({ ...bundle, metafile: true, write: false, absWorkingDir: root })).metafile.outputs;
+    [outputs, scattered] = [await built(await inFewerParts(bundles.hub)), await built(bundles.hub)];
   });
 
   test.each([
@@ -40,13 +44,32 @@ describe('a command loads what it needs', () => {
     expect(loaded.filter((path) => strangers.test(path))).toEqual([]);
   });
 
+  test('and from a few files: Node opens all of them at once, and a machine may have few descriptors to spare', () => {
+    const entries = Object.values(scattered).flatMap(({ entryPoint }) => entryPoint ?? []);
+    expect(entries.length).toBeGreaterThan(50);
+    expect(entries.filter((source) => partsOf(source, outputs).length > 44)).toEqual([]);
+    expect(Object.keys(outputs).length).toBeLessThan(0.75 * Object.keys(scattered).length);
+    const longer = entries.filter(
+      (source) => lengthOf(source, outputs) > 1.25 * lengthOf(source, scattered) + 4_096,
+    );
+    expect(longer).toEqual([]);
+  });
+
   /** Every source file in the parts that a source file needs before it runs. */
   function loadedBy(source: string): string[] {
-    const [first] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === source) ?? [];
+    return partsOf(source, outputs).flatMap((part) => Object.keys(outputs[part]?.inputs ?? {}));
+  }
+
+  function lengthOf(source: string, among: Metafile['outputs']): number {
+    return partsOf(source, among).reduce((sum, part) => sum + (among[part]?.bytes ?? 0), 0);
+  }
+
+  function partsOf(source: string, among: Metafile['outputs']): string[] {
+    const [first] = Object.entries(among).find(([, { entryPoint }]) => entryPoint === source) ?? [];
     const parts = new Set(first === undefined ? [] : [first]);
     for (const part of parts)
-      for (const { path, kind } of outputs[part]?.imports ?? [])
-        if (kind === 'import-statement' && path in outputs) parts.add(path);
-    return [...parts].flatMap((part) => Object.keys(outputs[part]?.inputs ?? {}));
+      for (const { path, kind } of among[part]?.imports ?? [])
+        if (kind === 'import-statement' && path in among) parts.add(path);
+    return [...parts];
   }
 });

@@ -7,6 +7,8 @@ export interface StdioOptions {
   data: string;
   args?: readonly string[];
   env?: Record<string, string>;
+  /** A command that starts it. */
+  inside?: readonly string[];
 }
 
 /** A client that runs `parley mcp` as its child and speaks to it by lines. */
@@ -32,8 +34,17 @@ export interface StdioClient {
 
 /** Starts `parley mcp` on a data folder. */
 export function startStdio(options: StdioOptions): StdioClient {
-  const { data, args = [], env = {} } = options;
-  const child = spawn(process.execPath, [PARLEY, 'mcp', '--data', data, ...args], {
+  const { data, args = [], env = {}, inside = [] } = options;
+  const [program = process.execPath, ...words] = [
+    ...inside,
+    process.execPath,
+    PARLEY,
+    'mcp',
+    '--data',
+    data,
+    ...args,
+  ];
+  const child = spawn(program, words, {
     env: cleanEnv(data, env),
     stdio: ['pipe', 'pipe', 'pipe'],
   });

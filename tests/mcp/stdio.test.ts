@@ -31,6 +31,13 @@ const post = (thread_id: string, body: string, more: Record<string, unknown> = {
   ...more,
 });
 
+test('it starts where there are few file descriptors', async () => {
+  const client = start({ data: freshFolder(), inside: ['sh', '-c', 'ulimit -n 64; exec "$0" "$@"'] });
+  expect((await client.initialize()).error).toBeUndefined();
+  expect(await thread(client)).toMatch(/^th_/);
+  expect(await client.end()).toBe(0);
+});
+
 test('[C-MCP-11] stdout holds JSON-RPC only, whatever warns or prints', async () => {
   const data = freshFolder();
   const preload = join(dirname(data), 'noise.mjs');

@@ -10,7 +10,6 @@ import { openRequest } from '../../open-request.ts';
 import type { RunningHub } from '../../start.ts';
 import { findHub } from '../find-hub.ts';
 import { UnreachableError } from '../output.ts';
-import { loadStart } from '../../load-start.ts';
 
 /** A hub that this process found, or runs itself. */
 interface NearbyHub extends RemoteHub {
@@ -53,7 +52,7 @@ export function hubOfFolder(config: Config, log: Logger): NearbyHub {
         continue;
       }
       try {
-        const { start } = await loadStart();
+        const { start } = await import('../../start.ts');
         embedded = await start({ ...config, port: 0 }, log, { embedded: true });
         return embedded.url;
       } catch (error) {

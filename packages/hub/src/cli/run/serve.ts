@@ -13,7 +13,6 @@ import { dashboardLink } from './pair.ts';
 import { pictureOf } from '../picture.ts';
 import { settingsOf } from '../settings.ts';
 import { painter } from '../style.ts';
-import { loadStart } from '../../load-start.ts';
 
 interface ServeOptions {
   port?: string;
@@ -65,7 +64,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   const demo = options.demo === true ? await import('./demo/serve-demo.ts') : undefined;
   const config = demo?.demoConfig(settings.config) ?? settings.config;
   const { createLogger } = await import('../../logger.ts');
-  const { start } = await loadStart();
+  const { start } = await import('../../start.ts');
   const { log, end } = createLogger(json ? config.log.level : calmLevel(settings));
   // The folder of a demo is nobody's usual one: what is typed must name it.
   if (demo !== undefined) settings.origins.set('data', 'flag');

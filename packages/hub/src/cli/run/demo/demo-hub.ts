@@ -4,7 +4,6 @@ import { join } from 'node:path';
 
 import type { Config } from '../../../config/schema.ts';
 import { findHub } from '../../find-hub.ts';
-import { loadStart } from '../../../load-start.ts';
 
 /** The hub a demo plays on. */
 export interface DemoHub {
@@ -24,7 +23,7 @@ export async function openDemoHub(config: Config): Promise<DemoHub> {
   process.once('exit', clean);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(130));
-  const { start } = await loadStart();
+  const { start } = await import('../../../start.ts');
   const { createLogger } = await import('../../../logger.ts');
   const own: Config = { ...config, data: folder, host: '127.0.0.1', port: 0, tls: { cert: '', key: '' } };
   const hub = await start(own, createLogger('silent').log);
