@@ -1,6 +1,7 @@
 import { commandHead } from '../command-head.ts';
 import type { Ports } from '../ports.ts';
 import { everyRecord } from '../record-pages.ts';
+import type { RecordsQuery } from '../records.ts';
 import { hubCaller } from '../hub-caller.ts';
 import { journalId } from '../threads/access.ts';
 import { isRunOnce } from './forget.ts';
@@ -27,12 +28,15 @@ const AT_ONCE = 200;
 export function createForgetKeeper(deps: KeeperDeps): ForgetKeeper {
   const { store, log, clock, links, presence, patience, afterMs, onFault } = deps;
   let timer: NodeJS.Timeout | undefined;
+  /** After whom the next sweep goes on: those who have to stay must not keep it from those behind them. */
+  let lookedAt: RecordsQuery['after'];
 
   /** Who is in a thread, or has asked, has something to be remembered by. */
   async function isInvolved(workspace_id: string, agent: string): Promise<boolean> {
     const query = { workspace_id, participant: agent, reader: '', status: undefined, unread: false };
-    const { rows } = await store.threads({ ...query, limit: 1, max_bytes: 1, before: undefined });
-    if (rows.length > 0) return true;
+    const page = await store.threads({ ...query, limit: 1, max_bytes: 1, before: undefined });
+    // A page may come out short of much: nobody knows then, and who may be involved stays.
+    if (page.rows.length > 0 || page.next !== undefined) return true;
     return (await store.records({ kind: 'ask', workspace_id, owner: agent, limit: 1 })).length > 0;
   }
 
@@ -40,10 +44,12 @@ export function createForgetKeeper(deps: KeeperDeps): ForgetKeeper {
     if (afterMs === 0) return;
     const before = new Date(clock.trusted() - afterMs).toISOString();
     let over = 0;
-    for await (const agent of everyRecord(store, 'agent', undefined, (one) => one.agent_id)) {
+    const agents = everyRecord(store, 'agent', undefined, (one) => one.agent_id, lookedAt);
+    for await (const agent of agents) {
       if (!isRunOnce(agent) || agent.last_seen >= before) continue;
       if (++over > AT_ONCE) return;
       const { workspace_id, agent_id } = agent;
+      lookedAt = { workspace_id, key: agent_id };
       if ((links.of(workspace_id).get(agent_id) ?? []).length > 0) continue;
       if (presence.ofAgent(workspace_id, agent_id).length > 0) continue;
       if (await isInvolved(workspace_id, agent_id)) continue;
@@ -54,6 +60,7 @@ export function createForgetKeeper(deps: KeeperDeps): ForgetKeeper {
         input: { of_agent: agent_id, offline_after_ms: patience.offlineAfterMs, before },
       });
     }
+    lookedAt = undefined;
   }
 
   return {
