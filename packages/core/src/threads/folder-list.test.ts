@@ -23,7 +23,9 @@ test('[R10] the threads of a folder are found however many agents there are', as
   };
   await call(who('agent-00001'), 'create_thread', { title: 'there', participants: ['agent-05009'] });
   const chief: Caller = { ...who('chief'), role: 'operator' };
-  const { threads } = (await call(chief, 'list_threads', { folder: '/work/app' })) as OutputOf<'list_threads'>;
+  const { threads } = (await call(chief, 'list_threads', {
+    folder: '/work/app',
+  })) as OutputOf<'list_threads'>;
   expect(threads.map(({ title }) => title).toSorted()).toEqual(['here', 'there']);
   expect(threads.map((one) => one.thread_id)).toContain(thread_id);
 }, 60_000);
