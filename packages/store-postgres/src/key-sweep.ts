@@ -8,12 +8,12 @@ export function createKeySweep(
   everywhere: Ask,
   onFault: (error: unknown) => void,
 ): { forget(before: number): void; close(): Promise<void> } {
-  let isClosed = false;
+  const closing = new AbortController();
   let sweeping: Promise<void> | undefined;
 
   async function sweep(before: number): Promise<void> {
     // What another node forgets at the same time is passed by.
-    for (let count = AT_ONCE; count === AT_ONCE && !isClosed;) {
+    for (let count = AT_ONCE; count === AT_ONCE && !closing.signal.aborted;) {
       const gone = await everywhere(sql`
         DELETE FROM idempotency WHERE name IN (
           SELECT name FROM idempotency WHERE at < ${before} ORDER BY at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
@@ -24,13 +24,13 @@ export function createKeySweep(
 
   return {
     forget(before) {
-      if (isClosed) return;
+      if (closing.signal.aborted) return;
       sweeping ??= sweep(before)
         .catch(onFault)
         .finally(() => (sweeping = undefined));
     },
     async close() {
-      isClosed = true;
+      closing.abort();
       await sweeping;
     },
   };

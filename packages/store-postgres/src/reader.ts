@@ -231,8 +231,11 @@ export class Reader {
     workspace_id: string;
     participant: string;
   }): Promise<string[]> {
+    // From the threads of the participant on, so that those of others cost nothing.
     const rows = await this.#within([workspace_id])<{ thread_id: string }>(sql`
-      SELECT t.thread_id FROM threads t WHERE t.workspace_id = ${workspace_id} ${this.#openTo(workspace_id, participant)}`);
+      WITH own AS (SELECT thread_id FROM participants WHERE workspace_id = ${workspace_id} AND agent_id = ${participant})
+      SELECT thread_id FROM own UNION
+      SELECT t.thread_id FROM own JOIN threads t ON t.workspace_id = ${workspace_id} AND t.side_of = own.thread_id`);
     return rows.map(({ thread_id }) => thread_id);
   }
 

@@ -284,8 +284,13 @@ function prepareStatements(db: DatabaseSync) {
        CROSS JOIN threads t ON t.id = e.thread
        WHERE t.workspace_id = :workspace AND (:thread IS NULL OR t.thread_id = :thread) AND ${OPEN_TO}`,
     ),
+    // From the threads of the participant on, so that those of others cost nothing.
     readable: prepare<{ thread_id: string }>(
-      `SELECT t.thread_id FROM threads t WHERE t.workspace_id = :workspace AND ${OPEN_TO}`,
+      `WITH own AS MATERIALIZED (SELECT t.thread_id FROM participants p CROSS JOIN threads t ON t.id = p.thread
+         WHERE p.workspace_id = :workspace AND p.agent_id = :participant)
+       SELECT thread_id FROM own UNION
+       SELECT s.thread_id FROM own CROSS JOIN threads s INDEXED BY threads_by_main ON s.workspace_id = :workspace
+         AND instr(s.state, '"side_of"') > 0 AND json_extract(s.state, '$.side_of') = own.thread_id`,
     ),
   };
 }
