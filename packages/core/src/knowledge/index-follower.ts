@@ -196,7 +196,7 @@ export function createIndexFollower(deps: IndexFollowerDeps): IndexFollower {
 
   const follower = createLogFollower(deps, {
     topics: TREES,
-    places: {
+    positions: {
       begin: (signal) => inTurn(() => begin(() => !signal.aborted)),
       of: (workspaceId, head, signal) => inTurn(() => resume(workspaceId, head, () => !signal.aborted)),
     },
