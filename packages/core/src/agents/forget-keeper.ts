@@ -4,15 +4,8 @@ import { everyRecord } from '../record-pages.ts';
 import type { RecordsQuery } from '../records.ts';
 import { hubCaller } from '../hub-caller.ts';
 import { journalId } from '../threads/access.ts';
+import { createSweeper, type Sweeper } from '../sweeper.ts';
 import { isRunOnce } from './forget.ts';
-
-/** Takes programs off the list that were run once, said nothing, and have been gone for long. */
-export interface ForgetKeeper {
-  /** Looks at once, and again from time to time. */
-  start(): void;
-  sweep(): Promise<void>;
-  close(): void;
-}
 
 type KeeperDeps = Pick<Ports, 'store' | 'log' | 'clock' | 'chance' | 'links' | 'presence' | 'patience'> & {
   /** How long one must have been gone; 0 keeps all of them. */
@@ -24,10 +17,12 @@ const EVERY_MS = 600_000;
 /** So many at most in one sweep: others want to write too. */
 const AT_ONCE = 200;
 
-/** The keeper of one process; it writes under the hub's own name. */
-export function createForgetKeeper(deps: KeeperDeps): ForgetKeeper {
+/**
+ * Takes programs off the list that were run once, said nothing, and have been gone for long; it writes under the hub's
+ * own name.
+ */
+export function createForgetKeeper(deps: KeeperDeps): Sweeper {
   const { store, log, clock, links, presence, patience, afterMs, onFault } = deps;
-  let timer: NodeJS.Timeout | undefined;
   /** After whom the next sweep goes on: those who have to stay must not keep it from those behind them. */
   let lookedAt: RecordsQuery['after'];
 
@@ -63,14 +58,6 @@ export function createForgetKeeper(deps: KeeperDeps): ForgetKeeper {
     lookedAt = undefined;
   }
 
-  return {
-    start() {
-      if (afterMs === 0) return;
-      const look = (): void => void sweep().catch(onFault);
-      timer = setInterval(look, Math.min(EVERY_MS, Math.max(1_000, afterMs))).unref();
-      look();
-    },
-    sweep,
-    close: () => clearInterval(timer),
-  };
+  const everyMs = Math.min(EVERY_MS, Math.max(1_000, afterMs));
+  return createSweeper(sweep, { everyMs, onFault });
 }
