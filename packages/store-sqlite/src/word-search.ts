@@ -2,11 +2,11 @@ import { type SearchQuery, type SearchResult, readEntry } from '@parley/core';
 import { LIMITS, ParleyError } from '@parley/protocol';
 
 import { type Asked, AskedWords, quoted } from './asked-words.ts';
-import { checkedEntry, LINKED, type LinkedRow, OPEN_TO } from './linked-row.ts';
+import { LINKED, OPEN_TO } from './linked-row.ts';
 import { number } from './number.ts';
 import { isOfIndex } from './check-integrity.ts';
 import { type Candidate, rank } from './rank-messages.ts';
-import { damagedIndex } from '@parley/store-rows';
+import { checkedEntry, damagedIndex, type LinkedRow } from '@parley/store-rows';
 import { followerPosition } from './search-index.ts';
 import { mark, rowsOf } from './search-marks.ts';
 import { snippet } from '@parley/store-rows';
