@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { startClaudePrint, startCodexExec } from '@parley/runtimes';
 
-import { openPlace, type Runtime } from '../packages/hub/src/verify/place.ts';
+import { openTrialHome, type Runtime } from '../packages/hub/src/verify/trial-home.ts';
 import { until } from '../packages/hub/src/verify/until.ts';
 import { verifyRuntime } from '../packages/hub/src/verify/verify-runtime.ts';
 import { tool } from '../tests/tools/tools.ts';
@@ -49,7 +49,7 @@ export async function benchWake(): Promise<void> {
 }
 
 async function byHand(runtime: Exclude<Runtime, 'opencode'>, bin: string): Promise<number> {
-  const place = await openPlace(runtime, process.env['PATH'] ?? '');
+  const place = await openTrialHome(runtime, process.env['PATH'] ?? '');
   try {
     const prompt = `a word ${randomUUID()}`;
     const { env, work: cwd } = place;

@@ -1,5 +1,5 @@
 export { requireCommander } from './agents/require-commander.ts';
-export { createForgetKeeper, type ForgetKeeper } from './agents/forget-keeper.ts';
+export { createForgetKeeper } from './agents/forget-keeper.ts';
 export { createStateWatcher, type StateWatcher } from './agents/state-watcher.ts';
 export type { Commander, Links } from './agents/ports.ts';
 export type { Link } from './agents/state.ts';
@@ -42,7 +42,7 @@ export { isAnswered } from './knowledge/answer.ts';
 export { createIndexFollower } from './knowledge/index-follower.ts';
 export type { Answerer, DocumentIndex, Library } from './knowledge/library.ts';
 export { createMessageFollower } from './messages/message-follower.ts';
-export { createTreeKeeper, type TreeKeeper } from './knowledge/keeper.ts';
+export { createTreeKeeper } from './knowledge/keeper.ts';
 export { createLeases, type JobName, type Leases } from './leases/leases.ts';
 export { createOwnedJob, type OwnedJob } from './leases/owned-job.ts';
 export { linksIn } from './knowledge/links.ts';

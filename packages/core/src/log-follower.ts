@@ -14,7 +14,7 @@ export interface LogFollower {
   start(): Promise<void>;
   /** True once every change of a workspace that was acknowledged before the call is taken; false when the time is up first. */
   caughtUp(workspaceId: string, withinMs: number): Promise<boolean>;
-  /** What was kept may have been lost: begins again where its places say that it stopped. */
+  /** What was kept may have been lost: begins again where its positions say that it stopped. */
   again(): void;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface LogFollowerDeps {
 }
 
 /** Keeps how far a follower has come in each workspace; with what it makes of the log, so that one goes with the other. */
-export interface Places {
+export interface Positions {
   /** Comes before the first `of`, each time that the follower begins. */
   begin?(signal: AbortSignal): Promise<void>;
   /** The place from which the log of a workspace is to be read, when that has come as far as `head`. */
@@ -44,7 +44,7 @@ export interface Places {
 export interface Following {
   /** What the feed's names for that begin with which wakes it; the rest is the workspace. */
   topics: string;
-  places: Places;
+  positions: Positions;
   /** Takes one page of the log of a workspace, up to what it says is done if it throws; false when the hub stops first. */
   take(
     workspaceId: string,
@@ -68,17 +68,17 @@ export function createLogFollower(
   { store, feed, clock, onFault }: LogFollowerDeps,
   work: Following,
 ): LogFollower {
-  const { places, topics, restMs = 0 } = work;
+  const { positions, topics, restMs = 0 } = work;
   const closing = new AbortController();
   const { signal } = closing;
   const watch = feed.watch(topics);
   const waiting = new Set<() => void>();
-  const placeByWorkspace = new Map<string, number>();
+  const positionByWorkspace = new Map<string, number>();
   /** How far the workspaces have come that are not level; who waits longest is first. */
   const behind = new Map<string, number>();
   /** From one beginning until what was kept is doubted, or the end. */
   let round = new AbortController();
-  /** The places are known of all workspaces that were there when it began. */
+  /** The positions are known of all workspaces that were there when it began. */
   let hasBegun = false;
   let savedAt = -Infinity;
   let restUntil = -Infinity;
@@ -88,34 +88,34 @@ export function createLogFollower(
   const tried = new Promise<void>((resolve) => (onTried = resolve));
 
   const isOver = (): boolean => round.signal.aborted;
-  const placeIn = (workspaceId: string): number => placeByWorkspace.get(workspaceId) ?? 0;
+  const positionIn = (workspaceId: string): number => positionByWorkspace.get(workspaceId) ?? 0;
 
   function move(workspaceId: string, pos: number): void {
-    placeByWorkspace.set(workspaceId, pos);
-    places.moved?.(workspaceId, pos);
+    positionByWorkspace.set(workspaceId, pos);
+    positions.moved?.(workspaceId, pos);
   }
 
   function hear(): void {
     for (const [workspaceId, pos] of watch.take())
-      if (pos > placeIn(workspaceId)) behind.set(workspaceId, pos);
+      if (pos > positionIn(workspaceId)) behind.set(workspaceId, pos);
   }
 
   async function begin(): Promise<void> {
-    await places.begin?.(signal);
+    await positions.begin?.(signal);
     for await (const { workspace_id, pos } of allHeads(store)) {
       if (isOver()) return;
-      placeByWorkspace.set(workspace_id, await places.of(workspace_id, pos, signal));
-      if (placeIn(workspace_id) < pos) behind.set(workspace_id, pos);
+      positionByWorkspace.set(workspace_id, await positions.of(workspace_id, pos, signal));
+      if (positionIn(workspace_id) < pos) behind.set(workspace_id, pos);
     }
-    places.begun?.();
+    positions.begun?.();
     hasBegun = true;
     for (const wake of waiting) wake();
   }
 
   async function follow(): Promise<void> {
     await begin();
-    // A disk that takes nothing now keeps nobody from looking: the places are written later.
-    await places.save?.().catch(faults.tell);
+    // A disk that takes nothing now keeps nobody from looking: the positions are written later.
+    await positions.save?.().catch(faults.tell);
     onTried();
     /** With a full page behind it, it is not level: it does not rest before the next. */
     let hasMore = false;
@@ -139,7 +139,7 @@ export function createLogFollower(
       if (page === undefined) return;
       hasMore = page.has_more;
       if (clock.monotonic() - savedAt < SAVE_MS) continue;
-      await places.save?.();
+      await positions.save?.();
       savedAt = clock.monotonic();
       faults.clear();
     }
@@ -147,7 +147,7 @@ export function createLogFollower(
 
   /** Takes one page of a workspace; those that wait for theirs come before its next. */
   async function takePage(workspace_id: string, head: number): Promise<WorkspacePage | undefined> {
-    const query = { workspace_id, participant: undefined, after: placeIn(workspace_id) };
+    const query = { workspace_id, participant: undefined, after: positionIn(workspace_id) };
     const page = await store.workspace({ ...query, limit: LIMITS.page_max, max_bytes: LIMITS.page_bytes });
     const isTaken = await work.take(workspace_id, page, signal, (pos) => move(workspace_id, pos));
     if (!isTaken || signal.aborted) return undefined;
@@ -190,9 +190,9 @@ export function createLogFollower(
       const until = clock.monotonic() + withinMs;
       const wanted = await (work.headOf?.(workspaceId) ?? store.position(workspaceId));
       // Another process may have written it, and its ring be lost or yet to come.
-      if (placeIn(workspaceId) < wanted) feed.announce(`${topics}${workspaceId}`, wanted);
+      if (positionIn(workspaceId) < wanted) feed.announce(`${topics}${workspaceId}`, wanted);
       while (!signal.aborted) {
-        if (hasBegun && placeIn(workspaceId) >= wanted) return true;
+        if (hasBegun && positionIn(workspaceId) >= wanted) return true;
         const left = until - clock.monotonic();
         if (left <= 0) return false;
         await nextPage(left);
@@ -210,7 +210,7 @@ export function createLogFollower(
       onTried();
       await following;
       watch.close();
-      await places.save?.().catch(onFault);
+      await positions.save?.().catch(onFault);
     },
   };
 }

@@ -7,14 +7,15 @@ const PAGE = 500;
 type Records = Pick<Store, 'records'>;
 type Owned = { workspace_id: string };
 
-/** Every value of a kind, or of a mark of it, over all workspaces. */
+/** Every value of a kind, or of a mark of it, over all workspaces; or those after one of them. */
 export async function* everyRecord<K extends RecordKind>(
   store: Records,
   kind: K,
   mark: string | undefined,
   keyOf: (value: RecordKinds[K]) => string,
+  begin?: RecordsQuery['after'],
 ): AsyncGenerator<RecordKinds[K] & Owned> {
-  let after: RecordsQuery['after'];
+  let after = begin;
   for (let more = true; more;) {
     const all = { kind, workspace_id: undefined, limit: PAGE };
     const query = mark === undefined ? all : { ...all, marks: [mark] };
@@ -25,6 +26,20 @@ export async function* everyRecord<K extends RecordKind>(
     if (last !== undefined) after = { workspace_id: last.workspace_id, key: keyOf(last) };
     more = page.length === PAGE;
   }
+}
+
+/** The values of one workspace under these keys, however many they are. */
+export async function recordsAt<K extends RecordKind>(
+  store: Records,
+  query: { kind: K; workspace_id: string },
+  keys: readonly string[],
+): Promise<RecordKinds[K][]> {
+  const found: RecordKinds[K][] = [];
+  for (let i = 0; i < keys.length; i += PAGE) {
+    const some = keys.slice(i, i + PAGE);
+    found.push(...(await store.records<K>({ ...query, keys: some, limit: some.length })));
+  }
+  return found;
 }
 
 /** Every value of one workspace whose key begins so. */
@@ -75,8 +90,9 @@ export interface PageAsked {
   after?: string | undefined;
 }
 
-/** How many pages are read for one where little is wanted of much. */
+/** How many pages are read for one where little is wanted of much, and how much at least is looked at with each. */
 const MOST_PAGES = 10;
+const LEAST_LOOKED_AT = 50;
 
 /**
  * A page of what a query names and `keep` lets pass, in the order of the keys, and where the next begins. It costs what
@@ -87,23 +103,36 @@ export async function readPage<K extends RecordKind>(
   query: Omit<RecordsQuery<K>, 'limit' | 'past'>,
   { limit, after }: PageAsked,
   keyOf: (value: RecordKinds[K]) => string,
-  keep: (value: RecordKinds[K]) => boolean = () => true,
+  keep?: (value: RecordKinds[K]) => boolean,
 ): Promise<{ values: RecordKinds[K][]; next_after: string | null }> {
   const values: RecordKinds[K][] = [];
   let past = after;
+  const size = keep === undefined ? limit : Math.max(limit, LEAST_LOOKED_AT);
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     // The compiler loses what was left out and is put back.
-    const asked = { ...query, limit: limit + 1 } as RecordsQuery<K>;
+    const asked = { ...query, limit: size + 1 } as RecordsQuery<K>;
     const page = await store.records<K>(past === undefined ? asked : { ...asked, past });
-    for (const value of page.slice(0, limit)) {
+    for (const value of page.slice(0, size)) {
       if (values.length === limit) return { values, next_after: past ?? null };
-      if (keep(value)) values.push(value);
+      if (keep === undefined || keep(value)) values.push(value);
       past = keyOf(value);
     }
-    if (page.length <= limit) return { values, next_after: null };
+    if (page.length <= size) return { values, next_after: null };
     if (values.length === limit) break;
   }
   return { values, next_after: past ?? null };
+}
+
+/** A page of values that are at hand, in the order of their keys, and where the next begins. */
+export function pageOf<V>(
+  all: readonly V[],
+  { limit, after }: PageAsked,
+  keyOf: (value: V) => string,
+): { values: V[]; next_after: string | null } {
+  const rest = after === undefined ? all : all.filter((one) => keyOf(one) > after);
+  const values = rest.slice(0, limit);
+  const last = values.at(-1);
+  return { values, next_after: rest.length > limit && last !== undefined ? keyOf(last) : null };
 }
 
 /** Values that are read over all workspaces: those kinds name theirs in each. */

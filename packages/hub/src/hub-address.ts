@@ -7,7 +7,7 @@ export interface HubAddress {
   /** Where this very process listens, whatever stands before it. */
   ofProcess: () => string;
   /** Where devices of people find it: on the local network, if it is there. */
-  ofDesk: () => string;
+  ofDashboard: () => string;
   /** The addresses of its own pages that have a name: those at which passkeys work. */
   named: () => string[];
   onLan: (url: string, named: string) => void;
@@ -27,7 +27,7 @@ export function createHubAddress({ http }: Pick<Config, 'http'>): HubAddress {
   return {
     get: () => named ?? listening,
     ofProcess: () => listening,
-    ofDesk: () => named ?? local ?? listening,
+    ofDashboard: () => named ?? local ?? listening,
     named: () => passkeyOrigins(http, listening, localNamed),
     onLan(url, withName) {
       local = url;

@@ -96,12 +96,12 @@ export function createUpkeep(
       await forgetting.job.start(async () => {
         const afterMs = config.sessions.forget_once_after_ms;
         const keeper = createForgetKeeper({ ...forgetting.deps, afterMs });
-        keeper.start();
+        void keeper.start();
         return () => keeper.close();
       });
       await usage.job.start(async () => {
         const keeper = createUsageKeeper({ ...usage.deps, keepDays: config.usage.keep_days });
-        keeper.start();
+        void keeper.start();
         return () => keeper.close();
       });
     },

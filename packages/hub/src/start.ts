@@ -131,7 +131,7 @@ export async function start(
       timeoutMs: config.notify.timeout_ms,
     }),
     keys: await pushKeys(record.stateFiles),
-    address: address.ofDesk,
+    address: address.ofDashboard,
     contact: config.notify.contact,
     now: clock.now,
   });
@@ -175,7 +175,7 @@ export async function start(
     authority: auth.authority,
     messenger,
     address: address.get,
-    about: createAbout(record, startedAt, address.ofDesk),
+    about: createAbout(record, startedAt, address.ofDashboard),
     slo: metrics.slo,
   };
   const upkeep = createUpkeep(config, ports, keepers, record, onFault);

@@ -3,13 +3,11 @@ import { createHash } from 'node:crypto';
 import { inTime } from '@parley/protocol';
 
 import type { Embedder } from './embedder.ts';
+import { askEndpoint, type ModelEndpoint } from './model-endpoint.ts';
 import { mayBeModelLanguage } from './model-language.ts';
 
 /** Where an OpenAI-compatible model makes vectors. */
-export interface EmbeddingEndpoint {
-  endpoint: string;
-  model: string;
-  key: string | undefined;
+export interface EmbeddingEndpoint extends ModelEndpoint {
   /** How many numbers its vectors have. */
   dimensions: number;
   timeoutMs: number;
@@ -26,28 +24,19 @@ interface EmbeddingsReply {
 
 /** Vectors made elsewhere. While the endpoint fails there are none; it is told of once, and asked again later. */
 export function createEndpointEmbedder(options: EmbeddingEndpoint): Embedder {
-  const { endpoint, model, key, dimensions, batch } = options;
+  const { endpoint, model, dimensions, batch } = options;
   const base = endpoint.replace(/\/+$/, '');
   const id = `${model}@${createHash('sha256').update(base).digest('hex').slice(0, 8)}/${dimensions}`;
   const closing = new AbortController();
   let isFailing = false;
 
   async function vectors(input: readonly string[]): Promise<(Float32Array | null)[]> {
-    const { data = [] } = await inTime(options.timeoutMs, closing.signal, async (signal) => {
-      const response = await fetch(`${base}/embeddings`, {
-        method: 'POST',
-        redirect: 'error',
-        signal,
-        headers: {
-          'content-type': 'application/json',
-          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        },
-        body: JSON.stringify({ model, input, encoding_format: 'float' }),
-      });
-      if (!response.ok) throw new Error(`the endpoint answered ${response.status}`);
-      // Each vector is checked below.
-      return (await response.json()) as EmbeddingsReply;
-    });
+    const asked = { input, encoding_format: 'float' };
+    const answer = await inTime(options.timeoutMs, closing.signal, (signal) =>
+      askEndpoint(options, 'embeddings', asked, signal),
+    );
+    // Each vector is checked below.
+    const { data = [] } = answer as EmbeddingsReply;
     const made = new Map(data.map(({ index, embedding }) => [index, embedding]));
     return input.map((_, i) => toVector(made.get(i), dimensions));
   }

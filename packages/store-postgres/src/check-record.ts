@@ -162,7 +162,7 @@ async function checkThreads(ask: Ask, reached?: Reached): Promise<{ chain: strin
   await end();
   const kept = await ask<RecordName>(sql`
     SELECT kind, workspace_id, key FROM records WHERE kind = ANY(${[...DERIVED_AND_TEXTS]})`);
-  index.push(...derived.untold(kept));
+  index.push(...derived.unexplained(kept));
   return { chain, index };
 }
 

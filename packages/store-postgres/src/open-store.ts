@@ -6,6 +6,7 @@ import { Batches } from './batches.ts';
 import { createDatabaseClock } from './database-clock.ts';
 import { textOf } from './faults.ts';
 import { openStateFiles } from './state-files.ts';
+import { createKeySweep } from './key-sweep.ts';
 import { listRecords } from './list-records.ts';
 import { migrate } from './migrate.ts';
 import { Reader } from './reader.ts';
@@ -73,6 +74,7 @@ export async function openPostgres({
   });
   const watch = startWatch(pool.ask, clock, () => batches.doubtFault());
   const reader = new Reader(within);
+  const keys = createKeySweep(everywhere, (error) => onFault(textOf(error)));
   const transact = <C extends Command>(command: C): Promise<Committed<ResultOf<C['type']>>> =>
     // The rule of a command answers as its contract says.
     batches.transact(structuredClone(command)) as Promise<Committed<ResultOf<C['type']>>>;
@@ -99,11 +101,7 @@ export async function openPostgres({
     readable: (query) => reader.readable(query),
     // The words are written with their message.
     searchLag: async () => ({ entries: 0 }),
-    forgetKeys(before) {
-      everywhere(sql`DELETE FROM idempotency WHERE at < ${before}`).catch((error: unknown) =>
-        onFault(textOf(error)),
-      );
-    },
+    forgetKeys: (before) => keys.forget(before),
     health() {
       const { waiting } = batches;
       const fault = watch.fault ?? batches.fault;
@@ -111,6 +109,7 @@ export async function openPostgres({
     },
     async close() {
       watch.close();
+      await keys.close();
       await batches.close();
       acknowledged.close();
       await close();

@@ -1,14 +1,11 @@
 import {
-  CHAIN_START,
   type AgentsQuery,
   COUNTED,
   type CountedThread,
   type CountQuery,
   countThreads,
-  type Entry,
   hasWords,
   isForeign,
-  link,
   type Located,
   type Page,
   type PageQuery,
@@ -22,20 +19,11 @@ import {
   type WorkspaceHead,
   type WorkspacePage,
   type WorkspaceQuery,
-  readEntry,
 } from '@parley/core';
 import { type Cursor, seqOfMessageId } from '@parley/protocol';
-import { damagedEntry, snippet } from '@parley/store-rows';
+import { checkedEntry, checkedRun, type LinkedRow, snippet } from '@parley/store-rows';
 
-import {
-  checkCursor,
-  checkedEntry,
-  type CursorRecord,
-  type LinkedRow,
-  readCount,
-  readThread,
-  type ThreadRecord,
-} from './rows.ts';
+import { checkCursor, type CursorRecord, readCount, readThread, type ThreadRecord } from './rows.ts';
 import { OWN, ownBy, type OwnColumns, ownOf } from './own-entries.ts';
 import { EVERY_WORKSPACE, type Scope } from './scope.ts';
 import { type Ask, type Sql, sql } from './sql.ts';
@@ -74,7 +62,7 @@ export class Reader {
       seq === null || hash === null || json === null ? [] : [{ seq, hash, json }],
     );
     found.sort((a, b) => a.seq - b.seq);
-    const entries = entriesOf(thread_id, found, { after: from, count, max_bytes });
+    const entries = checkedRun(thread_id, found, { after: from, count, max_bytes });
     return { located, entries, has_more: (entries.at(-1)?.seq ?? after) < thread.last_seq };
   }
 
@@ -231,8 +219,11 @@ export class Reader {
     workspace_id: string;
     participant: string;
   }): Promise<string[]> {
+    // From the threads of the participant on, so that those of others cost nothing.
     const rows = await this.#within([workspace_id])<{ thread_id: string }>(sql`
-      SELECT t.thread_id FROM threads t WHERE t.workspace_id = ${workspace_id} ${this.#openTo(workspace_id, participant)}`);
+      WITH own AS (SELECT thread_id FROM participants WHERE workspace_id = ${workspace_id} AND agent_id = ${participant})
+      SELECT thread_id FROM own UNION
+      SELECT t.thread_id FROM own JOIN threads t ON t.workspace_id = ${workspace_id} AND t.side_of = own.thread_id`);
     return rows.map(({ thread_id }) => thread_id);
   }
 
@@ -299,26 +290,4 @@ interface PagedRow {
 function threadAndMain(threadId: string): Sql {
   return sql`SELECT * FROM threads WHERE thread_id = ${threadId}
     OR thread_id = (SELECT side_of FROM threads WHERE thread_id = ${threadId})`;
-}
-
-/** A run of a thread's entries, each checked against the one before it. */
-function entriesOf(
-  threadId: string,
-  found: readonly { seq: number; hash: string; json: string }[],
-  { after, count, max_bytes }: { after: number; count: number; max_bytes: number },
-): Entry[] {
-  // Before the thread's creation stands nothing.
-  const rows = after < 0 ? [undefined, ...found] : found;
-  const entries: Entry[] = [];
-  let bytes = 0;
-  for (let i = 1; i <= count; i++) {
-    const row = rows[i];
-    const seq = after + i;
-    if (row?.seq !== seq || link(rows[i - 1]?.hash ?? CHAIN_START, row.json) !== row.hash)
-      throw damagedEntry(threadId, seq);
-    bytes += row.json.length;
-    if (i > 1 && bytes > max_bytes) break;
-    entries.push(readEntry(row.json));
-  }
-  return entries;
 }

@@ -1,5 +1,5 @@
-import { CHAIN_START, type Entry, link, type ThreadState, readEntry } from '@parley/core';
-import { damaged, damagedEntry, rowSum, sumOfThread } from '@parley/store-rows';
+import type { ThreadState } from '@parley/core';
+import { damaged, rowSum, sumOfThread } from '@parley/store-rows';
 
 import { sql } from './sql.ts';
 
@@ -78,21 +78,6 @@ export function readCount(row: { workspace_id: string; pos: number; sum: string 
   if (sumOfCount(row.workspace_id, row.pos) !== row.sum)
     throw damaged(`the positions of workspace ${row.workspace_id}`);
   return row.pos;
-}
-
-/** An entry with the hash before it, which is all it takes to check it alone. */
-export interface LinkedRow {
-  thread_id: string;
-  seq: number;
-  before: string | null;
-  hash: string;
-  json: string;
-}
-
-/** The entry of a row, if it is what its hash chain says. */
-export function checkedEntry({ thread_id, seq, before, hash, json }: LinkedRow): Entry {
-  if (link(before ?? CHAIN_START, json) !== hash) throw damagedEntry(thread_id, seq);
-  return readEntry(json);
 }
 
 /** By which what one agent has in one thread is found. */

@@ -18,16 +18,14 @@ import {
 } from '@parley/core';
 import { decide, fingerprint, type IdempotencyRecord, needs, replay } from '@parley/core/rules';
 import { type Cursor } from '@parley/protocol';
-import { damaged, rowSum, unpackAnswer } from '@parley/store-rows';
+import { checkedEntry, type LinkedRow, damaged, rowSum, unpackAnswer } from '@parley/store-rows';
 
 import { KnownRecords, type WantedRecords } from './known-records.ts';
 import {
   checkCursor,
   CURSOR_COLUMNS,
   cursorName,
-  checkedEntry,
   type CursorRecord,
-  type LinkedRow,
   readCount,
   readThread,
   sumOfCount,

@@ -7,8 +7,8 @@ import { canonicalJson, fieldsOf } from '@parley/protocol';
 export interface DerivedCheck {
   /** Compares what one thread tells; a log that breaks off tells nothing of what became of its records. */
   compare(records: Iterable<PutRecord>, isBroken: boolean): string[];
-  /** What is kept although no log tells of it. */
-  untold(kept: Iterable<RecordName>): string[];
+  /** What is there although no log says so. */
+  unexplained(kept: Iterable<RecordName>): string[];
 }
 
 /** By which a record is found. */
@@ -62,7 +62,7 @@ export function createDerivedCheck(
       }
       return isBroken ? [] : problems;
     },
-    untold(kept) {
+    unexplained(kept) {
       if (isSilent) return [];
       const problems: string[] = [];
       for (const { kind, workspace_id, key } of kept)

@@ -14,6 +14,7 @@ export {
   type HeadColumns,
   type ThreadColumns,
 } from './row-sum.ts';
+export { checkedEntry, checkedRun, type LinkedRow } from './chained-rows.ts';
 export { createDerivedCheck, DERIVED_AND_TEXTS, type LiveRecord, type RecordName } from './check-derived.ts';
 export { FairQueue } from './fair-queue.ts';
 export type { CopiedEntry, CopiedKey, CopiedThread, RecordSource, RecordTarget } from './record-copy.ts';

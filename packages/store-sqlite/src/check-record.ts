@@ -121,7 +121,7 @@ function checkThreads(
   const kinds = DERIVED_AND_TEXTS.map((kind) => `'${kind}'`).join();
   const kept = db.prepare(`SELECT kind, workspace_id, key FROM records WHERE kind IN (${kinds})`);
   // The statement names the columns.
-  index.push(...derived.untold(rowsOf(kept) as Iterable<RecordName>));
+  index.push(...derived.unexplained(rowsOf(kept) as Iterable<RecordName>));
   const [last, all] = [
     number(db, 'SELECT max(pos) FROM entries'),
     number(db, 'SELECT count(*) FROM entries'),

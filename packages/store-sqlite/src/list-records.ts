@@ -95,12 +95,14 @@ function prepared<Row>(db: DatabaseSync, sql: string): StatementSync<Row> {
 
 const MAX_STATEMENTS = 100;
 
+const OWNED = { ask: 'asks', delivery: 'deliveries' };
+
 /** Told outright: SQLite prefers the table's own order, and would walk past all that is resolved to find the open. */
 function indexFor({ kind, marks, owner, due_by, heard_last }: RecordsQuery): string {
   if (heard_last === true) return 'INDEXED BY sessions_by_heartbeat';
   if (due_by !== undefined) return `INDEXED BY ${kind}_by_moment`;
-  if (kind === 'ask' && owner !== undefined)
-    return `INDEXED BY ${marks?.length === 1 ? 'asks_by_owner_and_mark' : 'asks_by_owner'}`;
+  if ((kind === 'ask' || kind === 'delivery') && owner !== undefined)
+    return `INDEXED BY ${OWNED[kind]}_by_owner${marks?.length === 1 ? '_and_mark' : ''}`;
   if (kind === 'agent_state' && owner !== undefined) return 'INDEXED BY agent_states_by_owner';
   return marks === undefined ? '' : 'INDEXED BY records_by_mark';
 }

@@ -87,7 +87,8 @@ test('a record of the eighth form, which numbers every entry by a row of its own
     MIGRATIONS[5]?.split(';\n').find((sql) => sql.includes(start)) ?? '';
   older.exec(`DROP TABLE entries_by_sender; ${part('CREATE TABLE entries_by_sender')};
     ALTER TABLE heads RENAME TO heads_of_today; DROP INDEX heads_by_recency; ${part('CREATE TABLE heads')};
-    ${part('CREATE INDEX heads_by_recency')}; PRAGMA user_version = 8`);
+    ${part('CREATE INDEX heads_by_recency')}; DROP INDEX deliveries_by_owner; DROP INDEX deliveries_by_owner_and_mark;
+    PRAGMA user_version = 8`);
   older.exec(
     "INSERT INTO entries_by_sender SELECT thread, json ->> '$.sender_agent_id', seq, 1, '' FROM entries",
   );
@@ -100,7 +101,7 @@ test('a record of the eighth form, which numbers every entry by a row of its own
   openWriter(path, (one) => news.push(one)).close();
   expect(news).toEqual([]);
   expect(derivedRows(sample.folder)).toEqual(live);
-  expect(checkRecord(sample.folder)).toMatchObject({ ok: true, problems: [], schema_version: 9 });
+  expect(checkRecord(sample.folder)).toMatchObject({ ok: true, problems: [], schema_version: 10 });
 });
 
 test('what older records call a leave and a letter keeps its content under the new names; a damaged one stays as it is', () => {

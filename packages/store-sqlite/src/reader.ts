@@ -1,9 +1,7 @@
 import {
   type AgentsQuery,
-  CHAIN_START,
   type Entry,
   isForeign,
-  link,
   type Located,
   type Page,
   type PageQuery,
@@ -31,9 +29,16 @@ import { number } from './number.ts';
 import { followerPosition } from './search-index.ts';
 import { type DatabaseSync, type StatementSync, oneRow } from './sqlite.ts';
 import { countedThreads, findThreads } from './find-threads.ts';
-import { checkedEntry, LINKED, type LinkedRow, OPEN_TO } from './linked-row.ts';
+import { LINKED, OPEN_TO } from './linked-row.ts';
 import { listRecords } from './list-records.ts';
-import { type CursorColumns, damaged, damagedEntry, sumOfCursor } from '@parley/store-rows';
+import {
+  checkedEntry,
+  checkedRun,
+  type CursorColumns,
+  damaged,
+  type LinkedRow,
+  sumOfCursor,
+} from '@parley/store-rows';
 import { checkRun, PAST, type Run, Runs } from './runs.ts';
 import { createSenderCounts, type SenderCounts } from './sender-counts.ts';
 import { openRun, readThread, THREAD_COLUMNS, type ThreadRecord } from './thread-record.ts';
@@ -233,20 +238,7 @@ export class Reader {
 
   #entries(id: number, thread: ThreadState, after: number, wanted: number, maxBytes: number): Entry[] {
     const found = this.#sql.entries.all(id, after, wanted + 1);
-    // Before the thread's creation stands nothing.
-    const rows = after < 0 ? [undefined, ...found] : found;
-    const entries: Entry[] = [];
-    let bytes = 0;
-    for (let i = 1; i <= wanted; i++) {
-      const row = rows[i];
-      const seq = after + i;
-      if (row?.seq !== seq || link(rows[i - 1]?.hash ?? CHAIN_START, row.json) !== row.hash)
-        throw damagedEntry(thread.thread_id, seq);
-      bytes += row.json.length;
-      if (i > 1 && bytes > maxBytes) break;
-      entries.push(readEntry(row.json));
-    }
-    return entries;
+    return checkedRun(thread.thread_id, found, { after, count: wanted, max_bytes: maxBytes });
   }
 }
 

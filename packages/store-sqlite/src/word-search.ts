@@ -2,11 +2,11 @@ import { type SearchQuery, type SearchResult, readEntry } from '@parley/core';
 import { LIMITS, ParleyError } from '@parley/protocol';
 
 import { type Asked, AskedWords, quoted } from './asked-words.ts';
-import { checkedEntry, LINKED, type LinkedRow, OPEN_TO } from './linked-row.ts';
+import { LINKED, OPEN_TO } from './linked-row.ts';
 import { number } from './number.ts';
 import { isOfIndex } from './check-integrity.ts';
 import { type Candidate, rank } from './rank-messages.ts';
-import { damagedIndex } from '@parley/store-rows';
+import { checkedEntry, damagedIndex, type LinkedRow } from '@parley/store-rows';
 import { followerPosition } from './search-index.ts';
 import { mark, rowsOf } from './search-marks.ts';
 import { snippet } from '@parley/store-rows';
@@ -284,8 +284,13 @@ function prepareStatements(db: DatabaseSync) {
        CROSS JOIN threads t ON t.id = e.thread
        WHERE t.workspace_id = :workspace AND (:thread IS NULL OR t.thread_id = :thread) AND ${OPEN_TO}`,
     ),
+    // From the threads of the participant on, so that those of others cost nothing.
     readable: prepare<{ thread_id: string }>(
-      `SELECT t.thread_id FROM threads t WHERE t.workspace_id = :workspace AND ${OPEN_TO}`,
+      `WITH own AS MATERIALIZED (SELECT t.thread_id FROM participants p CROSS JOIN threads t ON t.id = p.thread
+         WHERE p.workspace_id = :workspace AND p.agent_id = :participant)
+       SELECT thread_id FROM own UNION
+       SELECT s.thread_id FROM own CROSS JOIN threads s INDEXED BY threads_by_main ON s.workspace_id = :workspace
+         AND instr(s.state, '"side_of"') > 0 AND json_extract(s.state, '$.side_of') = own.thread_id`,
     ),
   };
 }

@@ -15,7 +15,7 @@ import type { ScreenWatch } from './screen-watch.ts';
 import type { TakeOver } from './take-over.ts';
 
 /** What the commands of a hub act upon. */
-export interface Desk {
+export interface RunningTerminal {
   door: Door;
   pty: Pty;
   screen: Screen;
@@ -32,7 +32,7 @@ export interface Desk {
 
 type Acts = {
   [C in TerminalCommand]: (
-    desk: Desk,
+    terminal: RunningTerminal,
     input: TerminalInput<C>,
     source: CommandSource,
   ) => TerminalOutput<C> | Promise<TerminalOutput<C>>;
@@ -117,7 +117,7 @@ const NAMES = keysOf(ACTS);
 export const LOOKS: readonly TerminalCommand[] = ['terminal_screen', 'terminal_watch', 'terminal_state'];
 
 /** The handlers of every command, checked by schema; they wait until there is a terminal to act upon. */
-export function createCommands(desk: Promise<Desk>): Record<TerminalCommand, CommandHandler> {
+export function createCommands(terminal: Promise<RunningTerminal>): Record<TerminalCommand, CommandHandler> {
   const handler =
     <C extends TerminalCommand>(name: C): CommandHandler =>
     async (parameters, source) => {
@@ -130,7 +130,7 @@ export function createCommands(desk: Promise<Desk>): Record<TerminalCommand, Com
         throw new ParleyError('VALIDATION_ERROR', `${field}: ${issueWords(issue, parameters)}`, { field });
       }
       // It was parsed by the schema of this very command.
-      return ACTS[name](await desk, parsed.data as TerminalInput<C>, source);
+      return ACTS[name](await terminal, parsed.data as TerminalInput<C>, source);
     };
   return tableOf(NAMES, (name) => handler(name));
 }

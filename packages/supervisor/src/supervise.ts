@@ -14,7 +14,7 @@ import {
   type Screen,
 } from '@parley/runtimes';
 
-import { createCommands, type Desk, LOOKS } from './commands.ts';
+import { createCommands, type RunningTerminal, LOOKS } from './commands.ts';
 import { type HubLinkOptions, openHubLink } from './hub-link.ts';
 import { createSuspendWatch } from './job-control.ts';
 import { createKeyboard } from './keyboard.ts';
@@ -61,13 +61,13 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
   const kind = options.kind ?? kindOf(program);
   const now = (): number => performance.now();
   const wallClock = (): number => Date.now();
-  let giveDesk: (desk: Desk) => void = () => {};
+  let giveTerminal: (terminal: RunningTerminal) => void = () => {};
   let noteFirstWord: () => void = () => {};
   const firstWord = new Promise<void>((resolve) => (noteFirstWord = resolve));
   const link = openHubLink({
     ...options.hub,
     metadata: { program, kind, supervisor: process.pid },
-    commands: createCommands(new Promise((resolve) => (giveDesk = resolve))),
+    commands: createCommands(new Promise((resolve) => (giveTerminal = resolve))),
     repeatable: LOOKS,
     start: firstWord,
   });
@@ -220,7 +220,7 @@ export async function supervise(options: SuperviseOptions): Promise<PtyExit> {
   for (const bytes of early.splice(0)) read(bytes);
   running.resume();
   const afar = createInputReader();
-  giveDesk({
+  giveTerminal({
     door,
     pty: running,
     screen: drawing,

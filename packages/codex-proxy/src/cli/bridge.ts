@@ -41,7 +41,7 @@ export function addBridgeCommand(program: Command): void {
 
 type Loaded = LoadedConfig & { json: boolean };
 
-function openDesk(loaded: Loaded) {
+function openWithLog(loaded: Loaded) {
   const log = createLog(loaded.settings.log_level, writeIfRead(process.stderr), () => new Date());
   return { mail: openTeamMail(loaded, log), log };
 }
@@ -51,7 +51,7 @@ async function linkTeam(loaded: Loaded): Promise<void> {
   const { team } = settings;
   if (!settings.hub_enabled)
     throw new ParleyError('VALIDATION_ERROR', 'hub.enabled is false in the configuration: there is no link');
-  const { mail, log } = openDesk(loaded);
+  const { mail, log } = openWithLog(loaded);
   // Whoever mistypes a team should hear it now.
   await mail.members();
   const { place } = accessOf(loaded);
@@ -88,7 +88,7 @@ async function unlinkTeam(loaded: Loaded): Promise<void> {
   const places = bridgePlaces(teamFolder(loaded));
   const before = await readState(places.state);
   if (before === undefined) throw new ParleyError('NOT_FOUND', `team ${team} is not linked to a hub`);
-  const { mail } = openDesk(loaded);
+  const { mail } = openWithLog(loaded);
   const lock = takeLock(places.lock, team);
   try {
     const left: string[] = [];

@@ -124,3 +124,20 @@ test('a program that was run once and is gone for long is forgotten by itself; n
   await keeper().sweep();
   expect(await journal('vim')).toEqual(before);
 });
+
+test('[R10] those who stay do not keep a sweep from those behind them', async () => {
+  const { join, names, call, clock, keeper } = scene();
+  const staying = Array.from({ length: 201 }, (_, n) => `a${String(n).padStart(3, '0')}`);
+  for (const name of [...staying, 'z']) await join(name, BY_RUN);
+  for (const name of staying) {
+    clock.now += 1;
+    await call(who(name), 'create_thread', { title: 't', participants: ['chief'] });
+  }
+  clock.now += DAY_MS + 120_000;
+  const one = keeper();
+  await one.sweep();
+  await one.sweep();
+  const { agents } = (await call(chief, 'list_agents', { after: 'a199' })) as { agents: AgentView[] };
+  expect(agents.map(({ agent_id }) => agent_id)).toEqual(['a200']);
+  expect(await names()).toEqual(staying.slice(0, 50));
+});

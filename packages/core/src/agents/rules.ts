@@ -3,6 +3,7 @@ import { type Agent, canonicalJson } from '@parley/protocol';
 import type {
   Command,
   Loaded,
+  Needs,
   RecordCommand,
   RecordResponse,
   RegisterAgent,
@@ -19,12 +20,15 @@ import { failureAfterEvent, failureAfterStatus } from './failure.ts';
 import { bindInstance, instanceNeeds } from './instances.ts';
 import { journalEntry } from './journal.ts';
 
+/** What there is to know of the caller, and of the instance that it names. */
+const needsCaller = ({ thread_id, caller, input }: RegisterAgent | ReportEvent): Needs => ({
+  thread: thread_id,
+  record: { kind: 'agent', key: caller.agent_id },
+  ...instanceNeeds(input.instance_id),
+});
+
 const registerAgent: Rule<RegisterAgent> = {
-  needs: ({ thread_id, caller, input }) => ({
-    thread: thread_id,
-    record: { kind: 'agent', key: caller.agent_id },
-    ...instanceNeeds(input.instance_id),
-  }),
+  needs: needsCaller,
   decide({ located, record, records: kept }, command) {
     const { caller, now } = command;
     const { instance_id, ...input } = command.input;
@@ -83,11 +87,7 @@ const updateAgentStatus: Rule<UpdateAgentStatus> = {
 };
 
 const reportEvent: Rule<ReportEvent> = {
-  needs: ({ thread_id, caller, input }) => ({
-    thread: thread_id,
-    record: { kind: 'agent', key: caller.agent_id },
-    ...instanceNeeds(input.instance_id),
-  }),
+  needs: needsCaller,
   decide({ located, record, records: kept }, command) {
     const { caller, now } = command;
     const { event_type, data, instance_id } = command.input;

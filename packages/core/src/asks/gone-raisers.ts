@@ -4,6 +4,7 @@ import type { Links } from '../agents/ports.ts';
 import type { Patience } from '../agents/state.ts';
 import type { Clock } from '../clock.ts';
 import { goneSince } from '../sessions/gone.ts';
+import { recordsAt } from '../record-pages.ts';
 import type { Store } from '../store.ts';
 
 /** Whose answer it would be: the session that raised an ask is the one that can take its verdict. */
@@ -36,7 +37,7 @@ export function createGoneRaisers(deps: {
       for (const workspace_id of new Set(unsure.map((ask) => ask.workspace_id))) {
         const own = unsure.filter((ask) => ask.workspace_id === workspace_id);
         const keys = [...new Set(own.map(sessionKey))];
-        const sessions = await store.records({ kind: 'session', workspace_id, keys, limit: keys.length });
+        const sessions = await recordsAt(store, { kind: 'session', workspace_id }, keys);
         const byKey = new Map(sessions.map((session) => [sessionKey(session), session]));
         for (const ask of own) {
           const after = Math.max(startedAt, Date.parse(ask.created_at));

@@ -1,6 +1,6 @@
 import type { RiskHint } from '@parley/protocol';
 
-import { createPlace, type Place } from './command-place.ts';
+import { createWorkingFolder, type WorkingFolder } from './working-folder.ts';
 import { destroys, discardsWork, isForced, isSecret, sendsData, tellsSecrets } from './risk-tables.ts';
 import { hasOption, operands, type Program, programOf } from './shell-program.ts';
 import { type ShellCommand, shellWords } from './shell-words.ts';
@@ -15,13 +15,13 @@ const DEPTH = 5;
 export function riskHints(command: string, cwd?: string, listed: readonly string[] = []): RiskHint[] {
   const found = new Set<RiskHint>();
   const list = listed.map((line) => line.split(/\s+/));
-  lookAt(command, { found, place: createPlace(cwd), depth: 0, list });
+  lookAt(command, { found, folder: createWorkingFolder(cwd), depth: 0, list });
   return [...found].toSorted();
 }
 
 interface Look {
   found: Set<RiskHint>;
-  place: Place;
+  folder: WorkingFolder;
   depth: number;
   /** What somebody calls high risk beside: a program, and words that follow it in this order. */
   list: readonly string[][];
@@ -104,12 +104,12 @@ function lastPart(path: string): string {
 
 const DEVICE = /^\/dev\/(?!null$|zero$|u?random$|std\w+$|tty\w*$|fd\/|shm\/)/;
 
-function lookAtRedirects({ redirects }: ShellCommand, { found, place }: Look): void {
+function lookAtRedirects({ redirects }: ShellCommand, { found, folder }: Look): void {
   for (const { operator, target } of redirects) {
     if (isSecret(target)) found.add('secrets');
     if (!operator.startsWith('>') || /^(?:\d+|-)$/.test(target)) continue;
     if (DEVICE.test(target)) found.add('disk');
-    else if (place.isOutside(target)) found.add('outside_folder');
+    else if (folder.isOutside(target)) found.add('outside_folder');
   }
 }
 
@@ -118,7 +118,7 @@ const LOADERS =
   /^(?:PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|NODE_OPTIONS|BASH_ENV|ENV|IFS|PROMPT_COMMAND|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_SSH(?:_COMMAND)?|GIT_EXTERNAL_DIFF|GIT_CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+)|(?:GIT_)?(?:PAGER|EDITOR)|VISUAL)$/;
 
 function lookAtProgram(program: Program, command: ShellCommand, look: Look): void {
-  const { found, place } = look;
+  const { found, folder } = look;
   const { name, args, sets, by } = program;
   if (look.list.some(([first, ...words]) => first === name && follow(words, args))) found.add('listed');
   const declared = ['export', 'declare', 'typeset', 'local', 'readonly'].includes(name)
@@ -138,7 +138,7 @@ function lookAtProgram(program: Program, command: ShellCommand, look: Look): voi
   lookAtFiles(program, look);
   if (name === 'git' || name.startsWith('git-'))
     lookAtGit(name === 'git' ? args : [name.slice(4), ...args], look);
-  if (name === 'cd' || name === 'pushd') place.move(args[0] ?? '~');
+  if (name === 'cd' || name === 'pushd') folder.move(args[0] ?? '~');
   lookInside(program, look);
 }
 
@@ -155,7 +155,7 @@ const DISKS =
 /** What deletes on Windows. */
 const ELSEWHERE = ['del', 'erase', 'rd', 'rmdir', 'remove-item'];
 
-function lookAtFiles({ name, args, by }: Program, { found, place }: Look): void {
+function lookAtFiles({ name, args, by }: Program, { found, folder }: Look): void {
   const many = by.includes('xargs') || by.includes('parallel');
   const isRemoving = ['rm', 'unlink', 'shred', ...ELSEWHERE].includes(name);
   if (isRemoving && many) found.add('recursive_delete');
@@ -170,7 +170,7 @@ function lookAtFiles({ name, args, by }: Program, { found, place }: Look): void 
   if (changesRights(name, args)) found.add('permissions');
   for (const target of writtenBy(name, args)) {
     if (DEVICE.test(target)) found.add('disk');
-    else if (place.isOutside(target)) found.add('outside_folder');
+    else if (folder.isOutside(target)) found.add('outside_folder');
   }
 }
 
@@ -229,13 +229,13 @@ function runByGit(sub: string, args: readonly string[]): string[] {
 }
 
 function lookAtGit(args: readonly string[], look: Look): void {
-  const { found, place } = look;
+  const { found, folder } = look;
   let i = 0;
   for (let arg = args[i]; arg?.startsWith('-') === true; arg = args[i]) {
     const valued = GIT_VALUED.has(arg);
     if (arg === '-c' && GIT_RUNS.test(args[i + 1] ?? '')) found.add('hidden_command');
     if (arg.startsWith('--config-env') || arg.startsWith('--exec-path=')) found.add('hidden_command');
-    if (arg === '-C' && place.isOutside(args[i + 1] ?? '')) found.add('outside_folder');
+    if (arg === '-C' && folder.isOutside(args[i + 1] ?? '')) found.add('outside_folder');
     i += valued ? 2 : 1;
   }
   const [sub = '', ...rest] = args.slice(i);

@@ -1,15 +1,15 @@
 import type { OutputOf } from '@parley/protocol';
 
 import type { RecordPorts } from '../ports.ts';
+import type { PageAsked } from '../record-pages.ts';
 import { isGone, type DocumentRecord } from './document-records.ts';
 import { isDocumentId, namesOf } from './links.ts';
 import { someDocuments } from './view.ts';
 
 type Links = OutputOf<'get_document_links'>;
 
-/** How many documents of one name are looked at, and how many links to one name. */
+/** How many documents of one name are looked at. */
 const NAMESAKES = 20;
-const LINKS_TO_NAME = 1_000;
 
 /** Where a document links to: a name leads to the one that has it, else to one that had it. */
 export async function linksOf(
@@ -25,17 +25,23 @@ export async function linksOf(
   );
 }
 
-/** The documents that link to one, by its id or by a name that leads to it, in the order of their ids. */
+/**
+ * A page of the documents that link to one, by its id or by a name that leads to it, in the order of their ids. What
+ * holds a link and is gone is left out: a page may come out short.
+ */
 export async function backlinksOf(
   deps: RecordPorts,
   workspace_id: string,
   document: DocumentRecord,
-): Promise<Links['backlinks']> {
+  { limit, after = '' }: PageAsked,
+): Promise<Pick<Links, 'backlinks' | 'next_after'>> {
   const { document_id, metadata, former } = document;
   const names = [document_id, ...namesOf(metadata), ...former];
   const sources = await Promise.all(
     names.map(async (name) => {
-      const query = { kind: 'link', workspace_id, prefix: `${name}\n`, limit: LINKS_TO_NAME } as const;
+      const prefix = `${name}\n`;
+      const past = `${prefix}${after}`;
+      const query = { kind: 'link', workspace_id, prefix, past, limit: limit + 1 } as const;
       const [target, links] = await Promise.all([
         resolve(deps, workspace_id, name),
         deps.store.records(query),
@@ -44,10 +50,15 @@ export async function backlinksOf(
     }),
   );
   const ids = [...new Set(sources.flat())].toSorted();
+  const page = ids.slice(0, limit);
   const now = deps.clock.now();
-  return (await someDocuments(deps, workspace_id, ids))
-    .filter((one) => !isGone(one, now))
-    .map((one) => ({ document_id: one.document_id, title: one.metadata.title }));
+  const documents = await someDocuments(deps, workspace_id, page);
+  return {
+    backlinks: documents
+      .filter((one) => !isGone(one, now))
+      .map((one) => ({ document_id: one.document_id, title: one.metadata.title })),
+    next_after: ids.length > limit ? (page.at(-1) ?? null) : null,
+  };
 }
 
 async function resolve(

@@ -5,6 +5,7 @@ import { type Entry, factsOf } from '../entry.ts';
 import type { Feed } from '../feed.ts';
 import { createLogFollower, type LogFollower } from '../log-follower.ts';
 import { TREES } from '../log.ts';
+import { recordsAt } from '../record-pages.ts';
 import type { Store, WorkspacePage } from '../store.ts';
 import { treeId } from '../threads/access.ts';
 import { isTreeEntry } from './apply.ts';
@@ -110,7 +111,7 @@ export function createIndexFollower(deps: IndexFollowerDeps): IndexFollower {
   ): Promise<string[]> {
     if (same.length === 0) return [];
     const keys = same.map(([id]) => id);
-    const found = await store.records({ kind: 'document', workspace_id, keys, limit: keys.length });
+    const found = await recordsAt(store, { kind: 'document', workspace_id }, keys);
     const byId = new Map(found.map((one) => [one.document_id, one]));
     const renumbered = same.flatMap(([document_id, revision]) => {
       const now = byId.get(document_id);
@@ -119,7 +120,8 @@ export function createIndexFollower(deps: IndexFollowerDeps): IndexFollower {
       return [{ workspace_id, document_id, was, version: versionOf(now), revision: now.revision }];
     });
     const missing = await index.renumber(renumbered);
-    return [...missing, ...keys.filter((id) => !renumbered.some((one) => one.document_id === id))];
+    const known = new Set(renumbered.map(({ document_id }) => document_id));
+    return [...missing, ...keys.filter((id) => !known.has(id))];
   }
 
   /** A document and all below it; undefined where those are very many. */
@@ -194,7 +196,7 @@ export function createIndexFollower(deps: IndexFollowerDeps): IndexFollower {
 
   const follower = createLogFollower(deps, {
     topics: TREES,
-    places: {
+    positions: {
       begin: (signal) => inTurn(() => begin(() => !signal.aborted)),
       of: (workspaceId, head, signal) => inTurn(() => resume(workspaceId, head, () => !signal.aborted)),
     },

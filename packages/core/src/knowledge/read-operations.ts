@@ -6,6 +6,7 @@ import { treeId } from '../threads/access.ts';
 import { backlinksOf, linksOf } from './find-links.ts';
 import {
   type Branch,
+  branchKey,
   contentKey,
   isForgotten,
   isGone,
@@ -13,6 +14,7 @@ import {
   revisionKey,
 } from './document-records.ts';
 import { childrenNamed } from './named-children.ts';
+import { pageOf, readPage } from '../record-pages.ts';
 import { bodiesOf, findDocument, someDocuments, toSummary, webUri } from './view.ts';
 import { textMissing } from './check-document.ts';
 
@@ -79,27 +81,18 @@ const listDocuments = operation('list_documents', {
     const now = deps.clock.now();
     const parent = parent_id === TREE_ROOT ? TREE_ROOT : parent_id.toLowerCase();
     const prefix = `${parent} `;
-    const wanted: Branch[] = [];
     const isWanted = (one: Branch): boolean => isGone(one, now) === deleted && !isForgotten(one, now);
-    if (title !== undefined)
-      for (const one of await childrenNamed(deps, workspace_id, parent, title))
-        if (isWanted(one) && (after === undefined || placeOf(one) > after)) wanted.push(one);
-    let past = after === undefined ? undefined : `${prefix}${after}`;
-    for (let more = title === undefined; more && wanted.length <= limit;) {
-      const query = { kind: 'branch', workspace_id, prefix, limit: limit + 1 } as const;
-      const branches = await deps.store.records(past === undefined ? query : { ...query, past });
-      wanted.push(...branches.filter(isWanted));
-      const last = branches.at(-1);
-      if (last !== undefined) past = `${prefix}${placeOf(last)}`;
-      more = branches.length > limit;
-    }
-    const page = wanted.slice(0, limit);
+    const keyOf = (one: Branch): string => branchKey(parent, one.order, one.document_id);
+    const begin = { limit, after: after === undefined ? undefined : `${prefix}${after}` };
+    const { values, next_after } =
+      title === undefined
+        ? await readPage(deps.store, { kind: 'branch', workspace_id, prefix }, begin, keyOf, isWanted)
+        : pageOf((await childrenNamed(deps, workspace_id, parent, title)).filter(isWanted), begin, keyOf);
     const documents = await someDocuments(
       deps,
       workspace_id,
-      page.map((one) => one.document_id),
+      values.map((one) => one.document_id),
     );
-    const last = page.at(-1);
     return {
       documents: await Promise.all(
         documents.map(async (one) => ({
@@ -107,7 +100,7 @@ const listDocuments = operation('list_documents', {
           has_children: await hasChildren(deps, workspace_id, one.document_id, deleted),
         })),
       ),
-      next_after: wanted.length > limit && last !== undefined ? placeOf(last) : null,
+      next_after: next_after === null ? null : next_after.slice(prefix.length),
     };
   },
 });
@@ -129,10 +122,6 @@ async function hasChildren(
     branches.length === LOOKED_AT ||
     branches.some((one) => isGone(one, now) === deleted && !isForgotten(one, now))
   );
-}
-
-function placeOf({ order, document_id }: Branch): string {
-  return `${order} ${document_id}`;
 }
 
 const exportDocuments = operation('export_documents', {
@@ -182,19 +171,13 @@ const getDocumentHistory = operation('get_document_history', {
 
 const getDocumentLinks = operation('get_document_links', {
   authority: 'look',
-  async run(deps: RecordPorts, { workspace_id }, { document_id, limit, after = '' }) {
+  async run(deps: RecordPorts, { workspace_id }, { document_id, ...page }) {
     const document = await findDocument(deps, workspace_id, document_id);
-    const [links, all] = await Promise.all([
+    const [links, found] = await Promise.all([
       linksOf(deps, workspace_id, document),
-      backlinksOf(deps, workspace_id, document),
+      backlinksOf(deps, workspace_id, document, page),
     ]);
-    const rest = all.filter((one) => one.document_id > after);
-    const backlinks = rest.slice(0, limit);
-    return {
-      links,
-      backlinks,
-      next_after: rest.length > limit ? (backlinks.at(-1)?.document_id ?? null) : null,
-    };
+    return { links, ...found };
   },
 });
 

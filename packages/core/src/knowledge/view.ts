@@ -1,6 +1,7 @@
 import { type DocumentSummary, ParleyError } from '@parley/protocol';
 
 import type { Ports, RecordPorts } from '../ports.ts';
+import { recordsAt } from '../record-pages.ts';
 import { isForgotten, isGone, type DocumentRecord, PURGE_AFTER_MS } from './document-records.ts';
 
 /** A document as callers see it. */
@@ -38,8 +39,7 @@ export async function someDocuments(
   workspace_id: string,
   ids: readonly string[],
 ): Promise<DocumentRecord[]> {
-  if (ids.length === 0) return [];
-  const found = await deps.store.records({ kind: 'document', workspace_id, keys: ids, limit: ids.length });
+  const found = await recordsAt(deps.store, { kind: 'document', workspace_id }, ids);
   const byId = new Map(found.map((document) => [document.document_id, document]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
@@ -50,7 +50,6 @@ export async function bodiesOf(
   workspace_id: string,
   keys: readonly string[],
 ): Promise<Map<string, string>> {
-  if (keys.length === 0) return new Map();
-  const found = await deps.store.records({ kind: 'content', workspace_id, keys, limit: keys.length });
+  const found = await recordsAt(deps.store, { kind: 'content', workspace_id }, keys);
   return new Map(found.map(({ document_id, sha256, body }) => [`${document_id} ${sha256}`, body]));
 }

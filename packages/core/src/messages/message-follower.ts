@@ -48,5 +48,5 @@ export function createMessageFollower(deps: MessageFollowerDeps): LogFollower {
     return true;
   }
 
-  return createLogFollower(deps, { topics: WORKSPACES, places: { of: resume }, take, restMs: REST_MS });
+  return createLogFollower(deps, { topics: WORKSPACES, positions: { of: resume }, take, restMs: REST_MS });
 }

@@ -1,7 +1,7 @@
 import { everyAgent } from '../agents/view.ts';
 import { hubCaller } from '../hub-caller.ts';
 import { createLogFollower, eachEntry } from '../log-follower.ts';
-import { createLogPlaces } from '../log-places.ts';
+import { createLogPositions } from '../log-positions.ts';
 import { WORKSPACES } from '../log.ts';
 import { everyRecord } from '../record-pages.ts';
 import { CHANNELS_TOPIC, type ChannelRecord, type Notice } from './notice.ts';
@@ -127,7 +127,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   });
   const follower = createLogFollower(deps, {
     topics: WORKSPACES,
-    places: createLogPlaces(deps, 'notify'),
+    positions: createLogPositions(deps, 'notify'),
     restMs: REST_MS,
     /** As long as nobody wants to be told of anything, nothing is read, and no post pays for it. */
     async passedBy(_watch, signal) {

@@ -53,9 +53,9 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
   function plan(): void {
     clearTimeout(timer);
     if (closing.aborted || due.size === 0) return;
-    const next = Math.min(
-      ...[...due.values()].filter((one) => !busy.has(one.channel_id)).map((one) => Date.parse(one.due_at)),
-    );
+    let next = Infinity;
+    for (const { channel_id, due_at } of due.values())
+      if (!busy.has(channel_id)) next = Math.min(next, Date.parse(due_at));
     if (!Number.isFinite(next)) return;
     timer = setTimeout(sendDue, Math.max(0, Math.min(MOST_TIMER_MS, next - clock.now())));
   }

@@ -103,6 +103,10 @@ export function testConversation(check: Check): void {
     };
     expect([await sides('closed'), await sides('active')]).toEqual([[side], [`${t}-later`]]);
     expect(await sides('closed', side)).toEqual([]);
+    const readable = async (participant: string): Promise<string[]> =>
+      (await store.readable({ workspace_id: alice.workspace_id, participant })).toSorted();
+    expect(await readable('bob')).toEqual([t, `${t}-later`, side].toSorted());
+    expect(await readable('nobody')).toEqual([]);
     await expect(store.transact({ ...closing, ...head(alice) })).rejects.toMatchObject({ code: 'CONFLICT' });
     expect((await state(scene, t)).thread?.last_seq).toBe(3);
   });

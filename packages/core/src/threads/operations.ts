@@ -2,6 +2,7 @@ import { type Caller, folderOf, LIMITS, type OutputOf, ParleyError, threadId, ul
 
 import { operation, stamp } from '../operation.ts';
 import type { MessagePorts, RecordPorts } from '../ports.ts';
+import { everyWithPrefix } from '../record-pages.ts';
 import type { Reading } from '../store.ts';
 import { admitReader, checkThreadScope, workspaceTag } from './access.ts';
 import { findThread } from './find-thread.ts';
@@ -74,9 +75,6 @@ const listThreads = operation('list_threads', {
   },
 });
 
-/** How many agents are looked at to find those who work in a folder. */
-const MOST_AGENTS = 5_000;
-
 /** Whose threads are wanted: of one agent, or of those who work in a folder. */
 async function withAny(
   { store }: RecordPorts,
@@ -84,7 +82,8 @@ async function withAny(
   { with_agent, folder }: { with_agent?: string | undefined; folder?: string | undefined },
 ): Promise<{ with_any?: string[] }> {
   if (folder === undefined) return with_agent === undefined ? {} : { with_any: [with_agent] };
-  const agents = await store.records({ kind: 'agent', workspace_id, limit: MOST_AGENTS });
+  const everyone = { kind: 'agent', workspace_id, prefix: '' } as const;
+  const agents = await everyWithPrefix(store, everyone, ({ agent_id }) => agent_id);
   const root = folder.replace(/(?<=.)\/+$/, '');
   const isThere = (place: string | undefined): boolean =>
     place === root || place?.startsWith(root === '/' ? root : `${root}/`) === true;

@@ -58,7 +58,9 @@ const getUsage = operation('get_usage', {
     const groups = new Map<string, UsageRecord[]>();
     for (const record of found) {
       const name = record[FIELD_OF[by]] ?? '';
-      groups.set(name, [...(groups.get(name) ?? []), record]);
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [record]);
+      else group.push(record);
     }
     const rows = [...groups].map(([name, records]): UsageRow => ({
       ...(name === '' ? {} : { [FIELD_OF[by]]: name }),

@@ -2,7 +2,7 @@ import type { Entry } from '../entry.ts';
 import type { Feed } from '../feed.ts';
 import { hubCaller } from '../hub-caller.ts';
 import { createLogFollower, eachEntry, type LogFollower } from '../log-follower.ts';
-import { createLogPlaces } from '../log-places.ts';
+import { createLogPositions } from '../log-positions.ts';
 import { WORKSPACES } from '../log.ts';
 import { invokedBy } from '../participation/calls.ts';
 import { pause } from '../pause.ts';
@@ -67,7 +67,7 @@ export function createCallFollower(deps: CallFollowerDeps): Pick<LogFollower, 's
 
   const follower = createLogFollower(deps, {
     topics: WORKSPACES,
-    places: createLogPlaces(deps, 'wake'),
+    positions: createLogPositions(deps, 'wake'),
     take: eachEntry(look),
     async passedBy(watch, signal) {
       if (mayWake()) return false;

@@ -49,7 +49,7 @@ interface Place extends WaitingSession {
 /** How many sessions, and wakes that nobody has seen yet, are remembered. */
 const MOST = 1_000;
 
-/** The desk of one process: a hub that restarts is asked again by all who wait. */
+/** The waiting sessions of one process: a hub that restarts is asked again by all who wait. */
 export function createWaitingSessions(monotonic: () => number): WaitingSessions {
   const placesByName = new Map<string, Place>();
   const unseen = new Map<string, () => void>();

@@ -13,6 +13,22 @@ import { known, ROOT } from './tree-data.ts';
 
 type Gone = OutputOf<'list_documents'>['documents'][number];
 
+const MOST = 100;
+
+/** The first of what was deleted under a document: between much that is there a page of it may be short. */
+async function deletedUnder(parent_id: string): Promise<Gone[]> {
+  const rows: Gone[] = [];
+  let begin = {};
+  for (let more = true; more;) {
+    const asked = { parent_id, deleted: true, limit: MOST, ...begin };
+    const { documents, next_after } = await call('list_documents', asked);
+    rows.push(...documents);
+    begin = { after: next_after };
+    more = next_after !== null && rows.length < MOST;
+  }
+  return rows;
+}
+
 /** What was deleted right under a document, or at the top, with the way back. */
 export function Deleted() {
   const under = place.value.query.get('under') ?? ROOT;
@@ -20,10 +36,7 @@ export function Deleted() {
   const [failed, fail] = useState<string | undefined>();
   useTitle('Deleted documents');
   useEffect(() => {
-    call('list_documents', { parent_id: under, deleted: true, limit: 100 }).then(
-      ({ documents }) => set(documents),
-      (error: unknown) => fail(wordsOf(error)),
-    );
+    deletedUnder(under).then(set, (error: unknown) => fail(wordsOf(error)));
   }, [under, treeEvents.value]);
   const title = known(under)?.metadata.title;
   return (

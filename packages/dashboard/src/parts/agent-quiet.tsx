@@ -1,13 +1,14 @@
 import { type InputOf, type OutputOf, readAll } from '@parley/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
-import { call, hubNow, newKey, wordsOf } from '../data/api.ts';
+import { call, hubNow, newKey } from '../data/api.ts';
 import { fullTime } from '../time.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { Row } from './row.tsx';
 import { Sheet } from './sheet.tsx';
+import { useRefreshed } from './use-refreshed.ts';
 
 type Quiet = OutputOf<'list_quiet'>['quiet'][number];
 
@@ -16,29 +17,21 @@ const LOOK_MS = 10_000;
 
 /** Whether an agent may be woken, and what a person can change about it: for a time, at hours of the day, until undone. */
 export function AgentQuiet({ agentId }: { agentId: string }) {
-  const [rows, set] = useState<readonly Quiet[] | undefined>();
-  const [failed, fail] = useState<string | undefined>();
   const [open, show] = useState(false);
-  const load = (): void => {
-    readAll(
+  const load = async (): Promise<Quiet[]> => {
+    const quiet = await readAll(
       (place) => call('list_quiet', place),
       (page) => page.quiet,
-    ).then(
-      (quiet) => set(quiet.filter(({ agent_id }) => agent_id === null || agent_id === agentId)),
-      (error: unknown) => fail(wordsOf(error)),
     );
+    return quiet.filter(({ agent_id }) => agent_id === null || agent_id === agentId);
   };
-  useEffect(() => {
-    load();
-    const timer = setInterval(load, LOOK_MS);
-    return () => clearInterval(timer);
-  }, [agentId]);
+  const { found: rows, failed, again } = useRefreshed(load, LOOK_MS, [agentId]);
   const change = (input: InputOf<'set_quiet'>, done: string): void => {
     show(false);
     const before = rows?.find(({ agent_id }) => agent_id === (input.of_agent ?? null));
     const put = async (wanted: InputOf<'set_quiet'>): Promise<void> => {
       await call('set_quiet', { ...wanted, idempotency_key: newKey() });
-      load();
+      again();
     };
     void attempt(
       () => put(input),

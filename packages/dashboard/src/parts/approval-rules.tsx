@@ -1,32 +1,23 @@
 import { type OutputOf, readAll } from '@parley/protocol';
-import { useEffect, useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
-import { call, newKey, wordsOf } from '../data/api.ts';
+import { call, newKey } from '../data/api.ts';
 import { agoWords } from '../time.ts';
 import { plural } from '../words.ts';
 import { Section } from './page.tsx';
 import { Row } from './row.tsx';
+import { useRefreshed } from './use-refreshed.ts';
 
 type ApprovalRule = OutputOf<'list_approval_rules'>['approval_rules'][number];
 
 /** What is approved without asking, and back to asking with one tap. */
 export function ApprovalRules({ onAnswer }: { onAnswer: () => void }) {
-  const [approval_rules, set] = useState<readonly ApprovalRule[]>([]);
-  const [failed, fail] = useState<string | undefined>();
-  const load = (): void => {
-    void readAll(
+  const load = (): Promise<ApprovalRule[]> =>
+    readAll(
       (place) => call('list_approval_rules', place),
       (page) => page.approval_rules,
-    )
-      .then(set, (error: unknown) => fail(wordsOf(error)))
-      .then(onAnswer);
-  };
-  useEffect(() => {
-    load();
-    const timer = setInterval(load, 10_000);
-    return () => clearInterval(timer);
-  }, []);
+    ).finally(onAnswer);
+  const { found: approval_rules = [], failed, again } = useRefreshed(load, 10_000, []);
   return (
     <Section title="Approved without asking" count={approval_rules.length}>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
@@ -66,7 +57,7 @@ export function ApprovalRules({ onAnswer }: { onAnswer: () => void }) {
                           idempotency_key: newKey(),
                         }),
                       'You are asked again.',
-                    ).then(load)
+                    ).then(again)
                   }
                 >
                   Revoke

@@ -1,8 +1,8 @@
 import type { Channel, OutputOf } from '@parley/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
-import { call, newKey, read, wordsOf } from '../data/api.ts';
+import { call, newKey, read } from '../data/api.ts';
 import { me } from '../data/state.ts';
 import { pushFault, subscribe, unsubscribe } from '../push.ts';
 import { agoWords } from '../time.ts';
@@ -12,36 +12,21 @@ import { NewChannel } from './new-channel.tsx';
 import { Section } from './page.tsx';
 import { Row } from './row.tsx';
 import { say } from './toast.tsx';
+import { useRefreshed } from './use-refreshed.ts';
 
 type Listed = OutputOf<'list_channels'>;
 
 /** How the person is told when nobody looks at the dashboard. */
 export function Channels({ onAnswer }: { onAnswer: () => void }) {
-  const [listed, set] = useState<Listed | undefined>();
-  const [failed, fail] = useState<string | undefined>();
+  const load = (): Promise<Listed> => read<Listed>('/v1/channels').finally(onAnswer);
+  const { found: listed, failed, again } = useRefreshed(load, 10_000, []);
   const [open, show] = useState<'new' | Channel | undefined>();
-  const load = (): void => {
-    void read<Listed>('/v1/channels')
-      .then(
-        (found) => {
-          set(found);
-          fail(undefined);
-        },
-        (error: unknown) => fail(wordsOf(error)),
-      )
-      .then(onAnswer);
-  };
-  useEffect(() => {
-    load();
-    const timer = setInterval(load, 10_000);
-    return () => clearInterval(timer);
-  }, []);
   const channels = listed?.channels ?? [];
   const device = me.value?.device_id;
   const here = channels.find((one) => one.kind === 'push' && one.device_id === device);
   const close = (): void => {
     show(undefined);
-    load();
+    again();
   };
   return (
     <Section
@@ -57,7 +42,7 @@ export function Channels({ onAnswer }: { onAnswer: () => void }) {
     >
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       <div class="list">
-        {here === undefined && maySteer() ? <ThisDevice pushKey={listed?.push_key} onDone={load} /> : null}
+        {here === undefined && maySteer() ? <ThisDevice pushKey={listed?.push_key} onDone={again} /> : null}
         {channels.map((channel) => (
           <ChannelRow
             key={channel.channel_id}

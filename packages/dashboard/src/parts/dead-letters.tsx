@@ -9,14 +9,14 @@ import { Icon } from './icon.tsx';
 import { Empty } from './page.tsx';
 
 type Page = OutputOf<'list_deliveries'>;
-type Letter = Page['deliveries'][number];
+type Delivery = Page['deliveries'][number];
 type Redriven = OutputOf<'redrive_deliveries'>['deliveries'][number];
 
 const LOOK_MS = 2_000;
 
 /** What was given up, why, and another try: of one, or of all that are shown. */
 export function DeadLetters() {
-  const [letters, set] = useState<readonly Letter[] | undefined>();
+  const [deliveries, set] = useState<readonly Delivery[] | undefined>();
   const [next, go] = useState<string | null>(null);
   const [outcomes, tell] = useState<ReadonlyMap<string, Redriven>>(new Map());
   const [failed, fail] = useState<string | undefined>();
@@ -35,7 +35,7 @@ export function DeadLetters() {
   };
   useEffect(() => void load(), []);
   // One that goes its round again is followed until it is known what became of it.
-  const under = (letters ?? []).filter(({ status }) => status === 'waiting').map((one) => one.delivery_id);
+  const under = (deliveries ?? []).filter(({ status }) => status === 'waiting').map((one) => one.delivery_id);
   useEffect(() => {
     if (under.length === 0) return undefined;
     const timer = setInterval(() => void Promise.all(under.map(look)), LOOK_MS);
@@ -66,12 +66,12 @@ export function DeadLetters() {
     });
     work(false);
   };
-  const dead = (letters ?? []).filter(({ status }) => status === 'dead').map((one) => one.delivery_id);
+  const dead = (deliveries ?? []).filter(({ status }) => status === 'dead').map((one) => one.delivery_id);
   const steer = maySteer();
   return (
     <>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
-      {letters?.length === 0 ? (
+      {deliveries?.length === 0 ? (
         <Empty title="No dead letters.">
           <p>Everything that was queued is done, or still waits its turn.</p>
         </Empty>
@@ -85,8 +85,8 @@ export function DeadLetters() {
         </div>
       ) : null}
       <div class="list">
-        {(letters ?? []).map((letter) => {
-          const { delivery_id, action, from, status } = letter;
+        {(deliveries ?? []).map((delivery) => {
+          const { delivery_id, action, from, status } = delivery;
           const outcome = outcomes.get(delivery_id);
           return (
             <div key={delivery_id} class="row letter" data-status={status}>
@@ -96,24 +96,24 @@ export function DeadLetters() {
                   <span class="row-title mono">
                     <span>{action}</span>
                   </span>
-                  {letter.error === undefined || status === 'done' ? null : (
+                  {delivery.error === undefined || status === 'done' ? null : (
                     <span class="row-line row-lines letter-why">
-                      <strong class="mono">{letter.error.code}</strong> {letter.error.message}
+                      <strong class="mono">{delivery.error.code}</strong> {delivery.error.message}
                     </span>
                   )}
                   <span class="row-line row-lines">
                     from {from}
-                    {letter.attempts === 0 ? '' : ` · ${plural(letter.attempts, 'attempt')}`}
-                    {letter.redrives === 0 ? '' : ` · tried again ${plural(letter.redrives, 'time')}`}
-                    {letter.finished_at === undefined ? null : (
-                      <span title={fullTime(letter.finished_at)}> · {agoWords(letter.finished_at)}</span>
+                    {delivery.attempts === 0 ? '' : ` · ${plural(delivery.attempts, 'attempt')}`}
+                    {delivery.redrives === 0 ? '' : ` · tried again ${plural(delivery.redrives, 'time')}`}
+                    {delivery.finished_at === undefined ? null : (
+                      <span title={fullTime(delivery.finished_at)}> · {agoWords(delivery.finished_at)}</span>
                     )}
                     {' · '}
                     <span class="mono">{delivery_id}</span>
                   </span>
                   {outcome === undefined ? null : (
                     <span class={`row-line row-lines letter-now letter-${status}`} role="status">
-                      {nowOf(letter, outcome)}
+                      {nowOf(delivery, outcome)}
                     </span>
                   )}
                 </span>
@@ -143,7 +143,7 @@ export function DeadLetters() {
 }
 
 /** What became of another try, as the hub tells it. */
-function nowOf({ status, error, next_attempt_at }: Letter, outcome: Redriven): string {
+function nowOf({ status, error, next_attempt_at }: Delivery, outcome: Redriven): string {
   if (status === 'done') return 'Carried out.';
   if (status === 'waiting')
     return next_attempt_at === undefined ? 'In line again.' : 'In line again; its next attempt is to come.';

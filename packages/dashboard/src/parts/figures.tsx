@@ -1,12 +1,12 @@
 import type { OutputOf } from '@parley/protocol';
 import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
 
-import { call, wordsOf } from '../data/api.ts';
+import { call } from '../data/api.ts';
 import { plural } from '../words.ts';
 import { Chart } from './chart.tsx';
 import { LevelHistory } from './level-history.tsx';
 import { Section } from './page.tsx';
+import { useRefreshed } from './use-refreshed.ts';
 
 type Hub = OutputOf<'describe_hub'>;
 type Slo = OutputOf<'get_slo'>;
@@ -70,18 +70,8 @@ const LOOK_MS = 30_000;
 
 /** What is promised to those who send envelopes, and how far it was kept. */
 export function ServiceLevels({ onAnswer }: { onAnswer: () => void }) {
-  const [slo, set] = useState<Slo | undefined>();
-  const [failed, fail] = useState<string | undefined>();
-  useEffect(() => {
-    const load = (): void => {
-      void call('get_slo', { by_hour: true })
-        .then(set, (error: unknown) => fail(wordsOf(error)))
-        .then(onAnswer);
-    };
-    load();
-    const timer = setInterval(load, LOOK_MS);
-    return () => clearInterval(timer);
-  }, []);
+  const load = (): Promise<Slo> => call('get_slo', { by_hour: true }).finally(onAnswer);
+  const { found: slo, failed } = useRefreshed(load, LOOK_MS, []);
   return (
     <Section title="Service levels">
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}

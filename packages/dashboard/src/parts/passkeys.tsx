@@ -1,8 +1,8 @@
 import { type OutputOf, type Passkey, readAll } from '@parley/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { attempt, maySteer } from '../data/actions.ts';
-import { call, newKey, wordsOf } from '../data/api.ts';
+import { call, newKey } from '../data/api.ts';
 import { me } from '../data/state.ts';
 import { agoWords } from '../time.ts';
 import { plural } from '../words.ts';
@@ -11,41 +11,32 @@ import { Section } from './page.tsx';
 import { PasskeySheet } from './passkey-sheet.tsx';
 import { Row } from './row.tsx';
 import { Sheet } from './sheet.tsx';
+import { useRefreshed } from './use-refreshed.ts';
 
-type Listed = Pick<OutputOf<'list_passkeys'>, 'demanded' | 'origins'>;
+type Listed = Pick<OutputOf<'list_passkeys'>, 'demanded' | 'origins' | 'passkeys'>;
+
+const NONE: Listed = { demanded: 'off', origins: [], passkeys: [] };
 
 /** The keys with which people sign what is of high risk. */
 export function Passkeys({ onAnswer }: { onAnswer: () => void }) {
-  const [passkeys, set] = useState<readonly Passkey[]>([]);
-  const [listed, note] = useState<Listed>({ demanded: 'off', origins: [] });
-  const [failed, fail] = useState<string | undefined>();
-  const [open, show] = useState<'add' | Passkey | undefined>();
-  const load = (): void => {
-    void readAll(
+  const load = async (): Promise<Listed> => {
+    let listed = NONE;
+    const passkeys = await readAll(
       async (place) => {
         const page = await call('list_passkeys', place);
-        note(page);
+        listed = page;
         return page;
       },
       (page) => page.passkeys,
-    )
-      .then(
-        (found) => {
-          set(found);
-          fail(undefined);
-        },
-        (error: unknown) => fail(wordsOf(error)),
-      )
-      .then(onAnswer);
+    ).finally(onAnswer);
+    return { ...listed, passkeys };
   };
-  useEffect(() => {
-    load();
-    const timer = setInterval(load, 10_000);
-    return () => clearInterval(timer);
-  }, []);
+  const { found = NONE, failed, again } = useRefreshed(load, 10_000, []);
+  const { passkeys, ...listed } = found;
+  const [open, show] = useState<'add' | Passkey | undefined>();
   const close = (): void => {
     show(undefined);
-    load();
+    again();
   };
   return (
     <Section

@@ -7,9 +7,10 @@ export function useRefreshed<T>(
   load: () => Promise<T>,
   everyMs: number,
   about: readonly unknown[],
-): { found: T | undefined; failed: string | undefined } {
+): { found: T | undefined; failed: string | undefined; again: () => void } {
   const [found, show] = useState<T | undefined>();
   const [failed, fail] = useState<string | undefined>();
+  const [round, begin] = useState(0);
   useEffect(() => {
     let isOver = false;
     const fetchNow = (): void => {
@@ -30,6 +31,6 @@ export function useRefreshed<T>(
       isOver = true;
       clearInterval(timer);
     };
-  }, about);
-  return { found, failed };
+  }, [...about, round]);
+  return { found, failed, again: () => begin((n) => n + 1) };
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import { hubNow } from '../data/api.ts';
+import { ChartOrTable } from '../parts/chart-or-table.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useRefreshed } from '../parts/use-refreshed.ts';
@@ -48,14 +49,7 @@ export function TimelinePage() {
           label="How far back"
           options={WINDOWS.map(({ key, word }) => [key, word] as const)}
         />
-        <div class="segments" role="group" aria-label="Shown as">
-          <button type="button" aria-pressed={!asTable} onClick={() => setTable(false)}>
-            Chart
-          </button>
-          <button type="button" aria-pressed={asTable} onClick={() => setTable(true)}>
-            Table
-          </button>
-        </div>
+        <ChartOrTable asTable={asTable} onChange={setTable} />
       </div>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       {shown === undefined ? (

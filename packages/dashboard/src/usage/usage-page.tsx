@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { call, hubNow } from '../data/api.ts';
 import { threads } from '../data/state.ts';
 import { Icon } from '../parts/icon.tsx';
+import { ChartOrTable } from '../parts/chart-or-table.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useRefreshed } from '../parts/use-refreshed.ts';
@@ -53,14 +54,7 @@ export function UsagePage() {
             </button>
           ))}
         </div>
-        <div class="segments" role="group" aria-label="Shown as">
-          <button type="button" aria-pressed={!asTable} onClick={() => setTable(false)}>
-            Chart
-          </button>
-          <button type="button" aria-pressed={asTable} onClick={() => setTable(true)}>
-            Table
-          </button>
-        </div>
+        <ChartOrTable asTable={asTable} onChange={setTable} />
       </div>
       {failed === undefined ? null : <p class="ask-failed">{failed}</p>}
       {usage === undefined || usage.by !== by ? (

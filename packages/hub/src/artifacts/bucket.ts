@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 
 import type { ArtifactRecord } from '@parley/core';
-import { LIMITS, ParleyError } from '@parley/protocol';
+import { inTime, LIMITS, ParleyError } from '@parley/protocol';
 
 import type { Config } from '../config/schema.ts';
 import type { Blobs } from './blobs.ts';
@@ -14,6 +14,9 @@ import { type BucketRequest, signV4 } from './v4-signature.ts';
 
 /** How long the hub's own requests are good. */
 const OWN_SEC = 300;
+/** How long a bucket may take to begin its answer, and how fast it takes bytes at least, in each millisecond. */
+const ANSWER_MS = 60_000;
+const LEAST_BYTES = 50;
 
 const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
@@ -33,9 +36,11 @@ export function openBucket(settings: Config['artifacts'], now: () => number): Bu
     return signV4({ endpoint, at: new Date(at), expiresSec, ...request }, signer);
   }
 
-  async function send(method: 'GET' | 'PUT', path: string, more: RequestInit): Promise<Response> {
+  async function send(method: 'GET' | 'PUT', path: string, more: RequestInit, bytes = 0): Promise<Response> {
     const url = sign({ method, path }, now(), OWN_SEC);
-    const response = await fetch(url, { method, redirect: 'error', ...more }).catch(() => undefined);
+    const response = await inTime(ANSWER_MS + bytes / LEAST_BYTES, new AbortController().signal, (signal) =>
+      fetch(url, { method, redirect: 'error', signal, ...more }),
+    ).catch(() => undefined);
     if (response?.ok === true) return response;
     await response?.body?.cancel();
     const said = response === undefined ? 'does not answer' : `answered ${response.status}`;
@@ -44,11 +49,9 @@ export function openBucket(settings: Config['artifacts'], now: () => number): Bu
 
   return {
     async keep(workspaceId, { path, sha256, bytes }) {
-      await send('PUT', pathOf(workspaceId, sha256), {
-        headers: { 'content-type': 'application/octet-stream', 'content-length': String(bytes) },
-        body: Readable.toWeb(createReadStream(path)),
-        duplex: 'half',
-      });
+      const headers = { 'content-type': 'application/octet-stream', 'content-length': String(bytes) };
+      const body = Readable.toWeb(createReadStream(path));
+      await send('PUT', pathOf(workspaceId, sha256), { headers, body, duplex: 'half' }, bytes);
     },
     async *read(workspaceId, sha256) {
       const { body } = await send('GET', pathOf(workspaceId, sha256), {});

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, join, relative } from 'node:path';
 
 import { hideSecrets } from '@parley/protocol';
 
-import { usualConfigFile } from '../config/places.ts';
+import { usualConfigFile } from '../config/default-paths.ts';
 import type { RunSettings } from '../config/run-settings.ts';
 import { storeNote, withoutPassword } from '../config/store-note.ts';
 import { quote } from '../shell-word.ts';

@@ -4,7 +4,7 @@ import { ParleyError, issueWords } from '@parley/protocol';
 import { parse as parseToml } from 'smol-toml';
 import * as z from 'zod';
 
-import { CLIENT_VARIABLES, defaultFolder, usualConfigFile } from './places.ts';
+import { CLIENT_VARIABLES, defaultFolder, usualConfigFile } from './default-paths.ts';
 import { type Config, ConfigSchema } from './schema.ts';
 import { storeNote } from './store-note.ts';
 

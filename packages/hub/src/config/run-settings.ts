@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import type { LoadedConfig, Origin } from './load.ts';
 import { storeNote } from './store-note.ts';
-import { CLIENT_VARIABLES, defaultFolder, usualConfigFile } from './places.ts';
+import { CLIENT_VARIABLES, defaultFolder, usualConfigFile } from './default-paths.ts';
 import { AUTH, TERMINAL, WORKSPACE } from './run-defaults.ts';
 import type { Config } from './schema.ts';
 

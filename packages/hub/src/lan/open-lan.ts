@@ -4,7 +4,7 @@ import { lanPlace } from './lan-place.ts';
 import { lanCertificate } from './own-authority.ts';
 import { startSetupPage } from './setup-page.ts';
 
-/** The hub on the local network: the desk over TLS, and a plain page that lets devices trust it. */
+/** The hub on the local network: the dashboard over TLS, and a plain page that lets devices trust it. */
 export interface Lan {
   /** By its address, which every device finds. */
   url: string;
@@ -42,7 +42,7 @@ export async function openLan(
     name,
     port: config.lan.setup_port,
     authority: first.authority,
-    desk: secure.url,
+    dashboard: secure.url,
   }).catch(async (error: unknown) => {
     await secure.close();
     throw error;

@@ -12,7 +12,7 @@ code { overflow-wrap: anywhere; font-size: 14px; }
 `;
 
 /** The steps by which a device comes to trust the hub, for each kind of device. */
-export function setupHtml({ desk, fingerprint }: { desk: string; fingerprint: string }): string {
+export function setupHtml({ dashboard, fingerprint }: { dashboard: string; fingerprint: string }): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -68,7 +68,7 @@ export function setupHtml({ desk, fingerprint }: { desk: string; fingerprint: st
 <li>Firefox: Settings › Privacy &amp; Security › Certificates › View Certificates › Authorities › Import, for websites.</li>
 </ol>
 </details>
-<p><a class="button" href="${desk}/">Open the dashboard</a></p>
+<p><a class="button" href="${dashboard}/">Open the dashboard</a></p>
 <p class="small">To take it back, remove the profile or the certificate at the same place.</p>
 </main>
 </body>

@@ -17,8 +17,8 @@ interface SetupOptions {
   name: string;
   port: number;
   authority: X509Certificate;
-  /** Where the desk is, over TLS. */
-  desk: string;
+  /** Where the dashboard is, over TLS. */
+  dashboard: string;
 }
 
 const STYLE_HASH = createHash('sha256').update(SETUP_STYLE).digest('base64');
@@ -29,12 +29,12 @@ export async function startSetupPage({
   name,
   port,
   authority,
-  desk,
+  dashboard,
 }: SetupOptions): Promise<SetupPage> {
   const files: Record<string, { type: string; body: Buffer | string; save?: string }> = {
     '/': {
       type: 'text/html; charset=utf-8',
-      body: setupHtml({ desk, fingerprint: authority.fingerprint256 }),
+      body: setupHtml({ dashboard, fingerprint: authority.fingerprint256 }),
     },
     '/parley.mobileconfig': {
       type: 'application/x-apple-aspen-config',

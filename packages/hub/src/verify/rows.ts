@@ -1,5 +1,5 @@
 import { errorText } from '@parley/protocol';
-import { openPlace, type Place, type Runtime } from './place.ts';
+import { openTrialHome, type TrialHome, type Runtime } from './trial-home.ts';
 import { headless, openTerminal, type Ready, startCodexServer, type Trial } from './sessions.ts';
 import { openPlainHub, type PlainHub, runSelf, WORKSPACE } from './trial-hub.ts';
 import { until } from './until.ts';
@@ -43,7 +43,7 @@ export async function tryRows(options: {
   onRow?: (report: RowReport) => void;
 }): Promise<RowReport[]> {
   const { runtime, bin, self } = options;
-  const place = await openPlace(runtime, options.path);
+  const place = await openTrialHome(runtime, options.path);
   const rows: RowReport[] = [];
   const note = (report: RowReport): void => {
     rows.push(report);
@@ -78,7 +78,7 @@ export async function tryRows(options: {
 /** `parley init`, as a person types it. */
 async function connect(
   self: readonly string[],
-  { place, hub, runtime, bin }: { place: Place; hub: PlainHub; runtime: Runtime; bin: string },
+  { place, hub, runtime, bin }: { place: TrialHome; hub: PlainHub; runtime: Runtime; bin: string },
 ): Promise<void> {
   const named = runtime === 'opencode' ? [] : ['--bin', bin];
   await runSelf(self, place, ['init', runtime, ...named, '--workspace', WORKSPACE, '--data', hub.data]);
@@ -99,7 +99,7 @@ async function say(hub: PlainHub, agent: string, by: CallRow['by']): Promise<Cal
   return { by, thread_id, at: performance.now() };
 }
 
-async function reached(place: Place, { by, thread_id, at }: CallRow, when: string): Promise<RowReport> {
+async function reached(place: TrialHome, { by, thread_id, at }: CallRow, when: string): Promise<RowReport> {
   const row = `called by ${by === 'agent' ? 'an agent' : 'a person'}, ${when}`;
   try {
     await until('the model saw it', async () => place.seenAt(thread_id) !== undefined);

@@ -17,12 +17,12 @@ import {
 import { openScreen } from '@parley/runtimes/screen';
 
 import { claudeHooks } from '../wake/claude-hooks.ts';
-import type { Place, Runtime } from './place.ts';
+import type { TrialHome, Runtime } from './trial-home.ts';
 import { ended, type TrialHub, WORKSPACE } from './trial-hub.ts';
 import { until } from './until.ts';
 
 export interface Trial {
-  place: Place;
+  place: TrialHome;
   hub: TrialHub;
   bin: string;
   /** This program, as words to start it with. */
@@ -208,7 +208,11 @@ async function openHookedClaude({ place, hub, bin, self }: Trial): Promise<Ready
 }
 
 /** Runs a program at a terminal with nobody before it; returns how to end it. */
-export async function openTerminal(place: Place, file: string, args: string[]): Promise<() => Promise<void>> {
+export async function openTerminal(
+  place: TrialHome,
+  file: string,
+  args: string[],
+): Promise<() => Promise<void>> {
   const size = { cols: 100, rows: 30 };
   const screen = openScreen({ ...size, answers: true, reply: (text) => pty.write(text) });
   const pty = await openPty({

@@ -9,7 +9,7 @@ import { createClient } from '@parley/client';
 
 import { issueToken } from '../auth/issue-token.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Place, Runtime } from './place.ts';
+import type { TrialHome, Runtime } from './trial-home.ts';
 
 export const WORKSPACE = 'verify';
 /** It wakes nobody but whom a trial asks it to: the message of the trial would else race with that. */
@@ -38,7 +38,7 @@ export interface PlainHub extends TrialHub {
 }
 
 /** Starts this very program as a hub that nobody has configured. */
-export async function openPlainHub(self: readonly string[], place: Place): Promise<PlainHub> {
+export async function openPlainHub(self: readonly string[], place: TrialHome): Promise<PlainHub> {
   const data = join(place.root, 'plain');
   let served = await serve(self, place, data, []);
   const port = new URL(served.url).port;
@@ -58,7 +58,7 @@ export async function openPlainHub(self: readonly string[], place: Place): Promi
 /** Starts this very program as a hub that has one agent for each kind of door. */
 export async function openTrialHub(
   self: readonly string[],
-  place: Place,
+  place: TrialHome,
   { runtime, bin, args }: { runtime: Runtime; bin: string; args: readonly string[] },
 ): Promise<TrialHub> {
   const data = join(place.root, 'data');
@@ -77,7 +77,7 @@ export async function openTrialHub(
 /** Starts a hub and waits until it listens. */
 async function serve(
   self: readonly string[],
-  place: Place,
+  place: TrialHome,
   data: string,
   more: readonly string[],
 ): Promise<{ url: string; child: ChildProcess }> {
@@ -98,7 +98,7 @@ async function serve(
 }
 
 /** Whoever calls that hub, under any name: a person unless said otherwise. */
-function callers(place: Place, data: string, url: () => string): TrialHub['as'] {
+function callers(place: TrialHome, data: string, url: () => string): TrialHub['as'] {
   const { config } = loadConfig({ data }, { XDG_CONFIG_HOME: place.root });
   return (agent, role = 'operator') => {
     const identity = { agent_id: agent, workspace_id: WORKSPACE, role, session_id: `${agent}-1` };
@@ -109,7 +109,11 @@ function callers(place: Place, data: string, url: () => string): TrialHub['as'] 
 }
 
 /** Runs one command of this very program to its end; throws what it said when it fails. */
-export async function runSelf(self: readonly string[], place: Place, args: readonly string[]): Promise<void> {
+export async function runSelf(
+  self: readonly string[],
+  place: TrialHome,
+  args: readonly string[],
+): Promise<void> {
   const [command = '', ...words] = self;
   await run(command, [...words, ...args], { env: place.env, cwd: place.work, timeout: COMMAND_MS });
 }

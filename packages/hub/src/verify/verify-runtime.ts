@@ -2,7 +2,7 @@ import type { DoorName } from '@parley/core';
 import { findProgram, kindOf, versionOf } from '@parley/runtimes';
 
 import { untried } from '../wake/versions.ts';
-import { openPlace, type Runtime } from './place.ts';
+import { openTrialHome, type Runtime } from './trial-home.ts';
 import { type RowReport, tryRows } from './rows.ts';
 import { type Trial, TRIALS } from './sessions.ts';
 import { openTrialHub } from './trial-hub.ts';
@@ -42,7 +42,7 @@ export async function verifyRuntime(options: {
   onRow?: (report: RowReport) => void;
 }): Promise<RuntimeReport> {
   const { runtime, self, onDoor } = options;
-  const place = await openPlace(runtime, options.path);
+  const place = await openTrialHome(runtime, options.path);
   try {
     const bin = findProgram(options.bin, place.env, process.cwd());
     const question = { command: bin, env: place.env, cwd: place.work, timeoutMs: VERSION_MS };

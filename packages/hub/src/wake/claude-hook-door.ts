@@ -4,7 +4,7 @@ import type { Clock, Delivery, Door, FoundSession, Look, WaitingSessions, WakeTa
 const FRESH_MS = 60_000;
 
 /**
- * The door of a Claude Code whose hook waits at the desk: it hands the text to its session and ends. That its session
+ * The door of a Claude Code whose hook waits at the hub: it hands the text to its session and ends. That its session
  * works on it is shown by the next hook, which finds it in the session's own transcript.
  */
 export function createClaudeHookDoor({ waiting, clock }: { waiting: WaitingSessions; clock: Clock }): Door {

@@ -7,6 +7,7 @@ import { sql as lists } from './0006-lists.ts';
 import { sql as plainWords } from './0007-plain-words.ts';
 import { sql as states } from './0008-states.ts';
 import { sql as senderRuns } from './0009-sender-runs.ts';
+import { sql as deliveries } from './0010-deliveries.ts';
 
 /** Every migration in order; the schema version is how many have run. Forward only. `row_sum` is there for them. */
 export const MIGRATIONS: readonly string[] = [
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly string[] = [
   plainWords,
   states,
   senderRuns,
+  deliveries,
 ];

@@ -72,7 +72,7 @@ const STOP_MS = 50;
 export async function runManaged(options: RunManagedOptions): Promise<ChildExit & { isStopped: boolean }> {
   const { onNews, signal, name } = options;
   /** There once the session is up; before its first turn nothing is asked. */
-  const desk: { link?: SessionLink; asks?: OpenAsks; turns?: Turns } = {};
+  const parts: { link?: SessionLink; asks?: OpenAsks; turns?: Turns } = {};
   let exited: (exit: ChildExit) => void = () => {};
   const exit = new Promise<ChildExit>((resolve) => (exited = resolve));
   const { resume, ...about } = options.session;
@@ -81,9 +81,9 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit 
     resume,
     restarts: options.restarts,
     on: {
-      report: (report) => desk.link?.report(report),
-      ask: (ask) => desk.asks?.ask(ask),
-      askClosed: (id, how) => desk.asks?.askClosed(id, how),
+      report: (report) => parts.link?.report(report),
+      ask: (ask) => parts.asks?.ask(ask),
+      askClosed: (id, how) => parts.asks?.askClosed(id, how),
       exit: (how) => exited(how),
     },
     onDown,
@@ -91,10 +91,10 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit 
       const message = `${options.program} is back, ${isResumed ? 'and goes on with its session' : 'with a new session'}`;
       metadata.pid = facts.pid;
       tellSession();
-      desk.link?.rested();
-      desk.link?.report({ event_type: 'info', data: { message, session_id: facts.sessionId } });
+      parts.link?.rested();
+      parts.link?.report({ event_type: 'info', data: { message, session_id: facts.sessionId } });
       onNews({ event: 'back', message, facts });
-      desk.turns?.goOn();
+      parts.turns?.goOn();
     },
     onForgotten: (why) =>
       onNews({ event: 'new_session', message: `the session of before is gone (${why}): a new one begins` }),
@@ -125,8 +125,8 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit 
         ? 'it is not started again'
         : `it is started again in ${Math.ceil(again.inMs / 1_000)} s (${again.attempt} of ${again.of})`;
     const message = `${options.program} is gone (${publicText(why, 300)}): ${next}`;
-    desk.link?.rested(message);
-    desk.link?.report({ event_type: 'error', data: { message } });
+    parts.link?.rested(message);
+    parts.link?.report({ event_type: 'error', data: { message } });
     onNews({ event: 'down', message });
   }
 
@@ -186,7 +186,7 @@ export async function runManaged(options: RunManagedOptions): Promise<ChildExit 
     timeoutMs: options.askMs,
     onAsk: ({ ask, ...news }) => onNews({ event: `ask_${ask}`, ...news }),
   });
-  Object.assign(desk, { link, asks, turns });
+  Object.assign(parts, { link, asks, turns });
   /** The answer goes out first; then it ends as by a signal, and nothing starts it again. */
   let isStopped = false;
   function stop(by: string): void {

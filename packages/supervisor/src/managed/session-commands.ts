@@ -17,7 +17,7 @@ import type { OpenAsks } from './asks.ts';
 import type { LastingSession } from './lasting-session.ts';
 import type { Turns } from './turns.ts';
 
-interface Desk {
+interface RunningSession {
   session: LastingSession;
   turns: Turns;
   asks: Pick<OpenAsks, 'count'>;
@@ -27,7 +27,7 @@ interface Desk {
 
 type Acts = {
   [C in SessionCommand]: (
-    desk: Desk,
+    running: RunningSession,
     input: SessionInput<C>,
     by: string,
   ) => SessionOutput<C> | Promise<SessionOutput<C>>;
@@ -51,7 +51,7 @@ const ACTS: Acts = {
 };
 
 async function deliver(
-  { session, turns, asks }: Desk,
+  { session, turns, asks }: RunningSession,
   { text, steer, thread_id }: Pick<SessionInput<'session_deliver'>, 'text' | 'steer' | 'thread_id'>,
 ): Promise<SessionOutput<'session_deliver'>> {
   const { sessionId: session_id, can } = session.facts;
@@ -75,7 +75,7 @@ const KEPT = 200;
 const QUEUED_MS = 5_000;
 
 /** The handlers of every command, checked by schema; a delivery that comes twice is given once. */
-export function createSessionCommands(desk: Desk): Record<SessionCommand, CommandHandler> {
+export function createSessionCommands(running: RunningSession): Record<SessionCommand, CommandHandler> {
   const deliveries = new Map<string, ReturnType<typeof deliver>>();
 
   function once(id: string, give: () => ReturnType<typeof deliver>): ReturnType<typeof deliver> {
@@ -102,13 +102,13 @@ export function createSessionCommands(desk: Desk): Record<SessionCommand, Comman
       }
       // It was parsed by the schema of this very command.
       const input = parsed.data as SessionInput<C>;
-      if (name !== 'session_deliver') return ACTS[name](desk, input, agentId);
+      if (name !== 'session_deliver') return ACTS[name](running, input, agentId);
       // As above, for the one command that is left.
       const { delivery_id, ...what } = input as SessionInput<'session_deliver'>;
       const { steer } = what;
-      const given = once(delivery_id, () => deliver(desk, what));
+      const given = once(delivery_id, () => deliver(running, what));
       if (!steer) return given;
-      const { sessionId: session_id } = desk.session.facts;
+      const { sessionId: session_id } = running.session.facts;
       const queued = { result: 'queued', reason: 'working', session_id } as const;
       // A turn may be long: whoever waits is told that it has it, and asks again.
       return Promise.race([given, sleep(QUEUED_MS, queued, { ref: false })]);

@@ -2,7 +2,7 @@ import { hideSecretsIn, table, fieldsOf } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import { type Leaf, listLeaves, type LoadedConfig, variableOf } from '../../config/load.ts';
-import { usualConfigFile } from '../../config/places.ts';
+import { usualConfigFile } from '../../config/default-paths.ts';
 import { oneLine } from '../harmless.ts';
 import { print } from '../output.ts';
 import { settingsOf } from '../settings.ts';

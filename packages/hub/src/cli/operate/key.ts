@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { ENVELOPE_ROLES, type EnvelopeRole } from '@parley/protocol';
+import { ENVELOPE_ROLES } from '@parley/protocol';
 import { type Command, Option } from 'commander';
 
 import {
@@ -9,6 +9,7 @@ import {
   changeKeyFile,
   type KeyRecord,
   MAX_KEY_AGE_MS,
+  type NewKey,
   readKeyFile,
   retireKey,
 } from '../../auth/key-file.ts';
@@ -18,16 +19,8 @@ import { withStateFiles } from '../../state-files/with-state-files.ts';
 import { print } from '../output.ts';
 import { settingsOf } from '../settings.ts';
 
-interface AddOptions {
+interface AddOptions extends NewKey {
   public?: string;
-  kid?: string;
-  workspace?: string;
-  external?: true;
-  role?: EnvelopeRole;
-  subject?: string;
-  issuer?: string;
-  requireAudience?: true;
-  replaces?: string;
 }
 
 /** `parley key`: the keys whose tokens the hub accepts; a running hub heeds a change at once. */

@@ -22,10 +22,11 @@ const WIDTH = 9;
 /** News of a managed session as a person reads them: what it is, then its text, broken as it is. */
 export function newsLines({ event, message, command, cwd }: ManagedNews): string[] {
   // Some programs name them in their question already.
-  const untold = (what: string | undefined): what is string => what !== undefined && !message.includes(what);
+  const isMissing = (what: string | undefined): what is string =>
+    what !== undefined && !message.includes(what);
   const asked = [
-    ...(untold(command) ? harmlessLines(hideSecrets(command)).map((line) => `  ${line}`) : []),
-    ...(untold(cwd) ? [`in ${oneLine(cwd)}`] : []),
+    ...(isMissing(command) ? harmlessLines(hideSecrets(command)).map((line) => `  ${line}`) : []),
+    ...(isMissing(cwd) ? [`in ${oneLine(cwd)}`] : []),
     ...(event === 'ask_open' ? ['answer it in the dashboard, or with: parley ask ls'] : []),
   ];
   const lines = [...harmlessLines(hideSecrets(message).trimEnd()), ...asked];

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { table } from '@parley/protocol';
 import { Argument, type Command } from 'commander';
 
-import type { Runtime } from '../../verify/place.ts';
+import type { Runtime } from '../../verify/trial-home.ts';
 import type { RowReport } from '../../verify/rows.ts';
 import type { DoorReport } from '../../verify/verify-runtime.ts';
 import { EXIT, print, tell } from '../output.ts';

@@ -52,9 +52,9 @@ const HINTS: Record<EnvelopeCode, string> = {
 export function toWire(error: ParleyError, traceId: string, names: SenderNames) {
   const code = codeOf(error);
   // Without a word the same for all, so that the lack of one tells nothing.
-  const untold: ErrorDetails =
+  const byDefault: ErrorDetails =
     code === 'UNAUTHORIZED' ? { reason: 'invalid_token' satisfies RefusalReason } : {};
-  const { hint = HINTS[code], ...details } = { ...untold, ...error.details };
+  const { hint = HINTS[code], ...details } = { ...byDefault, ...error.details };
   const status = error instanceof HttpRefusal && error.status === 405 ? 405 : ENVELOPE_STATUS[code];
   return {
     code,

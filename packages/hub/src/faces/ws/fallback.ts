@@ -93,20 +93,20 @@ export function createFallback(options: FallbackOptions): Fallback {
   async function poll(exchange: Exchange, mailbox: Mailbox, query: URLSearchParams): Promise<void> {
     const after = query.get('after') ?? undefined;
     const { signal } = requestContext(exchange, waiting);
-    let letters = mailbox.letters(after);
+    let found = mailbox.messagesAfter(after);
     await inTime(waitOf(query), signal, async (patience) => {
-      while (letters.length === 0 && !patience.aborted && mailbox.closed === undefined) {
+      while (found.length === 0 && !patience.aborted && mailbox.closed === undefined) {
         await mailbox.changed(patience);
         mailbox.seenAt = now();
-        letters = mailbox.letters(after);
+        found = mailbox.messagesAfter(after);
       }
     });
     if (mailbox.closed !== undefined) throw new ParleyError('CONFLICT', mailbox.closed);
-    const messages = letters.map(({ message }) => message);
+    const messages = found.map(({ message }) => message);
     sendJson(
       exchange,
       200,
-      JSON.stringify({ messages, after: letters.at(-1)?.cursor ?? after ?? mailbox.head }),
+      JSON.stringify({ messages, after: found.at(-1)?.cursor ?? after ?? mailbox.head }),
     );
   }
 
@@ -118,13 +118,13 @@ export function createFallback(options: FallbackOptions): Fallback {
     return serveEvents(exchange, mailbox.caller, { ...options, recheck }, waiting, async (events) => {
       let after = from;
       while (!events.stop.aborted && mailbox.closed === undefined) {
-        const letters = mailbox.letters(after);
-        const text = letters.map(
+        const found = mailbox.messagesAfter(after);
+        const text = found.map(
           ({ cursor, message }) => `id: ${cursor}\nevent: message\ndata: ${JSON.stringify(message)}\n\n`,
         );
         if (text.length === 0) await mailbox.changed(events.stop);
         else await events.write(text.join(''));
-        after = letters.at(-1)?.cursor ?? after;
+        after = found.at(-1)?.cursor ?? after;
         mailbox.acknowledge(after);
       }
     });

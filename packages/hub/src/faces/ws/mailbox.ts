@@ -10,7 +10,7 @@ import type { WireLink } from './speaker.ts';
 import { droppedFrom, gapFrom, toMessage } from './to-wire.ts';
 
 /** A message that waits to be fetched. */
-export interface Letter {
+export interface MailboxMessage {
   /** Where it stands; opaque to clients. */
   cursor: string;
   message: LiveMessage;
@@ -128,7 +128,7 @@ export class Mailbox implements WireLink {
   }
 
   /** What waits after a cursor. */
-  letters(cursor: string | undefined): Letter[] {
+  messagesAfter(cursor: string | undefined): MailboxMessage[] {
     const [epoch, text = ''] = (cursor ?? '').split('.');
     const after = epoch === this.#epoch ? Number(text) : 0;
     return this.#queue

@@ -149,7 +149,7 @@ export function headers(...names: string[]): Json {
 }
 
 /** What stands beside a code: always the next step. */
-export function detailsOf(properties: Json = {}): Json {
+function detailsOf(properties: Json = {}): Json {
   const hint = text('the next step, for whoever has to take it');
   return { type: 'object', required: ['hint'], properties: { hint, ...properties } };
 }
@@ -160,20 +160,27 @@ function errorSchema(components: Components, code: ErrorCode): Json {
   return components.named(`${pascal(code)}Error`, {
     type: 'object',
     description: MEANING[code],
+    ...errorBody({ const: code }, properties),
+  });
+}
+
+/** What every refusal says: its code, and what belongs to that. */
+export function errorBody(code: Json, details?: Json): Json {
+  return {
     required: ['error'],
     properties: {
       error: {
         type: 'object',
         required: ['code', 'message', 'request_id', 'details'],
         properties: {
-          code: { type: 'string', const: code },
+          code: { type: 'string', ...code },
           message: { type: 'string' },
           request_id: { type: 'string' },
-          details: detailsOf(properties),
+          details: detailsOf(details),
         },
       },
     },
-  });
+  };
 }
 
 /** A response of an error status with one of these codes. */

@@ -16,7 +16,7 @@ import * as z from 'zod';
 
 import type { Json } from '../../../schema-components.ts';
 import { describe, type Writing } from './describe.ts';
-import { detailsOf, errorResponse, errorResponses, headers } from './errors.ts';
+import { errorBody, errorResponse, errorResponses, headers } from './errors.ts';
 import { streamResponse } from './event-paths.ts';
 
 /** What any request may meet before the hub looks for a token. */
@@ -65,19 +65,7 @@ function livePaths({ components, responses }: Writing): Record<string, Json> {
   const message = components.named('LiveMessage', { anyOf: messages });
   const anyError = components.named('AnyError', {
     type: 'object',
-    required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        required: ['code', 'message', 'request_id', 'details'],
-        properties: {
-          code: { type: 'string', enum: ERROR_CODES },
-          message: { type: 'string' },
-          request_id: { type: 'string' },
-          details: detailsOf(),
-        },
-      },
-    },
+    ...errorBody({ enum: ERROR_CODES }),
   });
   const refusal = (status: number): Json => ({
     description: 'A message of type error, or a refusal of the gate.',

@@ -1,5 +1,5 @@
 /** Where a command line is, as it walks through folders, and what lies outside the folder it was to run in. */
-export interface Place {
+export interface WorkingFolder {
   /** `cd` */
   move(path: string): void;
   isOutside(path: string): boolean;
@@ -11,8 +11,8 @@ const OPEN = /^\/(?:dev\/(?:null|zero|tty|std\w+|fd\/\d+)|tmp|var\/tmp|private\/
 /** Folders that belong to no project, where the folder of the command is not known. */
 const SYSTEM = /^\/(?:etc|usr|bin|sbin|lib\w*|boot|var|opt|root|sys|proc|System|Library)(?:\/|$)/;
 
-/** A place that begins in a folder; undefined where nobody said which. */
-export function createPlace(cwd: string | undefined): Place {
+/** The folder that a command line begins in; undefined where nobody said which. */
+export function createWorkingFolder(cwd: string | undefined): WorkingFolder {
   const home = cwd === undefined ? '' : normal(cwd);
   let at = home;
 

@@ -3,7 +3,7 @@ import { LIMITS } from '@parley/protocol';
 import type { Chance, Clock } from './clock.ts';
 import { commandHead } from './command-head.ts';
 import { hubCaller, OWN_WORKSPACE } from './hub-caller.ts';
-import type { Places } from './log-follower.ts';
+import type { Positions } from './log-follower.ts';
 import { placeKey } from './records.ts';
 import type { Store } from './store.ts';
 
@@ -11,13 +11,13 @@ import type { Store } from './store.ts';
 const SAVED_AT_ONCE = 500;
 
 /**
- * Places among the hub's own records, for those whose doings stand in the store. They are written now and then: after a
+ * Positions among the hub's own records, for those whose doings stand in the store. They are written now and then: after a
  * crash some entries are looked at twice.
  */
-export function createLogPlaces(
+export function createLogPositions(
   deps: { store: Pick<Store, 'records' | 'transact'>; clock: Clock; chance: Chance },
   name: string,
-): Places {
+): Positions {
   const { store } = deps;
   const posByWorkspace = new Map<string, number>();
   const unsaved = new Set<string>();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createFeed, type Feed } from './feed.ts';
 import { OWN_WORKSPACE } from './hub-caller.ts';
 import { createLogFollower, eachEntry, type LogFollower } from './log-follower.ts';
-import { createLogPlaces } from './log-places.ts';
+import { createLogPositions } from './log-positions.ts';
 import { createLog, type Log, WORKSPACES } from './log.ts';
 import type { Store } from './store.ts';
 import { openMemoryStore } from './store-memory.ts';
@@ -36,7 +36,7 @@ function open(look?: (body: string) => Promise<void>): LogFollower {
     { store, clock, feed, onFault },
     {
       topics: WORKSPACES,
-      places: createLogPlaces({ store, clock, chance }, 'test'),
+      positions: createLogPositions({ store, clock, chance }, 'test'),
       async passedBy(watch, signal) {
         if (isIdle) await watch.next(signal);
         return isIdle;

@@ -20,7 +20,7 @@ import {
 export type Runtime = 'codex' | 'claude' | 'opencode';
 
 /** A home of its own for one runtime, before a scripted model: nothing of the person's settings or keys is used. */
-export interface Place {
+export interface TrialHome {
   root: string;
   work: string;
   /** CODEX_HOME, CLAUDE_CONFIG_DIR, or the folder of opencode's configuration. */
@@ -32,7 +32,7 @@ export interface Place {
 }
 
 /** Makes the folders, starts the model, and tells the runtime of it. */
-export async function openPlace(runtime: Runtime, path: string): Promise<Place> {
+export async function openTrialHome(runtime: Runtime, path: string): Promise<TrialHome> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'parley-verify-')));
   const [person, work, tmp] = [join(root, 'home'), join(root, 'work'), join(root, 'tmp')];
   const shown: { at: number; text: string }[] = [];
