@@ -1,4 +1,4 @@
-import type { ThreadEvent } from '@parley/protocol';
+import { type ThreadEvent, plainWords } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { read, wordsOf } from '../data/api.ts';
@@ -12,7 +12,7 @@ import { describeAny } from '../parts/journal-words.ts';
 import { useSoon } from '../parts/use-soon.ts';
 import { place } from '../router.ts';
 import { whenTime, fullTime } from '../time.ts';
-import { plainWords, reportedAs } from '../words.ts';
+import { reportedAs } from '../words.ts';
 
 interface Row {
   pos: number;

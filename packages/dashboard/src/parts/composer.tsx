@@ -1,9 +1,9 @@
-import type { ThreadEvent } from '@parley/protocol';
+import { type ThreadEvent, plainWords } from '@parley/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { attempt } from '../data/actions.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
-import { plainWords, plural } from '../words.ts';
+import { plural } from '../words.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { mentionAt, namesFor, withMention } from './mention.ts';

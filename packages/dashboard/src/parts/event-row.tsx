@@ -1,10 +1,10 @@
-import type { ThreadEvent } from '@parley/protocol';
+import { type ThreadEvent, plainWords } from '@parley/protocol';
 
 import { maySteer } from '../data/actions.ts';
 import { asks, me, threads } from '../data/state.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
 import { clockTime, dayName, fullTime } from '../time.ts';
-import { plainWords, reportedAs } from '../words.ts';
+import { reportedAs } from '../words.ts';
 import { Avatar } from './avatar.tsx';
 import { CallLine } from './call-line.tsx';
 import { EventCard } from './event-card.tsx';

@@ -1,10 +1,9 @@
-import type { ThreadEvent } from '@parley/protocol';
+import { type ThreadEvent, plainWords } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import { read, wordsOf } from '../data/api.ts';
 import { threads } from '../data/state.ts';
 import { whenTime } from '../time.ts';
-import { plainWords } from '../words.ts';
 import { Sheet } from './sheet.tsx';
 
 const SHOWN = 6;
