@@ -127,6 +127,33 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     expect(await line.innerText()).not.toMatch(/\*\*|```|\[x\]/);
   });
 
+  test('a list shows words alone, of what comes while somebody looks as of what was there before', async () => {
+    const page = pages.tablet;
+    const marks = '## Head\n\n- a **b**\n- `__c__`\n\n> so\n\n| d | e |\n| :-- | -: |\n| 1 | 2 |';
+    const words = 'Head a b __c__ so d e 1 2';
+    const thread_id = await begin(`Before it\n\n${marks}`);
+    await page.goto(`${desk.hub.url}/threads`);
+    const row = page.locator(`.page [data-thread="${thread_id}"]`);
+    await row.getByText(`Before it ${words}`).waitFor();
+    await agent.post_message({ thread_id, schema_version: 1, body: `After it\n\n${marks}` });
+    await row.getByText(`After it ${words}`).waitFor();
+    const { summary } = await agent.summarize_thread({ thread_id });
+    expect(summary).toContain(`After it ${words}`);
+  });
+
+  test('what stands below a change is no part of it, and a change needs neither git nor a file', async () => {
+    const page = pages.phone;
+    const thread_id = await begin(
+      `${DIFF}\n\n- why three?\n- and why now?\n\n--- old.ts\tyesterday\n+++ new.ts\ttoday\n@@ -1 +1 @@\n-a\n+b\n\nor\n\n@@ -7 +7 @@\n-c\n+d`,
+    );
+    await page.goto(`${desk.hub.url}/t/${thread_id}/1`);
+    const message = page.locator('.message').last();
+    await message.locator('.change').nth(2).waitFor();
+    expect(await message.locator('.change-count').allInnerTexts()).toEqual(['+1 −1', '+1 −1', '+1 −1']);
+    expect(await message.locator('.prose li').allInnerTexts()).toEqual(['why three?', 'and why now?']);
+    await message.getByRole('region', { name: 'Changes of new.ts' }).waitFor();
+  });
+
   test.each(SIZES)(
     'on a %s an unfenced diff is shown as one, and a comment on it comes back',
     async (screen) => {
