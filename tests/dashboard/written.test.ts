@@ -192,7 +192,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
         const event = '${how}' === 'paste'
           ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
           : new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
-        document.querySelector('[data-composer]').dispatchEvent(event);
+        document.querySelector('${how}' === 'paste' ? '[data-composer]' : '.message-scroll').dispatchEvent(event);
       })()`);
     await field.fill('Two of them:');
     await give('paste');
@@ -221,6 +221,32 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
       expect(drawn).toEqual([4, 4]);
     }, PATIENCE_MS);
     await sent.getByText('notes.txt · 10 B').waitFor();
+  });
+
+  test('what is copied with its words is pasted as words, and what the hub does not take is told so', async () => {
+    const page = pages.desktop;
+    await page.goto(`${desk.hub.url}/t/${await begin('Show me.')}`);
+    await page.getByRole('textbox', { name: 'Message' }).waitFor();
+    const isLeftToBrowser = await page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(${JSON.stringify([...square()])})], 'cells.png', { type: 'image/png' }));
+      data.setData('text/plain', 'one');
+      data.setData('text/html', '<table><tr><td>one</table>');
+      const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+      return document.querySelector('[data-composer]').dispatchEvent(event);
+    })()`);
+    expect(isLeftToBrowser).toBe(true);
+    const refused = faults.length;
+    await page
+      .locator('.attach input')
+      .setInputFiles({ name: 'setup.run', mimeType: 'application/x-msdownload', buffer: Buffer.from('MZ') });
+    await page.getByText(/^setup\.run was not added: it is none of plain, markdown, csv, /).waitFor();
+    await page
+      .locator('.attach input')
+      .setInputFiles({ name: 'no.png', mimeType: 'image/png', buffer: Buffer.from('none') });
+    await page.getByText('no.png was not added: the bytes are no image/png').waitFor();
+    // The browser itself notes each refusal.
+    for (const fault of faults.splice(refused)) expect(fault).toContain('422');
   });
 
   test('a picture is added from the command line', async () => {
