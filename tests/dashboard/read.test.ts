@@ -123,6 +123,10 @@ describeWith(['chromium'], 'what counts as read', () => {
     const thread_id = await threadOf(['Before.', long, 'After.']);
     await open(page, thread_id);
     await stands(thread_id, 1);
+    // Also where it fills the screen, the page says that there is more.
+    await scrollBy(page, 0.8);
+    expect(await onScreen(page)).toEqual([]);
+    await page.getByRole('button', { name: '1 more below' }).waitFor();
     for (let i = 0; i < 20 && !(await onScreen(page)).includes(2); i++) {
       expect(await cursor(thread_id)).toBe(1);
       await scrollBy(page, 0.8);

@@ -141,6 +141,21 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     expect(summary).toContain(`After it ${words}`);
   });
 
+  test('a result that is data is shown as the data, on the page and in the list', async () => {
+    const page = pages.tablet;
+    const thread_id = await begin('Off we go.');
+    const task = await agent.assign_task({ thread_id, to: PERSON, body: 'Count them.' });
+    const output = { failed: 0, names: ['one'] };
+    await agent.report_result({ thread_id, task: task.message_id, to: PERSON, output });
+    await page.goto(`${desk.hub.url}/threads`);
+    const row = page.locator(`.page [data-thread="${thread_id}"]`);
+    await row.getByText(/"failed": ?0, ?"names": ?\[ ?"one" ?\]/).waitFor();
+    await row.click();
+    const shown = page.locator('.message', { hasText: 'Result' }).locator('pre');
+    await shown.waitFor();
+    expect(JSON.parse(await shown.innerText())).toEqual(output);
+  });
+
   test('what stands below a change is no part of it, and a change needs neither git nor a file', async () => {
     const page = pages.phone;
     const thread_id = await begin(

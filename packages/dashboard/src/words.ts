@@ -106,3 +106,8 @@ export function reportedAs({ meta }: ThreadEvent): string {
   const kind = meta.kind === 'event' ? meta.metadata?.['event_type'] : undefined;
   return typeof kind === 'string' ? kind : '';
 }
+
+/** What an entry says as text: a result may be data. */
+export function said(content: unknown): string {
+  return typeof content === 'string' ? content : `\`\`\`json\n${JSON.stringify(content, null, 2)}\n\`\`\``;
+}

@@ -169,7 +169,8 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
     const reached = Math.min(seen.reached(), end);
     markRead(log.id, reached, ofOthers(log, reached + 1, end));
     const top = rows.find((row) => row.bottom > view.top + 1)?.seq ?? 0;
-    setBelow(inView.length === 0 ? 0 : Math.max(0, end - (inView.at(-1) ?? end)));
+    // One that is longer than the screen has its end below, and is none of those after it.
+    setBelow(rows.length === 0 ? 0 : Math.max(0, end - (inView.at(-1) ?? top)));
     setAbove(reached + 1 < top ? ofOthers(log, reached + 1, top - 1) : 0);
   }
 
