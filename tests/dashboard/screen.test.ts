@@ -124,7 +124,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
           .evaluate((element) => element.getBoundingClientRect().width);
       expect((await width('漢')) / (await width('true'))).toBeCloseTo(0.5, 1);
 
-      // All hundred columns are there, without scrolling; who wants to read gets letters of a readable size.
+      // Who looks sees all hundred columns; who wants to read, or types, gets letters of a readable size.
       const overhang = (): Promise<number> =>
         page.locator('.t-screen').evaluate((box) => box.scrollWidth - box.clientWidth);
       expect(await overhang()).toBe(0);
@@ -136,6 +136,12 @@ describeWith(['chromium'], 'the screen of a session', () => {
       }
 
       await takeOver(page, size);
+      const letters = await page
+        .locator('pre.screen')
+        .evaluate((one) =>
+          Number.parseFloat(one.ownerDocument.defaultView?.getComputedStyle(one).fontSize ?? ''),
+        );
+      expect(letters).toBeGreaterThanOrEqual(9);
       await page.keyboard.type('echo from-the-page');
       await press(button(page, 'Enter'), size);
       await person.sees(/^from-the-page/m);

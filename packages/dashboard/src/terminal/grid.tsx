@@ -62,8 +62,9 @@ export function Grid({
   const [ratio, learn] = useState(USUAL_RATIO);
   const { cols = 80, cursor } = terminal.head.value ?? {};
   const held = terminal.mine.value !== undefined;
-  const fitting = Math.min(SIZES.most, Math.max(SIZES.least, width / cols / ratio));
-  // All columns are there at first; who wants them larger wants to read them.
+  // Who looks sees all columns; who types, or wants them larger, reads, and the view follows the cursor.
+  const least = held ? SIZES.readable : SIZES.least;
+  const fitting = Math.min(SIZES.most, Math.max(least, width / cols / ratio));
   const wanted = (zoom > 0 ? Math.max(fitting, SIZES.readable - 1) : fitting) + zoom;
   // Rounded up, the last column might not fit.
   const size = Math.floor(Math.min(SIZES.largest, Math.max(SIZES.smallest, wanted)) * 10) / 10;
