@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, press, type Screen, SIZES } from './desk.ts';
 
@@ -71,6 +71,31 @@ describe('approvals that are safe', () => {
       expect(verdict).toMatchObject({ decision: 'approved', scope: 'once' });
     },
   );
+
+  test('every request stands on Now and is counted, also those that have waited longest', async () => {
+    const own = await openDesk();
+    onTestFinished(() => own.close());
+    const agent = own.agent('eager');
+    // No page of the hub's list holds so much.
+    const [count, cwd, prompt] = [48, `/${'src/'.repeat(1_000)}`, 'why? '.repeat(800)];
+    const raise = (at: number) =>
+      agent.raise_ask({
+        kind: 'approval',
+        prompt,
+        cwd,
+        command: `echo ${at}. ${'#'.repeat(16_000)}`,
+        expires_in_ms: 600_000 + at * 1_000,
+      });
+    for (let at = 0; at < count; at += 4) await Promise.all([0, 1, 2, 3].map((k) => raise(at + k)));
+    const person = own.agent('kim', 'operator');
+    expect((await person.list_asks({ limit: 200 })).asks.length).toBeLessThan(count);
+    const page = await own.signedIn('desktop');
+    await page.goto(`${own.hub.url}/now`);
+    await page.locator('[data-ask]').first().getByText('echo 0.').waitFor();
+    expect(await page.locator('[data-ask]').count()).toBe(count);
+    const section = page.locator('section', { hasText: 'Needs you' }).first();
+    expect(await section.innerText()).toMatch(/^Needs you\s+48\s/);
+  });
 
   test.each(SIZES)(
     'on a %s several commands are answered together once all were shown, those of high risk one by one',

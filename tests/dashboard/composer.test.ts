@@ -113,6 +113,36 @@ describe('writing, jumping and signing in', () => {
     await page.waitForURL('**/know/5b0c8a52-9f6e-4a55-b7a2-1d1f0c7b8a99');
   });
 
+  test('the palette has room for a document and an action where many agents and threads have the word', async () => {
+    const word = 'quokka';
+    for (let at = 0; at < 7; at++) {
+      await desk.agent(`${word}-${at}`).register_agent({ name: `${word}-${at}` });
+      await desk
+        .agent(`${word}-${at}`)
+        .create_thread({ title: `The ${word} of thread ${at}`, participants: [PERSON] });
+    }
+    await desk.agent(PERSON, 'operator').create_document({
+      document_id: '5b0c8a52-9f6e-4a55-b7a2-1d1f0c7b8a98',
+      parent_id: 'root',
+      metadata: { title: 'Feeding' },
+      content: { mime_type: 'text/markdown', body: `What a ${word} eats.` },
+    });
+    const page = await desk.signedIn('tablet');
+    await page.goto(`${desk.hub.url}/agents`);
+    await page.locator('.card', { hasText: `${word}-6` }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').fill(word);
+    const option = (name: RegExp) => page.getByRole('option', { name });
+    await option(/Feeding/).waitFor();
+    await option(/Prod quokka/)
+      .first()
+      .waitFor();
+    await option(/The quokka of thread/)
+      .first()
+      .waitFor();
+    expect(await option(/^.*quokka-\d\s*agent$/).count()).toBeGreaterThan(1);
+  });
+
   test('a link that is pasted into an open sign-in tab signs it in', async () => {
     const page = await (await desk.context('tablet')).newPage();
     await page.goto(desk.hub.url);

@@ -145,7 +145,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     expect(await page.locator('.entry').count()).toBeLessThan(60);
     await page.goto(`${desk.hub.url}/t/${thread_id}/123`);
     await page.locator('.entry-marked[data-seq="123"]').waitFor();
-    await page.getByRole('button', { name: /more messages/ }).tap();
+    await page.getByRole('button', { name: /more below/ }).tap();
     await page.locator('[data-seq="600"]').waitFor();
     await say(agent, thread_id, 'One more');
     await page.locator('.message', { hasText: 'One more' }).waitFor();

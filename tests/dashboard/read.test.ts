@@ -98,7 +98,7 @@ describeWith(['chromium'], 'what counts as read', () => {
       await stands(thread_id, first.at(-1) ?? 0);
       // What the page says is left agrees with where the cursor is.
       const left = 40 - (first.at(-1) ?? 0);
-      await page.getByRole('button', { name: `${left} more messages` }).waitFor();
+      await page.getByRole('button', { name: `${left} more below` }).waitFor();
       for (let i = 0; i < 2; i++) {
         await scrollBy(page, 0.6);
         await stands(thread_id, (await onScreen(page)).at(-1) ?? 0);
@@ -123,6 +123,10 @@ describeWith(['chromium'], 'what counts as read', () => {
     const thread_id = await threadOf(['Before.', long, 'After.']);
     await open(page, thread_id);
     await stands(thread_id, 1);
+    // Also where it fills the screen, the page says that there is more.
+    await scrollBy(page, 0.8);
+    expect(await onScreen(page)).toEqual([]);
+    await page.getByRole('button', { name: '1 more below' }).waitFor();
     for (let i = 0; i < 20 && !(await onScreen(page)).includes(2); i++) {
       expect(await cursor(thread_id)).toBe(1);
       await scrollBy(page, 0.8);
@@ -171,7 +175,7 @@ describeWith(['chromium'], 'what counts as read', () => {
       // The person reads further up: what comes at the end waits.
       await scrollBy(page, -1.5);
       await say(thread_id, 'Far below.');
-      await page.getByRole('button', { name: /more message/ }).waitFor();
+      await page.getByRole('button', { name: /more below/ }).waitFor();
       await page.waitForTimeout(A_WHILE_MS);
       await stands(thread_id, 23);
     },
@@ -200,6 +204,28 @@ describeWith(['chromium'], 'what counts as read', () => {
       await stands(thread_id, 60);
     },
   );
+
+  test('a message of which a part is still to come is not read yet', async () => {
+    const page = await desk.signedIn('desktop', { serviceWorkers: 'block' });
+    const thread_id = await threadOf(['One.', '@@ -1 +1 @@\n-a\n+b', 'Three.']);
+    await open(page, await threadOf(['Without changes.']));
+    // What shows changes comes over a slow line.
+    let go = (): void => {};
+    const slow = new Promise<void>((resolve) => (go = resolve));
+    await page.route('**/*.js', async (route) => {
+      await slow;
+      await route.continue();
+    });
+    await page.evaluate(
+      `history.pushState(null, '', '/t/${thread_id}'); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await page.locator('.entry[data-seq="2"]').waitFor();
+    await stands(thread_id, 1);
+    expect(await page.locator('.change').count()).toBe(0);
+    go();
+    await page.locator('.change').waitFor();
+    await stands(thread_id, 3);
+  });
 
   test('what was read while the line was down is told when it is back', async () => {
     const page = pages.desktop;

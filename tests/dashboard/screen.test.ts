@@ -124,7 +124,24 @@ describeWith(['chromium'], 'the screen of a session', () => {
           .evaluate((element) => element.getBoundingClientRect().width);
       expect((await width('漢')) / (await width('true'))).toBeCloseTo(0.5, 1);
 
+      // Who looks sees all hundred columns; who wants to read, or types, gets letters of a readable size.
+      const overhang = (): Promise<number> =>
+        page.locator('.t-screen').evaluate((box) => box.scrollWidth - box.clientWidth);
+      expect(await overhang()).toBe(0);
+      if (size === 'phone') {
+        await press(button(page, 'A+, larger'), size);
+        await vi.waitFor(async () => expect(await overhang()).toBeGreaterThan(100), SOON);
+        await press(button(page, 'A−, smaller'), size);
+        await vi.waitFor(async () => expect(await overhang()).toBe(0), SOON);
+      }
+
       await takeOver(page, size);
+      const letters = await page
+        .locator('pre.screen')
+        .evaluate((one) =>
+          Number.parseFloat(one.ownerDocument.defaultView?.getComputedStyle(one).fontSize ?? ''),
+        );
+      expect(letters).toBeGreaterThanOrEqual(9);
       await page.keyboard.type('echo from-the-page');
       await press(button(page, 'Enter'), size);
       await person.sees(/^from-the-page/m);

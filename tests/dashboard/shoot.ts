@@ -51,7 +51,10 @@ export const seatOf = (seat: Seat, colorScheme: Scheme) =>
 export const sitAt = (desk: Desk, seat: Seat, scheme: Scheme, more = {}): Promise<Page> =>
   desk.signedIn(SEATS[seat].screen, { ...seatOf(seat, scheme), ...more });
 
-/** Goes through views at a seat: nothing that axe finds, no sideways scrolling, all targets large enough. */
+/** What the browser itself notes of a refusal, such as of a request that is not there. */
+const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/;
+
+/** Goes through views at a seat: nothing that axe finds, no error in the console, no sideways scrolling, all targets large enough. */
 export async function examine(
   page: Page,
   url: string,
@@ -60,12 +63,18 @@ export async function examine(
   views: Record<string, Show>,
 ): Promise<void> {
   const found: Record<string, unknown> = {};
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  page.on('console', (said) => {
+    if (said.type() === 'error' && !REFUSED.test(said.text())) errors.push(said.text());
+  });
   for (const [name, show] of Object.entries(views)) {
     try {
       await show(page, url);
       // Whoever examines it moves it.
       if (folder !== undefined) await shoot(page, folder, `${name}-${seat}-${scheme}`);
-      const faults = [...(await axe(page)), ...(await page.evaluate<string[]>(misfits(SEATS[seat].screen)))];
+      const misfitting = await page.evaluate<string[]>(misfits(SEATS[seat].screen));
+      const faults = [...(await axe(page)), ...misfitting, ...errors.splice(0)];
       if (faults.length > 0) found[name] = faults;
     } catch (error) {
       found[name] = error;

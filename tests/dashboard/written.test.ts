@@ -127,6 +127,48 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     expect(await line.innerText()).not.toMatch(/\*\*|```|\[x\]/);
   });
 
+  test('a list shows words alone, of what comes while somebody looks as of what was there before', async () => {
+    const page = pages.tablet;
+    const marks = '## Head\n\n- a **b**\n- `__c__`\n\n> so\n\n| d | e |\n| :-- | -: |\n| 1 | 2 |';
+    const words = 'Head a b __c__ so d e 1 2';
+    const thread_id = await begin(`Before it\n\n${marks}`);
+    await page.goto(`${desk.hub.url}/threads`);
+    const row = page.locator(`.page [data-thread="${thread_id}"]`);
+    await row.getByText(`Before it ${words}`).waitFor();
+    await agent.post_message({ thread_id, schema_version: 1, body: `After it\n\n${marks}` });
+    await row.getByText(`After it ${words}`).waitFor();
+    const { summary } = await agent.summarize_thread({ thread_id });
+    expect(summary).toContain(`After it ${words}`);
+  });
+
+  test('a result that is data is shown as the data, on the page and in the list', async () => {
+    const page = pages.tablet;
+    const thread_id = await begin('Off we go.');
+    const task = await agent.assign_task({ thread_id, to: PERSON, body: 'Count them.' });
+    const output = { failed: 0, names: ['one'] };
+    await agent.report_result({ thread_id, task: task.message_id, to: PERSON, output });
+    await page.goto(`${desk.hub.url}/threads`);
+    const row = page.locator(`.page [data-thread="${thread_id}"]`);
+    await row.getByText(/"failed": ?0, ?"names": ?\[ ?"one" ?\]/).waitFor();
+    await row.click();
+    const shown = page.locator('.message', { hasText: 'Result' }).locator('pre');
+    await shown.waitFor();
+    expect(JSON.parse(await shown.innerText())).toEqual(output);
+  });
+
+  test('what stands below a change is no part of it, and a change needs neither git nor a file', async () => {
+    const page = pages.phone;
+    const thread_id = await begin(
+      `${DIFF}\n\n- why three?\n- and why now?\n\n--- old.ts\tyesterday\n+++ new.ts\ttoday\n@@ -1 +1 @@\n-a\n+b\n\nor\n\n@@ -7 +7 @@\n-c\n+d`,
+    );
+    await page.goto(`${desk.hub.url}/t/${thread_id}/1`);
+    const message = page.locator('.message').last();
+    await message.locator('.change').nth(2).waitFor();
+    expect(await message.locator('.change-count').allInnerTexts()).toEqual(['+1 −1', '+1 −1', '+1 −1']);
+    expect(await message.locator('.prose li').allInnerTexts()).toEqual(['why three?', 'and why now?']);
+    await message.getByRole('region', { name: 'Changes of new.ts' }).waitFor();
+  });
+
   test.each(SIZES)(
     'on a %s an unfenced diff is shown as one, and a comment on it comes back',
     async (screen) => {
@@ -165,7 +207,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
         const event = '${how}' === 'paste'
           ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
           : new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
-        document.querySelector('[data-composer]').dispatchEvent(event);
+        document.querySelector('${how}' === 'paste' ? '[data-composer]' : '.message-scroll').dispatchEvent(event);
       })()`);
     await field.fill('Two of them:');
     await give('paste');
@@ -194,6 +236,32 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
       expect(drawn).toEqual([4, 4]);
     }, PATIENCE_MS);
     await sent.getByText('notes.txt · 10 B').waitFor();
+  });
+
+  test('what is copied with its words is pasted as words, and what the hub does not take is told so', async () => {
+    const page = pages.desktop;
+    await page.goto(`${desk.hub.url}/t/${await begin('Show me.')}`);
+    await page.getByRole('textbox', { name: 'Message' }).waitFor();
+    const isLeftToBrowser = await page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(${JSON.stringify([...square()])})], 'cells.png', { type: 'image/png' }));
+      data.setData('text/plain', 'one');
+      data.setData('text/html', '<table><tr><td>one</table>');
+      const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+      return document.querySelector('[data-composer]').dispatchEvent(event);
+    })()`);
+    expect(isLeftToBrowser).toBe(true);
+    const refused = faults.length;
+    await page
+      .locator('.attach input')
+      .setInputFiles({ name: 'setup.run', mimeType: 'application/x-msdownload', buffer: Buffer.from('MZ') });
+    await page.getByText(/^setup\.run was not added: it is none of plain, markdown, csv, /).waitFor();
+    await page
+      .locator('.attach input')
+      .setInputFiles({ name: 'no.png', mimeType: 'image/png', buffer: Buffer.from('none') });
+    await page.getByText('no.png was not added: the bytes are no image/png').waitFor();
+    // The browser itself notes each refusal.
+    for (const fault of faults.splice(refused)) expect(fault).toContain('422');
   });
 
   test('a picture is added from the command line', async () => {

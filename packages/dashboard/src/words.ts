@@ -107,23 +107,7 @@ export function reportedAs({ meta }: ThreadEvent): string {
   return typeof kind === 'string' ? kind : '';
 }
 
-/** What somebody wrote without the marks of Markdown, for where there is room for a line or two. */
-export function plainWords(text: string, keep: 'line' | 'lines' = 'line'): string {
-  const plain = text
-    .replaceAll(/^ {0,3}(?:`{3,}|~{3,}).*$/gm, '')
-    .replaceAll(/!?\[([^\]\n]*)\]\([^()\n]*\)/g, '$1')
-    .replaceAll(/^[ \t|:-]*-{3,}[ \t|:-]*$/gm, '')
-    // The hub may have put it all into one line.
-    .replaceAll(/`{3,}[\w+-]*/g, ' ')
-    .replaceAll(/(^|\s)[-*+] \[[ xX]\](?= )/g, '$1')
-    .replaceAll(/(\| *):?-{3,}:?(?= *\|)/g, '$1 ')
-    .replaceAll(/^ {0,3}(?:#{1,6} +|>+ ?)+/gm, '')
-    .replaceAll(/^(\s*)(?:[-*+]|\d+[.)]) +\[[ xX]\] +/gm, '$1')
-    .replaceAll(/^(\s*)[-*+] +/gm, '$1')
-    .replaceAll(/^\||\|$/gm, ' ')
-    .replaceAll(/ \|(?= )/g, '  ')
-    .replaceAll(/(\*\*|__|~~)(?=\S)(.*?\S)\1/g, '$2')
-    .replaceAll(/(^|[^\w*])([*_])(?=\S)([^*_\n]*?[^\s*_])\2(?![\w*])/g, '$1$3')
-    .replaceAll(/`([^`\n]+)`/g, '$1');
-  return keep === 'lines' ? plain.trim() : plain.replaceAll(/\s+/g, ' ').trim();
+/** What an entry says as text: a result may be data. */
+export function said(content: unknown): string {
+  return typeof content === 'string' ? content : `\`\`\`json\n${JSON.stringify(content, null, 2)}\n\`\`\``;
 }

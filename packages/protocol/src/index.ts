@@ -46,6 +46,7 @@ export * from './name.ts';
 export * from './notice-words.ts';
 export * from './passkeys.ts';
 export * from './pending-calls.ts';
+export * from './plain-words.ts';
 export * from './program-kinds.ts';
 export * from './secrets.ts';
 export { isBoundedMarkdown } from './markdown-bounds.ts';

@@ -1,4 +1,4 @@
-import type { Agent, AgentView, Ask } from '@parley/protocol';
+import { type Agent, type AgentView, type Ask, plainWords } from '@parley/protocol';
 
 import type { Presence } from '../participation/presence.ts';
 import type { StoredSession } from '../sessions/stored-session.ts';
@@ -64,7 +64,7 @@ function needsYou({ openAsks, agent }: AgentFacts): Standing | undefined {
   // An answer would reach nobody who is gone.
   const ask = openAsks.find(({ agent_gone_since }) => agent_gone_since === undefined);
   if (ask !== undefined) {
-    const what = ask.command === undefined ? ask.prompt : `asks to run: ${ask.command}`;
+    const what = ask.command === undefined ? plainWords(ask.prompt) : `asks to run: ${ask.command}`;
     const waits_for = { what: 'answer', ask_id: ask.ask_id } as const;
     return { state: 'needs_you', reason: oneLine(what), since: ask.created_at, waits_for };
   }

@@ -241,7 +241,7 @@ test('who reads the first word and leaves is told of the next, though it comes w
   await say('one more thing');
   await vi.waitFor(async () => expect(await states()).toEqual([['due', 2]]), 20_000);
   // Of two that wait together the person is told of the last, even if the first is read.
-  await say('and another');
+  await say('## and **another**');
   await vi.waitFor(async () => expect(await states()).toEqual([['due', 3]]), 20_000);
   await call(kim, 'ack_read', { thread_id, last_read_seq: 2 });
   time.now += 1_000;

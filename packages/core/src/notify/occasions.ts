@@ -1,4 +1,11 @@
-import { type AgentView, type Ask, type AskVerdict, type NoticeKind, showUnseen } from '@parley/protocol';
+import {
+  type AgentView,
+  type Ask,
+  type AskVerdict,
+  type NoticeKind,
+  plainWords,
+  showUnseen,
+} from '@parley/protocol';
 
 import { type Entry, factsOf } from '../entry.ts';
 import { mentions } from '../participation/mentions.ts';
@@ -96,7 +103,7 @@ function called(entry: Entry, thread: ThreadState): Occasion | undefined {
     kind: 'mention',
     key: `mention:${thread_id}:${Math.floor(Date.parse(created_at) / CALLS_MS)}`,
     title: line(`${sender_agent_id} in ${title}`, TITLE_CHARS),
-    body: text(body),
+    body: text(plainWords(body, 'lines')),
     path: `/t/${thread_id}/${seq}`,
     tag: thread_id,
     urgency: 'normal',

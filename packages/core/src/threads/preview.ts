@@ -1,4 +1,4 @@
-import { type Caller, LIMITS, ParleyError } from '@parley/protocol';
+import { type Caller, LIMITS, ParleyError, plainWords } from '@parley/protocol';
 
 import type { RecordPorts } from '../ports.ts';
 import { admitReader, checkThreadScope } from './access.ts';
@@ -8,7 +8,7 @@ const LOOKED_AT = 8;
 
 const SHOWN_CHARS = 200;
 
-/** The beginning of the last thing that somebody said; undefined where nobody has lately, or the caller may not read it. */
+/** The beginning of the last thing that somebody said, without marks; undefined where nobody has lately, or the caller may not read it. */
 export async function preview(deps: RecordPorts, caller: Caller, thread_id: string) {
   const { workspace_id } = caller;
   checkThreadScope(thread_id, caller);
@@ -24,15 +24,13 @@ export async function preview(deps: RecordPorts, caller: Caller, thread_id: stri
     ({ kind, type }) => kind !== 'system' && type !== 'control' && type !== 'presence',
   );
   if (said === undefined) return undefined;
-  const text = said.body
-    .slice(0, SHOWN_CHARS * 4)
-    .replaceAll(/\s+/g, ' ')
-    .trim();
   return {
     thread_id,
     seq: said.seq,
     agent_id: said.sender_agent_id,
-    text: text.slice(0, SHOWN_CHARS).replace(/[\uD800-\uDBFF]$/, ''),
+    text: plainWords(said.body)
+      .slice(0, SHOWN_CHARS)
+      .replace(/[\uD800-\uDBFF]$/, ''),
     at: said.created_at,
   };
 }

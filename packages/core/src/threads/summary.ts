@@ -1,4 +1,4 @@
-import { type EventType, knownEvent, type OutputOf } from '@parley/protocol';
+import { type EventType, knownEvent, type OutputOf, plainWords } from '@parley/protocol';
 
 import type { Entry } from '../entry.ts';
 import { excerpt, type Finding, toFinding } from './findings.ts';
@@ -147,7 +147,9 @@ function describe(
   if (disputed > 0) lines.push(`${count(disputed, 'finding')} rejected but not settled with the reporter.`);
   const last = messages.at(-1);
   if (last !== undefined)
-    lines.push(`Last heard: ${last.sender_agent_id} at ${last.created_at}: ${excerpt(asLine(last.body))}`);
+    lines.push(
+      `Last heard: ${last.sender_agent_id} at ${last.created_at}: ${excerpt(plainWords(last.body))}`,
+    );
   return lines.join(' ');
 }
 
@@ -173,7 +175,7 @@ function findingItem(finding: Finding): OpenItem {
     message_id,
     seq,
     by,
-    text,
+    text: plainWords(text),
     ...(severity === undefined ? {} : { severity }),
     ...(file === undefined ? {} : { file }),
     ...(line === undefined ? {} : { line }),
@@ -182,13 +184,5 @@ function findingItem(finding: Finding): OpenItem {
 }
 
 function requestItem(entry: Entry): OpenItem {
-  return { ...findingItem(toFinding(entry)), kind: 'request' };
-}
-
-/** The line of dashes under the head of a table. */
-const RULED = /^[ \t]*(?:\|[ \t]*)?:?-{3,}:?[ \t]*\|(?:[ \t]*:?-{3,}:?[ \t]*\|)*[ \t:-]*\n?/gm;
-
-/** A text with its tables run together, so that a line of it can be read. */
-function asLine(body: string): string {
-  return body.replaceAll(RULED, '').replaceAll(/\|[ \t]*\n[ \t]*\|/g, '|');
+  return { ...findingItem(toFinding(entry)), kind: 'request', text: excerpt(plainWords(entry.body)) };
 }

@@ -18,7 +18,6 @@ import {
   me,
   openAsks,
   presence,
-  type Preview,
   previews,
   threads,
   type ThreadRow,
@@ -35,19 +34,31 @@ const UNREAD = 20;
 
 /** Fetches all that the lists show, as it stands now. */
 export async function loadSnapshot(): Promise<void> {
-  const [, open] = await Promise.all([loadThreads(), call('list_asks', { limit: 200 }), loadAgents()]);
+  const [, open] = await Promise.all([loadThreads(), everyAsk(), loadAgents()]);
   // What was begun or went wrong here while the list was on its way is no news to the hub.
-  asks.value = new Map(open.asks.map((ask) => [ask.ask_id, { ...asks.value.get(ask.ask_id), ask }]));
+  asks.value = new Map(open.map((ask) => [ask.ask_id, { ...asks.value.get(ask.ask_id), ask }]));
 }
 
-/** How many agents the lists hold. */
-const MAX_AGENTS = 2_000;
+/** How many agents, and open requests, the lists hold. */
+const MOST = 2_000;
+
+/** The hub lists the newest first: who waits longest, and is denied next, stands at the end. */
+function everyAsk(): Promise<Ask[]> {
+  return readAll(
+    async ({ limit, after: before }) => {
+      const page = await call('list_asks', { limit, ...(before === undefined ? {} : { before }) });
+      return { ...page, next_after: page.next_before };
+    },
+    (page) => page.asks,
+    MOST,
+  );
+}
 
 function everyAgent(): Promise<AgentView[]> {
   return readAll(
     (place) => call('list_agents', place),
     (page) => page.agents,
-    MAX_AGENTS,
+    MOST,
   );
 }
 
@@ -75,8 +86,7 @@ export function loadAgents(): Promise<void> {
 
 /** Whose agent is gone is told by no entry of the log: it is looked at when agents come and go. */
 async function refreshAsks(): Promise<void> {
-  const found = await call('list_asks', { limit: 200 });
-  const fresh = new Map(found.asks.map((ask) => [ask.ask_id, ask]));
+  const fresh = new Map((await everyAsk()).map((ask) => [ask.ask_id, ask]));
   asks.value = new Map(
     [...asks.value].map(([id, row]) => {
       const ask = fresh.get(id);
@@ -134,7 +144,6 @@ export function markRead(threadId: string, seq: number, unread = 0): void {
 /** Brings the page up to date with what happened, in the order it happened. */
 export function apply(events: readonly ThreadEvent[]): void {
   let anyPresence = false;
-  const nextPreviews = new Map(previews.value);
   const nextThreads = new Map(threads.value);
   const stale = new Set<string>();
   const ofTree = events.filter(isOfTree);
@@ -162,11 +171,9 @@ export function apply(events: readonly ThreadEvent[]): void {
       });
       if (event.type === 'control') stale.add(event.thread);
     }
-    const words = previewOf(event);
-    if (words !== undefined) nextPreviews.set(event.thread, words);
   }
   if (threads.value !== undefined) threads.value = nextThreads;
-  previews.value = nextPreviews;
+  void showLast(events);
   for (const id of stale) void loadThread(id).catch(() => {});
   if (events.some(({ meta }) => meta.seq !== undefined)) recount();
   if (anyPresence) void loadAgents().catch(() => {});
@@ -191,9 +198,10 @@ function isOfTree({ type, content }: ThreadEvent): boolean {
   return verb.startsWith('document.') || fieldsOf(reported)['tree'] === true;
 }
 
-function previewOf({ type, from, content, ts, meta }: ThreadEvent): Preview | undefined {
-  if (type !== 'message' && type !== 'task' && type !== 'result') return undefined;
-  return { seq: meta.seq ?? 0, agent_id: from, text: String(content).slice(0, 200), at: ts };
+/** What was said last, without its marks; what takes them away is not needed before somebody speaks. */
+async function showLast(events: readonly ThreadEvent[]): Promise<void> {
+  const { lastWords } = await import('./last-words.ts');
+  previews.value = new Map([...previews.value, ...lastWords(events)]);
 }
 
 function applyPresence({ thread, from, content }: ThreadEvent): void {

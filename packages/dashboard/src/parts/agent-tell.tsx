@@ -1,9 +1,8 @@
-import type { AgentView } from '@parley/protocol';
+import { type AgentView, plainWords } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { attempt, threadOf } from '../data/actions.ts';
 import { call, newKey } from '../data/api.ts';
-import { plainWords } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Sheet } from './sheet.tsx';
 import { say } from './toast.tsx';

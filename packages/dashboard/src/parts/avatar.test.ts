@@ -14,5 +14,11 @@ test('no two agents share a sign, however many there are, and each keeps its own
   const signs = signsOf(names);
   expect(new Set([...signs.values()].map(({ letters, hue }) => `${letters} ${hue}`)).size).toBe(names.length);
   expect(signsOf(names.toReversed())).toEqual(signs);
+  // Who takes part and was never heard of has a sign too, and takes none of an agent.
+  const all = signsOf(names, ['claude', 'clarice', 'agent-1000', 'aaa']);
+  expect(new Set([...all.values()].map(({ letters, hue }) => `${letters} ${hue}`)).size).toBe(
+    names.length + 3,
+  );
+  for (const [name, sign] of signs) expect(all.get(name)).toEqual(sign);
   for (const { letters } of signs.values()) expect(letters.length).toBeLessThanOrEqual(3);
 });

@@ -2,7 +2,7 @@ import type { AgentView } from '@parley/protocol';
 
 import { computed } from '@preact/signals';
 
-import { agents } from '../data/state.ts';
+import { agents, threads } from '../data/state.ts';
 import { STATE_WORDS } from '../words.ts';
 
 const HUES = 10;
@@ -30,9 +30,19 @@ interface Sign {
   hue: number;
 }
 
-/** The sign of each agent that is known: no two are alike. Names in their order choose, so that it stays the same. */
+/** Whoever takes part somewhere, also those who were never heard of; as one text, which is mostly the same as before. */
+const others = computed(() =>
+  [...new Set([...(threads.value?.values() ?? [])].flatMap(({ participants }) => participants))]
+    .toSorted()
+    .join(' '),
+);
+
+/** The sign of each who is known: no two are alike. Names in their order choose, agents first, so that it stays the same. */
 const signs = computed<ReadonlyMap<string, Sign>>(() =>
-  signsOf((agents.value ?? []).map(({ agent_id }) => agent_id)),
+  signsOf(
+    (agents.value ?? []).map(({ agent_id }) => agent_id),
+    others.value.split(' '),
+  ),
 );
 
 /** A state as colour and word. */
@@ -45,11 +55,11 @@ export function StateChip({ state }: { state: AgentView['state'] }) {
   );
 }
 
-/** Gives each name letters and a colour that no other has. */
-export function signsOf(names: readonly string[]): Map<string, Sign> {
+/** Gives each name letters and a colour that no other has; the others choose from what is left. */
+export function signsOf(names: readonly string[], others: readonly string[] = []): Map<string, Sign> {
   const taken = new Set<string>();
   const found = new Map<string, Sign>();
-  for (const name of names.toSorted()) {
+  for (const name of [...names.toSorted(), ...others.toSorted()]) {
     const choices = lettersOf(name);
     for (let n = 0; !found.has(name); n++) {
       // Every colour with the first letters, then with the next.

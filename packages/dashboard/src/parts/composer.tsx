@@ -1,9 +1,9 @@
-import type { ThreadEvent } from '@parley/protocol';
+import { type ThreadEvent, plainWords } from '@parley/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { attempt } from '../data/actions.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
-import { plainWords, plural } from '../words.ts';
+import { plural } from '../words.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { mentionAt, namesFor, withMention } from './mention.ts';
@@ -60,20 +60,21 @@ export function Composer({ log, participants, shut, replyTo, onReplied }: Compos
   }, [replyTo]);
   /** Keeps files with the hub and shows them in the text, where the caret stands. */
   const add = (files: readonly File[]): void => {
-    for (const file of files) {
-      load((count) => count + 1);
-      attempt(async () => {
-        const { attach } = await import('./attach.ts');
-        const words = await attach(file);
-        const now = field.current?.value ?? '';
-        const at = field.current?.selectionEnd ?? now.length;
-        const before = `${now.slice(0, at)}${at === 0 || /\s$/.test(now.slice(0, at)) ? '' : '\n'}${words}\n`;
-        put(before + now.slice(at), before.length);
-      })
-        .finally(() => load((count) => count - 1))
-        .catch(() => {});
-    }
+    void attempt(async () => (await import('./attach.ts')).addFiles(files, field.current, put, load));
   };
+  // Wherever in the thread it is dropped: beside the field the browser would open it instead.
+  useEffect(() => {
+    const pane = field.current?.closest('section');
+    const onDrag = (event: DragEvent): void => {
+      const isFile = event.dataTransfer?.types.includes('Files') === true;
+      if (isFile) event.preventDefault();
+      hover(isFile && event.type === 'dragover');
+      if (event.type === 'drop') add([...(event.dataTransfer?.files ?? [])]);
+    };
+    const gone = new AbortController();
+    for (const type of ['dragover', 'dragleave', 'drop'] as const) pane?.addEventListener(type, onDrag, gone);
+    return () => gone.abort();
+  }, [shut]);
   const send = (): void => {
     const body = text.trim();
     if (body === '' || loading > 0) return;
@@ -92,24 +93,12 @@ export function Composer({ log, participants, shut, replyTo, onReplied }: Compos
   return (
     <form
       class={over ? 'composer composer-over' : 'composer'}
-      onDragOver={(event) => {
-        if (event.dataTransfer?.types.includes('Files') !== true) return;
-        event.preventDefault();
-        hover(true);
-      }}
-      onDragLeave={() => hover(false)}
-      onDrop={(event) => {
-        hover(false);
-        const files = [...(event.dataTransfer?.files ?? [])];
-        if (files.length === 0) return;
-        event.preventDefault();
-        add(files);
-      }}
       onPaste={(event) => {
-        const files = [...(event.clipboardData?.files ?? [])];
-        if (files.length === 0) return;
+        const { files = [], types = [] } = event.clipboardData ?? {};
+        // What was copied in an office program is its words; their picture comes along.
+        if (files.length === 0 || (types.includes('text/html') && types.includes('text/plain'))) return;
         event.preventDefault();
-        add(files);
+        add([...files]);
       }}
       onSubmit={(event) => {
         event.preventDefault();

@@ -1,3 +1,5 @@
+import { namesFile } from './text-parts.ts';
+
 /** A line of a diff, with where it stands in the file before and after. */
 export interface DiffLine {
   mark: '+' | '-' | ' ';
@@ -25,11 +27,13 @@ export function filesOf(diff: string): DiffFile[] {
     files.push(file);
     return file;
   };
-  for (const line of diff.split('\n')) {
+  const all = diff.split('\n');
+  for (const [i, line] of all.entries()) {
     const git = /^diff --git a\/(.*) b\/(.*)$/.exec(line);
     const at = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/.exec(line);
     if (git !== null) begin(git[2] ?? '');
-    else if (hunk === undefined && line.startsWith('--- ')) {
+    // Inside a hunk it may be a line that goes, which began with two strokes itself.
+    else if (hunk === undefined ? line.startsWith('--- ') : namesFile(all, i)) {
       if (file === undefined || file.hunks.length > 0) begin(nameIn(line));
     } else if (hunk === undefined && line.startsWith('+++ ')) {
       if (file !== undefined && !line.endsWith('/dev/null')) file.name = nameIn(line);
@@ -40,8 +44,7 @@ export function filesOf(diff: string): DiffFile[] {
       hunks.push(hunk);
     } else if (/^(new|deleted) file|^rename to|^Binary files/.test(line) && hunk === undefined) {
       if (file !== undefined) file.note = line;
-    } else if (/^--- (a\/|\/dev\/null)/.test(line)) begin(nameIn(line));
-    else if (/^[ +-]/.test(line) || (line === '' && hunk !== undefined)) {
+    } else if (/^[ +-]/.test(line) || (line === '' && hunk !== undefined)) {
       if (hunk === undefined) {
         const { hunks } = file ?? begin('');
         hunk = { head: '', lines: [] };

@@ -1,10 +1,10 @@
-import type { OutputOf, ThreadEvent } from '@parley/protocol';
+import { type OutputOf, type ThreadEvent, plainWords } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import { read } from '../data/api.ts';
 import { agentById, me, threads } from '../data/state.ts';
 import { whenTime, fullTime } from '../time.ts';
-import { plainWords, reportedAs } from '../words.ts';
+import { reportedAs } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { describeAny } from './journal-words.ts';

@@ -8,7 +8,6 @@ import { maySteer } from '../data/actions.ts';
 import { markRead } from '../data/replica.ts';
 import { createSeen, rowsInView } from '../data/seen.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
-import { plural } from '../words.ts';
 import { EventRow } from './event-row.tsx';
 import { Icon } from './icon.tsx';
 import { PendingRow } from './pending-row.tsx';
@@ -165,11 +164,13 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
     const { rows, view } = shownRows(frame.current);
     const inView = rowsInView(rows, view);
     const next = seen.look(isLookedAt() ? inView : [], performance.now());
-    if (next !== undefined) later.current = setTimeout(note, next);
+    const isPartial = rows.some(({ bottom }) => bottom === Infinity);
+    if (next !== undefined || isPartial) later.current = setTimeout(note, next ?? ARRIVE_MS);
     const reached = Math.min(seen.reached(), end);
     markRead(log.id, reached, ofOthers(log, reached + 1, end));
     const top = rows.find((row) => row.bottom > view.top + 1)?.seq ?? 0;
-    setBelow(inView.length === 0 ? 0 : Math.max(0, end - (inView.at(-1) ?? end)));
+    // One that is longer than the screen has its end below, and is none of those after it.
+    setBelow(rows.length === 0 ? 0 : Math.max(0, end - (inView.at(-1) ?? top)));
     setAbove(reached + 1 < top ? ofOthers(log, reached + 1, top - 1) : 0);
   }
 
@@ -229,7 +230,7 @@ export function MessageList({ log, readUpTo, wanted, onActions }: ListProps) {
               follow();
             }}
           >
-            <Icon name="down" size={16} /> {plural(below, 'more message')}
+            <Icon name="down" size={16} /> {below.toLocaleString()} more below
           </button>
         </div>
       ) : null}

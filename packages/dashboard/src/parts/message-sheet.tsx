@@ -1,10 +1,9 @@
-import type { OutputOf, ThreadEvent } from '@parley/protocol';
+import { type OutputOf, type ThreadEvent, plainWords } from '@parley/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import { maySteer } from '../data/actions.ts';
 import { call, wordsOf } from '../data/api.ts';
 import { whenTime, fullTime } from '../time.ts';
-import { plainWords } from '../words.ts';
 import { copy } from './code-line.tsx';
 import { Icon } from './icon.tsx';
 import { Sheet } from './sheet.tsx';

@@ -23,27 +23,24 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const documents = useFound(text.trim());
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const named = ({ label }: Goal): boolean => words.every((word) => label.toLowerCase().includes(word));
-  const some = (goals: readonly Goal[], limit = EACH): Goal[] => goals.filter(named).slice(0, limit);
   const shown: Goal[] =
     words.length === 0
       ? [...pageGoals(), ...actionGoals().slice(0, 5)]
-      : [
-          ...some(pageGoals()),
-          ...some(agentGoals()),
-          ...some(conversations.value.map(threadGoal)),
-          ...some(actionGoals(), 4),
-          ...documents.map(({ document_id, heading_path: [title = 'A document'] }) =>
+      : fairly([
+          pageGoals().filter(named),
+          agentGoals().filter(named),
+          conversations.value.map(threadGoal).filter(named),
+          actionGoals().filter(named),
+          documents.map(({ document_id, heading_path: [title = 'A document'] }) =>
             documentGoal({ document_id, title }),
           ),
-        ]
-          .slice(0, SHOWN)
-          .concat({
-            key: 'search',
-            label: `Search for “${text.trim()}”`,
-            what: 'search',
-            icon: 'search',
-            run: () => go(`/search?q=${encodeURIComponent(text.trim())}`),
-          });
+        ]).concat({
+          key: 'search',
+          label: `Search for “${text.trim()}”`,
+          what: 'search',
+          icon: 'search',
+          run: () => go(`/search?q=${encodeURIComponent(text.trim())}`),
+        });
   useEffect(() => {
     document.getElementById(`goal-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [at]);
@@ -98,6 +95,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
       </ul>
     </Sheet>
   );
+}
+
+/** Some of each kind, in their order: what there is much of leaves room for the rest. */
+function fairly(kinds: readonly Goal[][]): Goal[] {
+  let each = EACH;
+  while (each > 2 && kinds.flatMap((goals) => goals.slice(0, each)).length > SHOWN) each--;
+  return kinds.flatMap((goals) => goals.slice(0, each));
 }
 
 /** What the hub finds once the typing pauses: threads join those that are known, documents come back. */

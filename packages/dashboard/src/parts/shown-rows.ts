@@ -10,7 +10,9 @@ export function shownRows(frame: HTMLElement | null): { rows: ShownRow[]; view: 
   const top = screen?.offsetTop ?? 0;
   const rows = [...frame.querySelectorAll<HTMLElement>('.entry[data-seq]')].map((row) => {
     const { top: upper, bottom } = row.getBoundingClientRect();
-    return { seq: Number(row.dataset['seq']), top: upper, bottom };
+    // Where one ends of which a part is still to come, nobody knows.
+    const isWhole = row.querySelector('[aria-busy]') === null;
+    return { seq: Number(row.dataset['seq']), top: upper, bottom: isWhole ? bottom : Infinity };
   });
   return {
     rows: rows.toSorted((a, b) => a.seq - b.seq),

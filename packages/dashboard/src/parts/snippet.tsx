@@ -1,4 +1,4 @@
-import { plainWords } from '../words.ts';
+import { plainWords } from '@parley/protocol';
 
 /** A piece of a text with the words that were looked for made plain. */
 export function Snippet({ text: given, query }: { text: string; query: string }) {

@@ -43,6 +43,40 @@ test.each([
   expect(partsOf(text)).toEqual([{ kind: 'words', text }]);
 });
 
+test.each([
+  [
+    '--- old.ts\t2026-11-01\n+++ new.ts\t2026-11-02\n@@ -1 +1 @@\n-a\n+b',
+    'of two names, as `diff -u` tells it',
+  ],
+  ['@@ -4,2 +4,2 @@ fn main\n a\n-b\n+c', 'of one hunk'],
+  ['@@ -1,9 +1,9 @@\n a\n-b\n+c', 'whose lines were counted wrong'],
+  ['@@ -1,3 +1,3 @@\n a\n\n-b\n+c', 'with an empty line inside it'],
+  [
+    '@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file',
+    'without an end of line',
+  ],
+  ['diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y', 'of a name alone'],
+])('%j is a diff %s', (diff) => {
+  expect(partsOf(`Here:\n${diff}\n\nAnd *so*.`)).toEqual([
+    { kind: 'words', text: 'Here:' },
+    { kind: 'diff', text: diff },
+    { kind: 'words', text: 'And *so*.' },
+  ]);
+});
+
+test('remarks below a diff are no lines of it', () => {
+  const remarks = '- first remark\n- second remark\n\n+ and a third';
+  expect(partsOf(`${DIFF}\n\n${remarks}`)).toEqual([
+    { kind: 'diff', text: DIFF },
+    { kind: 'words', text: remarks },
+  ]);
+});
+
+test('a line that goes may begin like the name of a file', () => {
+  const text = `--- a/q.sql\n+++ b/q.sql\n@@ -1,3 +1,2 @@\n select 1;\n--- a/comment that goes\n select 2;`;
+  expect(filesOf(text)).toMatchObject([{ name: 'q.sql', hunks: [{ lines: [{}, { mark: '-' }, {}] }] }]);
+});
+
 test('each line knows its place before and after', () => {
   const [file] = filesOf(DIFF);
   expect(file).toMatchObject({ name: 'src/mapper.ts', hunks: [{ head: 'function map() {' }] });

@@ -5,10 +5,10 @@ export interface TextPart {
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/;
-/** How a diff begins that stands in no fence. */
-const FIRST = /^diff --git a\/|^--- (?:a\/|\/dev\/null)/;
-const OF_DIFF =
-  /^(?:[ +\-@\\]|diff --git |index [0-9a-f]|new file|deleted file|old mode|new mode|similarity|rename |copy |Binary files |$)/;
+const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+/** What stands between the changes of a diff, and tells of files. */
+const ABOUT =
+  /^(?:diff --git |index [0-9a-f]|new file|deleted file|old mode|new mode|(?:dis)?similarity|rename |copy |Binary files )/;
 
 /** Takes a text apart where changes of files are shown, in a fence or without one. */
 export function partsOf(text: string): TextPart[] {
@@ -23,9 +23,8 @@ export function partsOf(text: string): TextPart[] {
     const line = lines[i] ?? '';
     const fence = FENCE.exec(line);
     const end = fence === null ? endOfDiff(lines, i) : endOfFence(lines, i, fence[1] ?? '');
-    const isDiff = fence === null ? end > i : fence[2] === 'diff' || fence[2] === 'patch';
     const shown = fence === null ? lines.slice(i, end) : lines.slice(i + 1, end - 1);
-    if (isDiff && isChange(shown)) {
+    if (fence === null ? end > i : /^(?:diff|patch)$/.test(fence[2] ?? '') && isChange(shown)) {
       put('words', words);
       words = [];
       put('diff', shown);
@@ -45,14 +44,39 @@ function endOfFence(lines: readonly string[], from: number, mark: string): numbe
   return lines.length + 1;
 }
 
+/** True where a change of one more file begins by its two names. */
+export function namesFile(lines: readonly string[], at: number): boolean {
+  return (
+    /^--- \S/.test(lines[at] ?? '') &&
+    /^\+\+\+ \S/.test(lines[at + 1] ?? '') &&
+    HUNK.test(lines[at + 2] ?? '')
+  );
+}
+
 /** Where the diff that begins at a line is over; the line itself where none begins. */
 function endOfDiff(lines: readonly string[], from: number): number {
-  if (!FIRST.test(lines[from] ?? '')) return from;
-  let end = from + 1;
-  while (end < lines.length && OF_DIFF.test(lines[end] ?? '')) end++;
+  const first = lines[from] ?? '';
+  if (!first.startsWith('diff --git a/') && !HUNK.test(first) && !namesFile(lines, from)) return from;
+  // So many lines a hunk says it has, of the file before and after.
+  let [old, fresh] = [0, 0];
+  let end = from;
+  for (; end < lines.length; end++) {
+    const line = lines[end] ?? '';
+    const hunk = HUNK.exec(line);
+    if (hunk !== null) [old, fresh] = [Number(hunk[1] ?? 1), Number(hunk[2] ?? 1)];
+    else if (namesFile(lines, end)) end++;
+    else if (old > 0 || fresh > 0) {
+      if (!/^(?:[ +\-\\]|$)/.test(line)) break;
+      if (!/^[+\\]/.test(line)) old--;
+      if (!/^[-\\]/.test(line)) fresh--;
+      // Whoever counted wrong is believed as long as no line is empty: what follows one may be a list.
+    } else if (!/^[ +\-\\]/.test(line) && !ABOUT.test(line)) break;
+  }
   // Empty lines at its end belong to what follows.
   while (end > from && lines[end - 1] === '') end--;
-  return lines.slice(from, end).some((line) => line.startsWith('@@ ')) ? end : from;
+  return lines.slice(from, end).some((line, i) => HUNK.test(line) || (i > 0 && ABOUT.test(line)))
+    ? end
+    : from;
 }
 
 function isChange(lines: readonly string[]): boolean {

@@ -1,10 +1,10 @@
-import type { OutputOf } from '@parley/protocol';
+import { type OutputOf, plainWords } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { maySteer } from '../data/actions.ts';
 import { call, wordsOf } from '../data/api.ts';
 import type { ThreadRow } from '../data/state.ts';
-import { plainTimes, plainWords } from '../words.ts';
+import { plainTimes } from '../words.ts';
 import { Icon } from './icon.tsx';
 import { Section } from './page.tsx';
 import { Invite, Participants } from './participants.tsx';
@@ -43,7 +43,7 @@ export function ThreadPanel({ thread, onSide }: { thread: ThreadRow; onSide: () 
                   <span class="meta">
                     {[item.kind, item.severity, item.by].filter((part) => part !== undefined).join(' · ')}
                   </span>
-                  <bdi>{plainWords(item.text)}</bdi>
+                  <bdi>{item.text}</bdi>
                 </a>
               </li>
             ))}

@@ -1,6 +1,6 @@
 import { previews, type ThreadRow as Row } from '../data/state.ts';
 import { ago } from '../time.ts';
-import { plainWords, plural, STATUS_WORDS } from '../words.ts';
+import { plural, STATUS_WORDS } from '../words.ts';
 import { Icon } from './icon.tsx';
 
 /** A thread in a list: how it stands, what was said last, when, and how much of it is new. */
@@ -32,7 +32,7 @@ export function ThreadRow({ thread, current = false }: { thread: Row; current?: 
             <span>{plural(thread.participants.length, 'participant')}</span>
           ) : (
             <span>
-              <b>{last.agent_id}</b> <bdi>{plainWords(last.text)}</bdi>
+              <b>{last.agent_id}</b> <bdi>{last.text}</bdi>
             </span>
           )}
         </span>

@@ -6,7 +6,7 @@ import type { Line, Terminal } from './open-terminal.ts';
 
 /** The height of a row, and how far the letters may shrink before the screen is scrolled instead. */
 const ROW_EM = 1.25;
-const SIZES = { least: 9, most: 15, smallest: 5, largest: 24 };
+const SIZES = { least: 5, readable: 9, most: 15, smallest: 4, largest: 24 };
 /** How wide a letter is, as a part of its size, until it was measured. */
 const USUAL_RATIO = 0.602;
 
@@ -62,8 +62,12 @@ export function Grid({
   const [ratio, learn] = useState(USUAL_RATIO);
   const { cols = 80, cursor } = terminal.head.value ?? {};
   const held = terminal.mine.value !== undefined;
-  const fitting = Math.min(SIZES.most, Math.max(SIZES.least, width / cols / ratio));
-  const size = Math.round(Math.min(SIZES.largest, Math.max(SIZES.smallest, fitting + zoom)) * 10) / 10;
+  // Who looks sees all columns; who types, or wants them larger, reads, and the view follows the cursor.
+  const least = held ? SIZES.readable : SIZES.least;
+  const fitting = Math.min(SIZES.most, Math.max(least, width / cols / ratio));
+  const wanted = (zoom > 0 ? Math.max(fitting, SIZES.readable - 1) : fitting) + zoom;
+  // Rounded up, the last column might not fit.
+  const size = Math.floor(Math.min(SIZES.largest, Math.max(SIZES.smallest, wanted)) * 10) / 10;
 
   useLayoutEffect(() => {
     const watched = box.current;
