@@ -7,7 +7,7 @@ import { installTestTools } from '../tests/tools/install.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FILES = [
-  ...['hub', 'events', 'ws', 'knowledge', 'mcp', 'client', 'notify', 'metrics'].map(
+  ...['hub', 'events', 'ws', 'knowledge', 'mcp', 'client', 'api', 'notify', 'metrics'].map(
     (name) => `tests/${name}/`,
   ),
   'tests/dashboard/flows.test.ts',
