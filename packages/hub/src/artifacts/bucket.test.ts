@@ -41,9 +41,7 @@ test('a bucket that takes a request and never answers is given up', async () => 
     Date.now,
   );
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const kept = bucket.keep('w', { path, sha256: '0'.repeat(64), bytes: 1_000 } as Parameters<
-    typeof bucket.keep
-  >[1]);
+  const kept = bucket.keep('w', { path, sha256: '0'.repeat(64), bytes: 1_000 });
   const refused = expect(kept).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     message: expect.stringContaining('does not answer') as string,
