@@ -22,6 +22,7 @@ describeWith(['chromium'], 'all threads', () => {
   let desk: Desk;
   let mapper: Client;
   let tester: Client;
+  let first = '';
   const pages = {} as Record<Screen, Page>;
   beforeAll(async () => {
     desk = await openDesk();
@@ -33,7 +34,7 @@ describeWith(['chromium'], 'all threads', () => {
     await tester.update_agent_status({ status: 'online', metadata: { cwd: '/src/other' } });
     const make = async (client: Client, title: string): Promise<string> =>
       (await client.create_thread({ title, participants: [PERSON] })).thread_id;
-    await make(tester, 'The Ärger with the very first thread');
+    first = await make(tester, 'The Ärger with the very first thread');
     for (let i = 1; i <= MANY; i += 10)
       await Promise.all(Array.from({ length: 10 }, (_, k) => make(mapper, `Item ${i + k}`)));
     const blocked = await make(tester, 'Item held up');
@@ -102,6 +103,32 @@ describeWith(['chromium'], 'all threads', () => {
     await press(page.getByRole('option', { name: /very first thread/ }), screen);
     await page.waitForURL('**/t/**');
     await page.getByRole('heading', { name: 'The Ärger with the very first thread' }).waitFor();
+  });
+
+  test('a request, a message that was found and what was used name a thread that no list has shown yet', async () => {
+    await tester.post_message({ thread_id: first, schema_version: 1, body: 'A capybara was here.' });
+    const { ask } = await tester.raise_ask({ thread_id: first, kind: 'question', prompt: 'Which one?' });
+    await tester.report_usage({ model: 'm', input_tokens: 7, output_tokens: 7, thread_id: first });
+    // Nor is it among what is unread.
+    const person = desk.agent(PERSON, 'operator');
+    const { last_seq } = await person.get_thread({ thread_id: first });
+    await person.ack_read({ thread_id: first, last_read_seq: last_seq });
+    // What was said last makes a thread the newest: others come after it.
+    for (let at = 0; at < 60; at += 10)
+      await Promise.all(
+        Array.from({ length: 10 }, (_, k) =>
+          mapper.create_thread({ title: `Later ${at + k}`, participants: [PERSON] }),
+        ),
+      );
+    const title = 'The Ärger with the very first thread';
+    const page = await desk.signedIn('tablet');
+    await page.goto(`${desk.hub.url}/now`);
+    await page.locator(`[data-ask="${ask.ask_id}"]`).getByRole('link', { name: title }).waitFor();
+    await page.goto(`${desk.hub.url}/usage?f=thread`);
+    await page.locator('.usage-bars li', { hasText: title }).waitFor();
+    await page.goto(`${desk.hub.url}/search?q=capybara`);
+    await page.locator('.row', { hasText: `in ${title}` }).waitFor();
+    await tester.withdraw_ask({ ask_id: ask.ask_id });
   });
 
   test('what is narrowed to stays true while things happen', async () => {

@@ -108,6 +108,6 @@ export function reportedAs({ meta }: ThreadEvent): string {
 }
 
 /** What an entry says as text: a result may be data. */
-export function said(content: unknown): string {
+export function textOf(content: unknown): string {
   return typeof content === 'string' ? content : `\`\`\`json\n${JSON.stringify(content, null, 2)}\n\`\`\``;
 }

@@ -104,6 +104,7 @@ async function loadThreads(): Promise<void> {
   );
   const older = await Promise.all(looked.map((id) => readThread(id).catch(() => undefined)));
   beginLists();
+  named.clear();
   threads.value = new Map(older.flatMap((one) => (one === undefined ? [] : [[one.thread_id, one]])));
   previews.value = new Map();
   threadCounts.value = page.counts;
@@ -126,6 +127,19 @@ export async function loadThread(threadId: string): Promise<void> {
       ? { ...thread, last_read_seq: known.last_read_seq, unread: Math.min(thread.unread, known.unread) }
       : thread,
   );
+}
+
+/** Threads that were asked for since the lists began. */
+const named = new Set<string>();
+
+/** A thread that something on the page names; one that no list has brought is fetched. */
+export function threadNamed(id: string): ThreadRow | undefined {
+  const known = threads.value?.get(id);
+  if (known === undefined && threads.value !== undefined && !named.has(id)) {
+    named.add(id);
+    void loadThread(id).catch(() => {});
+  }
+  return known;
 }
 
 function putThread(thread: ThreadRow): void {

@@ -12,7 +12,7 @@ import { describeAny } from '../parts/journal-words.ts';
 import { useSoon } from '../parts/use-soon.ts';
 import { place } from '../router.ts';
 import { whenTime, fullTime } from '../time.ts';
-import { reportedAs, said } from '../words.ts';
+import { reportedAs, textOf } from '../words.ts';
 
 interface Row {
   pos: number;
@@ -144,7 +144,7 @@ function describeRow(event: ThreadEvent): { icon: IconName; text: string; tone: 
   return {
     icon: isFailure(event) ? 'warn' : label === '' ? 'threads' : 'flag',
     tone: isFailure(event) ? 'bad' : 'plain',
-    text: `${event.from}: ${label}${plainWords(said(event.content)).slice(0, 200)}`,
+    text: `${event.from}: ${label}${plainWords(textOf(event.content)).slice(0, 200)}`,
   };
 }
 

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { Passages, useKnowledge } from '../knowledge/results.tsx';
 import { call, wordsOf } from '../data/api.ts';
-import { conversations, fleet, threads } from '../data/state.ts';
+import { threadNamed } from '../data/replica.ts';
+import { conversations, fleet } from '../data/state.ts';
 import { findTitles } from '../data/thread-pages.ts';
 import { Avatar, StateChip } from '../parts/avatar.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -142,7 +143,7 @@ export function SearchPage() {
                 <span class="row-text">
                   <span class="row-title">
                     {message.sender_agent_id}{' '}
-                    <span class="meta">in {threads.value?.get(message.thread_id)?.title ?? 'a thread'}</span>
+                    <span class="meta">in {threadNamed(message.thread_id)?.title ?? 'a thread'}</span>
                   </span>
                   <span class="row-line row-lines">
                     <Snippet text={snippet} query={query} />

@@ -2,7 +2,8 @@ import { type Ask, showUnseen } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { answer, maySteer } from '../data/actions.ts';
-import { agentById, type AskRow, me, threads } from '../data/state.ts';
+import { threadNamed } from '../data/replica.ts';
+import { agentById, type AskRow, me } from '../data/state.ts';
 import { agoWords, left } from '../time.ts';
 import { folderOf, verdictOf, wishOf } from '../words.ts';
 import { AskAnswers } from './ask-answers.tsx';
@@ -24,7 +25,7 @@ export function AskCard({
 }) {
   const { ask } = row;
   const [choosing, choose] = useState(false);
-  const thread = threads.value?.get(ask.thread_id);
+  const thread = threadNamed(ask.thread_id);
   const settled = ask.status !== 'open';
   const cwd = ask.cwd ?? folderOf(agentById.value.get(ask.agent_id) ?? NOBODY);
   return (

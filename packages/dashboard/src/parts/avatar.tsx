@@ -55,11 +55,11 @@ export function StateChip({ state }: { state: AgentView['state'] }) {
   );
 }
 
-/** Gives each name letters and a colour that no other has; the others choose from what is left. */
-export function signsOf(names: readonly string[], others: readonly string[] = []): Map<string, Sign> {
+/** Gives each name letters and a colour that no other has; the rest chooses from what is left. */
+export function signsOf(names: readonly string[], rest: readonly string[] = []): Map<string, Sign> {
   const taken = new Set<string>();
   const found = new Map<string, Sign>();
-  for (const name of [...names.toSorted(), ...others.toSorted()]) {
+  for (const name of [...names.toSorted(), ...rest.toSorted()]) {
     const choices = lettersOf(name);
     for (let n = 0; !found.has(name); n++) {
       // Every colour with the first letters, then with the next.

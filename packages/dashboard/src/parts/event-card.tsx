@@ -3,7 +3,7 @@ import type { ThreadEvent } from '@parley/protocol';
 import type { OnComment } from './diff-view.tsx';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
-import { reportedAs, said } from '../words.ts';
+import { reportedAs, textOf } from '../words.ts';
 import { Text } from './text.tsx';
 
 /** The face of each thing that agents report. */
@@ -62,7 +62,7 @@ export function EventCard({ event, onComment }: { event: ThreadEvent; onComment?
           {line === undefined ? '' : `:${line}`}
         </p>
       )}
-      <Text text={said(event.content)} onComment={onComment} />
+      <Text text={textOf(event.content)} onComment={onComment} />
     </div>
   );
 }

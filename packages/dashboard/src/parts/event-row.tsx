@@ -4,7 +4,7 @@ import { maySteer } from '../data/actions.ts';
 import { asks, me, threads } from '../data/state.ts';
 import type { ThreadLog } from '../data/thread-log.ts';
 import { clockTime, dayName, fullTime } from '../time.ts';
-import { reportedAs, said } from '../words.ts';
+import { reportedAs, textOf } from '../words.ts';
 import { Avatar } from './avatar.tsx';
 import { CallLine } from './call-line.tsx';
 import { EventCard } from './event-card.tsx';
@@ -91,7 +91,7 @@ function Spoken({
         {answered === undefined ? null : (
           <a class="quoted-line" href={`/t/${event.thread}/${answered.meta.seq ?? 0}`}>
             <Icon name="reply" size={16} /> <b>{answered.from}</b>{' '}
-            <span dir="auto">{plainWords(said(answered.content)).slice(0, 140)}</span>
+            <span dir="auto">{plainWords(textOf(answered.content)).slice(0, 140)}</span>
           </a>
         )}
         {type === 'message' && reportedAs(event) === '' ? (

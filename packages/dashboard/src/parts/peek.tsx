@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { read, wordsOf } from '../data/api.ts';
 import { threads } from '../data/state.ts';
 import { whenTime } from '../time.ts';
-import { said } from '../words.ts';
+import { textOf } from '../words.ts';
 import { Sheet } from './sheet.tsx';
 
 const SHOWN = 6;
@@ -31,7 +31,7 @@ export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
         {events.slice(-SHOWN).map((event) => (
           <li key={event.id}>
             <b>{event.from}</b> <span class="meta">{whenTime(event.ts)}</span>
-            <p dir="auto">{plainWords(said(event.content)).slice(0, 400)}</p>
+            <p dir="auto">{plainWords(textOf(event.content)).slice(0, 400)}</p>
           </li>
         ))}
       </ol>

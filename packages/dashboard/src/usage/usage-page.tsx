@@ -2,7 +2,7 @@ import { type OutputOf, type UsageRow } from '@parley/protocol';
 import { useState } from 'preact/hooks';
 
 import { call, hubNow } from '../data/api.ts';
-import { threads } from '../data/state.ts';
+import { threadNamed } from '../data/replica.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ChartOrTable } from '../parts/chart-or-table.tsx';
 import { Empty, Page } from '../parts/page.tsx';
@@ -95,7 +95,7 @@ function nameOf(row: UsageRow, by: Usage['by']): { name: string; href?: string }
   const { agent_id, thread_id, day, model } = row;
   if (agent_id !== undefined) return { name: agent_id, href: `/agents/${encodeURIComponent(agent_id)}` };
   if (thread_id !== undefined) {
-    const known = threads.value?.get(thread_id);
+    const known = threadNamed(thread_id);
     return { name: known?.title ?? thread_id, href: `/t/${thread_id}` };
   }
   return { name: day ?? model ?? (by === 'thread' ? 'no one thread' : 'not named') };
