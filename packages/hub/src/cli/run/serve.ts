@@ -126,7 +126,8 @@ function programName(typed: string): string {
 
 function splitSetting(text: string): [string, string] {
   const mark = text.indexOf('=');
-  return mark < 0 ? [text, ''] : [text.slice(0, mark), text.slice(mark + 1)];
+  if (mark < 1) throw new ParleyError('VALIDATION_ERROR', `--set ${text}: write key=value`);
+  return [text.slice(0, mark), text.slice(mark + 1)];
 }
 
 /** A person at a terminal hears only of trouble, unless more was asked for. */
