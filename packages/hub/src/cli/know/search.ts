@@ -53,8 +53,10 @@ function linesOf({ context, messages, citations }: QueryOutput, paint: ReturnTyp
       inOneLine(snippet).slice(0, SHOWN),
     ],
   }));
-  const rows = [...documents, ...said].toSorted((a, b) => a.n - b.n).map(({ parts }) => parts);
-  return fittedTable(rows, [{ most: 40 }, { spare: true }, {}]);
+  // Each for itself: titles and ids are of very different lengths.
+  return [...documents, ...said]
+    .toSorted((a, b) => a.n - b.n)
+    .flatMap(({ parts }) => fittedTable([parts], [{ most: 40 }, { spare: true }, {}]));
 }
 
 /** Where a document begins a new line, a blank is enough here. */
