@@ -12,6 +12,11 @@ export interface Progress {
   end(): void;
 }
 
+export interface Steps<Step extends string> {
+  reached(this: void, now: { step: Step; done: number; all: number }): void;
+  end(): void;
+}
+
 /**
  * Says how far a long work has come, how fast it goes and how long it will take: at a terminal in one line that changes,
  * elsewhere in a line a second, or not at all where `quiet`. What takes less than a second is over before.
@@ -43,6 +48,23 @@ export function createCounter(verb: string, known: number, { quiet = false } = {
       if (isShown) process.stderr.write('\r\u001b[K');
       isShown = false;
     },
+  };
+}
+
+/** A line for each step of a work, one after another. */
+export function createSteps<Step extends string>(verbs: Readonly<Record<Step, string>>): Steps<Step> {
+  let at: Step | undefined;
+  let counter: Progress | undefined;
+  return {
+    reached({ step, done, all }) {
+      if (step !== at) {
+        counter?.end();
+        counter = createCounter(verbs[step], 0);
+        at = step;
+      }
+      counter?.reached(done, all);
+    },
+    end: () => counter?.end(),
   };
 }
 
