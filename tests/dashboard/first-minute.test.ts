@@ -32,10 +32,11 @@ describeWith(['chromium', 'certutil'], 'the first minute', () => {
       HOME: home,
       PATH: `${join(prefix, 'bin')}:${process.env['PATH'] ?? ''}`,
     });
-    const typed = async (...args: string[]) => (await run('parley', args, { env, cwd: home })).stdout;
+    const parley = join(prefix, 'bin/parley');
+    const typed = async (...args: string[]) => (await run(parley, args, { env, cwd: home })).stdout;
     const start = Date.now();
     const lan = ['lan.address=127.0.0.2', 'lan.name=first-minute.local', 'lan.port=0', 'lan.setup_port=0'];
-    const hub = spawn('parley', ['serve', '--port', '0', '--lan', '--set', ...lan], { env, cwd: home });
+    const hub = spawn(parley, ['serve', '--port', '0', '--lan', '--set', ...lan], { env, cwd: home });
     const ended = once(hub, 'close');
     onTestFinished(async () => void (hub.kill('SIGTERM'), await ended));
     let screen = '';

@@ -3,7 +3,7 @@ import { ParleyError } from '@parley/protocol';
 import { damagedEntry, type RecordSource, type RecordTarget } from '@parley/store-rows';
 
 /** Where a copy is: at the log, at what is beside it, or at the look at the whole. */
-export type CopyStep = 'log' | 'rest' | 'check';
+type CopyStep = 'log' | 'rest' | 'check';
 
 /** How far it has come there, and how far it goes; 0 where that is not known. */
 export interface CopyProgress {
