@@ -77,6 +77,7 @@ function columns(): number {
 export function progressWords(count: number, total: number, done: number, ms: number): string {
   const rate = (done * 1_000) / Math.max(1, ms);
   const part = total > 0 ? ` of ${total} (${Math.min(100, Math.floor((count / total) * 100))} %)` : '';
-  const left = rate > 0 && total > count ? `, ${span(((total - count) / rate) * 1_000)} left` : '';
+  if (rate <= 0) return `${count}${part}`;
+  const left = total > count ? `, ${span(((total - count) / rate) * 1_000)} left` : '';
   return `${count}${part}, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s${left}`;
 }

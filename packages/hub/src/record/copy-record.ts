@@ -2,8 +2,8 @@ import { CHAIN_START, link } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 import { damagedEntry, type RecordSource, type RecordTarget } from '@parley/store-rows';
 
-/** Where a copy is: at the log, at what is beside it, or at the look at the whole. */
-type CopyStep = 'log' | 'rest' | 'check';
+/** Where a copy is: at the log, at what is beside it, at the look at the whole, or at that of where it came from. */
+type CopyStep = 'log' | 'rest' | 'check' | 'source';
 
 /** How far it has come there, and how far it goes; 0 where that is not known. */
 export interface CopyProgress {

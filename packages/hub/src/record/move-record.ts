@@ -114,12 +114,11 @@ function moveBlobs(from: string, to: string, artifacts: readonly ArtifactRecord[
 
 /** Reads both whole: each must be sound, and both must hold the same; says how many threads that are. */
 async function compare(source: Place, target: Place, tell: Move['tell']): Promise<number> {
-  const reached = (done: number, all: number): void => tell({ step: 'check', done, all });
   const [old, fresh] = [await recordPlace(source), await recordPlace(target)];
-  const report = await fresh.check(reached);
+  const report = await fresh.check((done, all) => tell({ step: 'check', done, all }));
   if (!report.ok)
     throw new ParleyError('INTERNAL', `what was moved is not sound: ${report.problems[0] ?? ''}`);
-  const before = await old.check(reached);
+  const before = await old.check((done, all) => tell({ step: 'source', done, all }));
   const differing = Object.entries(before.counts).find(
     // The names are those of the counts.
     ([name, count]) => report.counts[name as keyof typeof report.counts] !== count,

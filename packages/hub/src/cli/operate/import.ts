@@ -26,7 +26,12 @@ Examples:
     .action(async (file: string, _options: unknown, command: Command) => {
       const { config, json } = settingsOf(command);
       const { importRecord } = await import('../../record/import-record.ts');
-      const progress = createSteps({ log: 'restored', rest: 'restored beside the log', check: 'checked' });
+      const progress = createSteps({
+        log: 'restored',
+        rest: 'restored beside the log',
+        check: 'checked',
+        source: 'compared',
+      });
       const place = { store: config.store, data: resolve(config.data) };
       const report = await importRecord(file, place, progress.reached);
       progress.end();

@@ -33,7 +33,12 @@ Examples:
     )
     .action(async ({ from, to }: MigrateOptions, command: Command) => {
       const { config, json } = settingsOf(command);
-      const progress = createSteps({ log: 'moved', rest: 'moved beside the log', check: 'checked' });
+      const progress = createSteps({
+        log: 'moved',
+        rest: 'moved beside the log',
+        check: 'checked',
+        source: 'compared',
+      });
       const { moveRecord } = await import('../../record/move-record.ts');
       const report = await moveRecord({
         from,
