@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+import { shownLength } from '@parley/protocol';
 import { expect, test } from 'vitest';
 
 import { pictureOf } from '../../packages/hub/src/cli/picture.ts';
@@ -60,7 +61,10 @@ test('a QR code is shown for the local network, and none for a loopback address'
     expect(text).not.toBe('');
     expect(rows.slice(at - 4, at - 4 + picture.length)).toEqual(picture);
   }
-  expect(screen).toMatch(/(?:[0-9A-F]{2}:){31}[0-9A-F]{2}/);
+  // In two lines, each of which fits a terminal.
+  expect(screen).toMatch(
+    /^ +(?:\S*m)?(?:[0-9A-F]{2}:){16}(?:\S*m)?\r?\n +(?:\S*m)?(?:[0-9A-F]{2}:){15}[0-9A-F]{2}/m,
+  );
   const plain = await atTerminal(`node '${PARLEY}' serve --port 0 --data '${freshPath()}'`, {}, 'Ctrl-C');
   expect(plain).not.toMatch(/[▀▄█]{3}/);
   const hub = await startHub();
@@ -107,3 +111,49 @@ test('a file of others, or the whole record, acts on no terminal; in a pipe it c
     expect(screen).not.toMatch(/[^\P{Cc}\r\n\t]|[\u202e\u{e0041}]/u);
   }
 });
+
+test(
+  'tables fit a terminal of any width, one that knows none has 80 columns, and threads have short ids there',
+  { timeout: 180_000 },
+  async () => {
+    const hub = await startHub();
+    const data = ['--data', hub.data];
+    const title = `${'a very long title '.repeat(8)}設計設計設計設計`;
+    const { thread_id } = await parleyJson<{ thread_id: string }>(['thread', 'new', title, ...data]);
+    await parleyJson(['post', thread_id, `pomegranate ${'and so on '.repeat(20)}`, ...data]);
+    await parleyJson(['know', 'put', 'Fruit', ...data], {
+      input: `# Fruit\n\nA pomegranate.\n\n${'x '.repeat(200)}`,
+    });
+    const short = thread_id.slice(-10, -4);
+    for (const columns of [0, 40, 60, 120])
+      for (const words of [
+        'thread ls',
+        'search pomegranate',
+        'know search pomegranate',
+        'config',
+        'slo',
+        'know ls',
+      ]) {
+        const line = `stty cols ${columns}; node '${PARLEY}' --no-color ${words} ${data.join(' ')} 2>/dev/null`;
+        const rows = (await atTerminal(`sh -c "${line}"`)).split(/\r?\n/).filter((row) => row !== '');
+        expect(rows.length).toBeGreaterThan(0);
+        // The answer itself is prose, which the terminal breaks.
+        const table = words.startsWith('know search') ? rows.filter((row) => row.startsWith('[')) : rows;
+        for (const row of table)
+          expect([words, columns, row, shownLength(row) <= (columns || 80)]).toEqual([
+            words,
+            columns,
+            row,
+            true,
+          ]);
+        if (/^(thread|search)/.test(words))
+          expect([words, columns, rows.filter((row) => row.startsWith(short))]).not.toEqual([
+            words,
+            columns,
+            [],
+          ]);
+      }
+    const piped = await parley(['search', 'pomegranate', ...data]);
+    expect(piped.stdout).toContain(thread_id);
+  },
+);

@@ -1,60 +1,29 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { chromium } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
 import { allowForBrowsers, openDesk, SCREENS } from './desk.ts';
+import { otherMachine } from './trusting-browser.ts';
 
 allowForBrowsers();
 
 const NAME = 'desk-of-tests.local';
 
-describeWith(['chromium', 'certutil'], 'the desk on the local network', (tools) => {
+describeWith(['chromium', 'certutil'], 'the desk on the local network', () => {
   test('a tablet that has installed the authority opens it by its name and signs in; another is warned', async () => {
     const desk = await openDesk({
       flags: ['--lan'],
       settings: { 'lan.address': '127.0.0.2', 'lan.name': NAME, 'lan.port': 0, 'lan.setup_port': 0 },
     });
     const { named, url, setup } = desk.hub.lan ?? { named: '', url: '', setup: '' };
-    const home = mkdtempSync(join(tmpdir(), 'parley-nss-'));
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-    const open = () =>
-      chromium.launch({
-        executablePath: tools.chromium,
-        args: [
-          '--no-sandbox',
-          '--disable-dev-shm-usage',
-          '--disable-gpu',
-          `--host-resolver-rules=MAP ${NAME} 127.0.0.2`,
-        ],
-        env: { ...process.env, HOME: home },
-      });
-    const stranger = await open();
+    const machine = otherMachine(NAME, '127.0.0.2');
+    const stranger = await machine.open();
     await expect((await stranger.newPage()).goto(named)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
     await stranger.close();
 
-    const database = join(home, '.pki/nssdb');
-    mkdirSync(database, { recursive: true });
-    const certificate = join(home, 'parley.pem');
-    writeFileSync(certificate, await (await fetch(`${setup}/parley.pem`)).text());
-    execFileSync(tools.certutil, ['-d', `sql:${database}`, '-N', '--empty-password']);
-    execFileSync(tools.certutil, [
-      '-d',
-      `sql:${database}`,
-      '-A',
-      '-t',
-      'C,,',
-      '-n',
-      'parley',
-      '-i',
-      certificate,
-    ]);
-    const trusting = await open();
-    onTestFinished(() => trusting.close());
+    machine.trust(await (await fetch(`${setup}/parley.pem`)).text());
+    const trusting = await machine.open();
     const context = await trusting.newContext(SCREENS.tablet);
     const page = await context.newPage();
     const paired = await desk.agent('kim', 'operator').pair_device();

@@ -147,7 +147,7 @@ export function checkCall(caller: Caller, name: OperationName, input: unknown): 
 function admitCall<N extends OperationName>(caller: Caller, name: N, raw: unknown) {
   checkClaims(caller, raw);
   const parsed = CONTRACTS[name].input.safeParse(raw);
-  if (!parsed.success) throw invalidInput(parsed.error.issues, raw);
+  if (!parsed.success) throw invalidInput(parsed.error.issues, raw, CONTRACTS[name]);
   const operation: Operation<N, Ports> = OPERATIONS[name];
   if (operation.authority === 'act' && caller.role === 'observer') {
     throw new ParleyError('FORBIDDEN', `an observer may not call ${name}`);
@@ -190,10 +190,10 @@ function checkClaims(caller: Caller, raw: unknown): void {
 
 type Issue = Parameters<typeof issueWords>[0] & {};
 
-function invalidInput(issues: readonly Issue[], raw: unknown): ParleyError {
+function invalidInput(issues: readonly Issue[], raw: unknown, { input }: Contract): ParleyError {
   const reported = issues.slice(0, 10).map((issue) => ({
     field: issue.path.map(String).join('.') || 'input',
-    message: issueWords(issue, raw),
+    message: issueWords(issue, raw, input),
   }));
   const first = reported[0];
   return new ParleyError('VALIDATION_ERROR', `${first?.field}: ${first?.message}`, {

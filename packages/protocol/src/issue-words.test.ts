@@ -29,6 +29,22 @@ function words(wrong: Record<string, unknown>): string {
 }
 
 test.each([
+  [{ limit: 500 }, 'must be 1 to 50; 500 was given'],
+  [{ limit: 0 }, 'must be 1 to 50; 0 was given'],
+  [{ name: '' }, 'must have 1 to 5 characters; it is empty'],
+  [{ list: [] }, 'must have at least 1 item; it is empty'],
+  [{ inside: { ms: 7 } }, 'must be 10 to 20; 7 was given'],
+  [{ several: ['ok', ''] }, 'must have 1 to 9 characters; it is empty'],
+])('with its schema both ends of a range are named: %o', (wrong, reported) => {
+  const whole = schema.extend({
+    inside: z.object({ ms: z.int().min(10).max(20).optional() }).optional(),
+    several: z.array(z.string().min(1).max(9)).default([]),
+  });
+  const input = { ...good, ...wrong };
+  expect(issueWords(whole.safeParse(input).error?.issues[0], input, whole)).toBe(reported);
+});
+
+test.each([
   [{ name: '' }, 'must have at least 1 character; it is empty'],
   [{ name: 'much longer' }, 'must have at most 5 characters; it has 11'],
   [{ name: undefined }, 'is missing: it must be a text'],

@@ -29,6 +29,21 @@ test('a table fits its terminal; the last column keeps room for itself, and what
   expect(fitTable(rows, columns, 200)[0]).toContain('approval  high  3 min left  2 min ago  rm -rf build');
 });
 
+test('what takes two columns counts as two, and what takes none as none', () => {
+  expect(
+    fitTable(
+      [
+        ['設計', 'x'],
+        ['ab', 'e\u0301', ''],
+      ],
+      [],
+      20,
+    ),
+  ).toEqual(['設計  x', 'ab    e\u0301']);
+  expect(fitTable([['', '設計設計設計']], [], 10)).toEqual(['  設計設…']);
+  expect(fitTable([['', '🚀🚀🚀🚀🚀']], [], 10)).toEqual(['  🚀🚀🚀…']);
+});
+
 test('colours take no room, and none of them runs on', () => {
   const red = '\u001b[31mhigh\u001b[39m';
   const [line = ''] = fitTable([[red, 'x'.repeat(50)]], [], 20);

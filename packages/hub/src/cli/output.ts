@@ -9,6 +9,7 @@ import {
   fieldsOf,
 } from '@parley/protocol';
 
+import { systemWords } from '../system-words.ts';
 import { harmlessJson, harmlessLines } from './harmless.ts';
 
 /** Exit codes, as gh has them and a few more; `parley help exit-codes` prints them. */
@@ -54,7 +55,7 @@ const EXIT_BY_CODE: Partial<Record<ErrorCode, number>> = {
 /** Prints an error in the way the caller reads and ends with its exit code. */
 export function fail(error: unknown, json: boolean): never {
   const code = error instanceof ParleyError ? error.code : 'INTERNAL';
-  const message = hideSecrets(error instanceof Error ? error.message : String(error));
+  const message = hideSecrets(systemWords(error));
   const { request_id, details } = fieldsOf(error);
   if (json)
     printLines([harmlessJson({ error: { code, message, request_id, details: hideSecretsIn(details) } })]);

@@ -12,6 +12,11 @@ export interface Progress {
   end(): void;
 }
 
+export interface Steps<Step extends string> {
+  reached(this: void, now: { step: Step; done: number; all: number }): void;
+  end(): void;
+}
+
 /**
  * Says how far a long work has come, how fast it goes and how long it will take: at a terminal in one line that changes,
  * elsewhere in a line a second, or not at all where `quiet`. What takes less than a second is over before.
@@ -46,6 +51,23 @@ export function createCounter(verb: string, known: number, { quiet = false } = {
   };
 }
 
+/** A line for each step of a work, one after another. */
+export function createSteps<Step extends string>(verbs: Readonly<Record<Step, string>>): Steps<Step> {
+  let at: Step | undefined;
+  let counter: Progress | undefined;
+  return {
+    reached({ step, done, all }) {
+      if (step !== at) {
+        counter?.end();
+        counter = createCounter(verbs[step], 0);
+        at = step;
+      }
+      counter?.reached(done, all);
+    },
+    end: () => counter?.end(),
+  };
+}
+
 function columns(): number {
   const { columns: width } = process.stderr;
   return width > 0 ? width : 80;
@@ -55,6 +77,7 @@ function columns(): number {
 export function progressWords(count: number, total: number, done: number, ms: number): string {
   const rate = (done * 1_000) / Math.max(1, ms);
   const part = total > 0 ? ` of ${total} (${Math.min(100, Math.floor((count / total) * 100))} %)` : '';
-  const left = rate > 0 && total > count ? `, ${span(((total - count) / rate) * 1_000)} left` : '';
+  if (rate <= 0) return `${count}${part}`;
+  const left = total > count ? `, ${span(((total - count) / rate) * 1_000)} left` : '';
   return `${count}${part}, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s${left}`;
 }

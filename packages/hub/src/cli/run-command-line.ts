@@ -1,3 +1,4 @@
+import { ParleyError } from '@parley/protocol';
 import { CommanderError } from 'commander';
 
 import { createBareProgram } from './bare-program.ts';
@@ -5,6 +6,7 @@ import { EXIT, fail, printLines } from './output.ts';
 import { guardOutput } from './standard-output.ts';
 import { createProgram } from './program.ts';
 import { explainRefusal } from './speaker.ts';
+import { inTypedNames } from './typed-names.ts';
 
 /** Runs one command line to its exit code; without a command it shows what there is and what runs. */
 export async function runCommandLine(argv: string[]): Promise<void> {
@@ -19,7 +21,9 @@ export async function runCommandLine(argv: string[]): Promise<void> {
     await (await createProgram(operands[0])).parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) endUsage(error, argv.includes('--json'));
-    fail(explainRefusal(error, argv, process.env), argv.includes('--json'));
+    const json = argv.includes('--json');
+    if (!json && error instanceof ParleyError) error.message = inTypedNames(error.message, argv);
+    fail(explainRefusal(error, argv, process.env), json);
   }
 }
 

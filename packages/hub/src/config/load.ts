@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import { ParleyError, issueWords } from '@parley/protocol';
+import { errorCode, errorText, issueWords, ParleyError } from '@parley/protocol';
 import { parse as parseToml } from 'smol-toml';
 import * as z from 'zod';
 
+import { systemWords } from '../system-words.ts';
 import { CLIENT_VARIABLES, defaultFolder, usualConfigFile } from './default-paths.ts';
 import { type Config, ConfigSchema } from './schema.ts';
 import { storeNote } from './store-note.ts';
@@ -55,10 +56,12 @@ export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEn
   const parsed = ConfigSchema.safeParse(tree, { jitless: true });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new ParleyError(
-      'VALIDATION_ERROR',
-      `configuration: ${issue?.path.join('.') || 'value'}: ${issueWords(issue, tree)} (see \`parley config --doc\`)`,
-    );
+    const place = issue?.path.join('.') ?? '';
+    const wrong =
+      issue?.code === 'unrecognized_keys'
+        ? `there is no setting ${[...issue.path, issue.keys[0]].join('.')}`
+        : `${place}: ${issueWords(issue, tree, ConfigSchema)}`;
+    throw new ParleyError('VALIDATION_ERROR', `configuration: ${wrong} (see \`parley config --doc\`)`);
   }
   return { config: parsed.data, origins, file, strangers };
 }
@@ -165,7 +168,7 @@ function readFile(path: string): Tree {
   } catch (error) {
     throw new ParleyError(
       'VALIDATION_ERROR',
-      `${path}: ${error instanceof Error ? error.message : String(error)}`,
+      errorCode(error) === undefined ? `${path}: ${errorText(error)}` : systemWords(error, path),
     );
   }
 }

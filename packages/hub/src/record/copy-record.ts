@@ -2,9 +2,12 @@ import { CHAIN_START, link } from '@parley/core';
 import { ParleyError } from '@parley/protocol';
 import { damagedEntry, type RecordSource, type RecordTarget } from '@parley/store-rows';
 
-/** How much of a record was copied, and how much there is. */
+/** Where a copy is: at the log, at what is beside it, at the look at the whole, or at that of where it came from. */
+type CopyStep = 'log' | 'rest' | 'check' | 'source';
+
+/** How far it has come there, and how far it goes; 0 where that is not known. */
 export interface CopyProgress {
-  /** Entries that are there now. */
+  step: CopyStep;
   done: number;
   all: number;
 }
@@ -43,17 +46,21 @@ export async function copyRecord(
     const ids = [...new Set(entries.map(({ thread_id }) => thread_id))];
     await target.addEntries(entries, await source.threads(ids));
     done += entries.length;
-    tell({ done, all });
+    tell({ step: 'log', done, all });
   }
   const counts: CopyCounts = { entries: done, cursors: 0, records: 0, keys: 0 };
   await target.clearRest();
+  let beside = 0;
+  const told = (count: number): void => tell({ step: 'rest', done: (beside += count), all: 0 });
   for await (const page of source.cursors()) {
     await target.addCursors(page);
     counts.cursors += page.length;
+    told(page.length);
   }
   for await (const page of source.records()) {
     await target.addRecords(page);
     counts.records += page.length;
+    told(page.length);
   }
   for await (const page of source.keys()) {
     await target.addKeys(page);

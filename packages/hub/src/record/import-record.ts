@@ -31,7 +31,7 @@ export async function importRecord(
     writing = await openTarget(target);
     const { entries, cursors, records } = await copyRecord(source, writing, path, tell);
     const place = await recordPlace(target);
-    const report = await place.check();
+    const report = await place.check((done, all) => tell({ step: 'check', done, all }));
     if (!report.ok || report.counts.entries !== source.entries_in_all)
       throw new ParleyError(
         'INTERNAL',

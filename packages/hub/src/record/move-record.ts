@@ -43,7 +43,7 @@ export async function moveRecord({ from, to, config, tell }: Move): Promise<Move
     const artifacts = await (await recordPlace(target)).artifacts();
     await moveStateFiles(source, target);
     if (config.artifacts.bucket === '') moveBlobs(source.data, target.data, artifacts);
-    const threads = await compare(source, target);
+    const threads = await compare(source, target, tell);
     await writing.done();
     const moved = { ...counts, threads, artifacts: artifacts.length };
     return { from: nameOf(source), to: nameOf(target), counts: moved };
@@ -113,12 +113,12 @@ function moveBlobs(from: string, to: string, artifacts: readonly ArtifactRecord[
 }
 
 /** Reads both whole: each must be sound, and both must hold the same; says how many threads that are. */
-async function compare(source: Place, target: Place): Promise<number> {
+async function compare(source: Place, target: Place, tell: Move['tell']): Promise<number> {
   const [old, fresh] = [await recordPlace(source), await recordPlace(target)];
-  const report = await fresh.check();
+  const report = await fresh.check((done, all) => tell({ step: 'check', done, all }));
   if (!report.ok)
     throw new ParleyError('INTERNAL', `what was moved is not sound: ${report.problems[0] ?? ''}`);
-  const before = await old.check();
+  const before = await old.check((done, all) => tell({ step: 'source', done, all }));
   const differing = Object.entries(before.counts).find(
     // The names are those of the counts.
     ([name, count]) => report.counts[name as keyof typeof report.counts] !== count,

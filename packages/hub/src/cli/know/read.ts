@@ -2,14 +2,14 @@ import type { Client } from '@parley/client';
 import { type DocumentSummary, LIMITS, type OutputOf } from '@parley/protocol';
 import type { Command } from 'commander';
 
-import { countWithin, wholeNumber } from '../arguments.ts';
+import { countWithin, count } from '../arguments.ts';
 import { addConnectOptions, connect } from '../connect.ts';
 import { fittedTable } from '../fitted.ts';
 import { harmlessLines, oneLine } from '../harmless.ts';
 import { localTime } from '../message-lines.ts';
 import { print, printLines, tell } from '../output.ts';
 import { painter } from '../style.ts';
-import { childrenOf, resolve } from './resolve.ts';
+import { childrenOf, resolve, resolveDocument } from './resolve.ts';
 
 type History = OutputOf<'get_document_history'>;
 
@@ -57,11 +57,11 @@ export function addReadCommands(know: Command): void {
     });
   addConnectOptions(know.command('cat <document>'))
     .description('the text of a document; in a pipe it comes out as it went in')
-    .option('--revision <number>', 'as it was in this revision', wholeNumber)
+    .option('--revision <number>', 'as it was in this revision', count)
     .addHelpText('after', '\nExample:\n  parley know cat Guide/Setup')
     .action(async (word: string, options: { revision?: number }, command: Command) => {
       const { client, json } = await connect(command);
-      const document_id = await resolve(client, word);
+      const document_id = await resolveDocument(client, word);
       const { revision } = options;
       const { document } = await client.get_document({
         document_id,
@@ -78,7 +78,7 @@ export function addReadCommands(know: Command): void {
     .addHelpText('after', '\nExample:\n  parley know history Guide/Setup')
     .action(async (word: string, { limit }: { limit: number }, command: Command) => {
       const { client, json } = await connect(command);
-      const document_id = await resolve(client, word);
+      const document_id = await resolveDocument(client, word);
       const history = await historyOf(client, document_id, limit);
       print({ json }, history, () =>
         fittedTable(

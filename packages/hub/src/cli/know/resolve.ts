@@ -33,6 +33,13 @@ export async function resolve(client: Client, word: string): Promise<string> {
   return id;
 }
 
+/** The id of a document; the tree itself is none. */
+export async function resolveDocument(client: Client, word: string): Promise<string> {
+  const id = await resolve(client, word);
+  if (id !== TREE_ROOT) return id;
+  throw new ParleyError('VALIDATION_ERROR', 'name a document: a title, a path such as Guide/Setup, or an id');
+}
+
 /** As far as a path leads, and the titles that nothing has. */
 export async function walk(client: Client, word: string): Promise<{ id: string; missing: string[] }> {
   if (UUID.test(word)) return { id: word.toLowerCase(), missing: [] };

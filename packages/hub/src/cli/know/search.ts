@@ -4,8 +4,10 @@ import { type Command, Option } from 'commander';
 import { commaList, countWithin } from '../arguments.ts';
 import { addConnectOptions, connect } from '../connect.ts';
 import { durationWithin } from '../duration.ts';
+import { fittedTable } from '../fitted.ts';
 import { harmlessLines, oneLine } from '../harmless.ts';
 import { print, tell } from '../output.ts';
+import { shownId } from '../short-ids.ts';
 import { painter } from '../style.ts';
 
 interface Options {
@@ -33,7 +35,7 @@ type QueryOutput = OutputOf<'query_knowledge'>;
 function linesOf({ context, messages, citations }: QueryOutput, paint: ReturnType<typeof painter>): string[] {
   const sentenceOf = (n: number, text: string, from: number): string => {
     const cited = citations.find((one) => one.n === n);
-    return oneLine(cited === undefined ? text : text.slice(cited.start - from, cited.end - from));
+    return inOneLine(cited === undefined ? text : text.slice(cited.start - from, cited.end - from));
   };
   const documents = context.map(({ n, heading_path, document_id, revision, snippet, start }) => ({
     n,
@@ -47,11 +49,19 @@ function linesOf({ context, messages, citations }: QueryOutput, paint: ReturnTyp
     n,
     parts: [
       paint('bold', `[${n}] ${oneLine(`${sender_agent_id} in ${thread_title}`)}`),
-      paint('dim', `${thread_id} #${seq}`),
-      oneLine(snippet).slice(0, SHOWN),
+      paint('dim', `${shownId(thread_id)} #${seq}`),
+      inOneLine(snippet).slice(0, SHOWN),
     ],
   }));
-  return [...documents, ...said].toSorted((a, b) => a.n - b.n).map(({ parts }) => parts.join('  '));
+  // Each for itself: titles and ids are of very different lengths.
+  return [...documents, ...said]
+    .toSorted((a, b) => a.n - b.n)
+    .flatMap(({ parts }) => fittedTable([parts], [{ most: 40 }, { spare: true }, {}]));
+}
+
+/** Where a document begins a new line, a blank is enough here. */
+function inOneLine(text: string): string {
+  return oneLine(text.replaceAll(/\s+/g, ' '));
 }
 
 /** `parley know search`: ask the documents. */

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { ParleyError, TREE_ROOT } from '@parley/protocol';
 import { type Command } from 'commander';
 
-import { commaList, wholeNumber } from '../arguments.ts';
+import { commaList, count } from '../arguments.ts';
 import { addConnectOptions, connect } from '../connect.ts';
 import { print } from '../output.ts';
 import { typeOf } from './layout.ts';
-import { resolve, walk } from './resolve.ts';
+import { resolve, resolveDocument, walk } from './resolve.ts';
 
 interface PutOptions {
   tags?: string[];
@@ -25,7 +25,7 @@ export function addWriteCommands(know: Command): void {
   addConnectOptions(know.command('put <document> [file]'))
     .description('write a document: a new one by its path, or the next revision of one that is there')
     .option('--tags <tags>', 'tags, separated by commas', commaList)
-    .option('--revision <number>', 'refuse unless the document is at this revision', wholeNumber)
+    .option('--revision <number>', 'refuse unless the document is at this revision', count)
     .addHelpText(
       'after',
       '\nThe file - (or none) is standard input.\n\nExample:\n  parley know put Guide/Setup setup.md',
@@ -83,7 +83,10 @@ export function addWriteCommands(know: Command): void {
     .addHelpText('after', '\nExample:\n  parley know mv Drafts/Setup Guide --before Guide/Use')
     .action(async (word: string, parent: string, options: { before?: string }, command: Command) => {
       const { client, json } = await connect(command);
-      const [document_id, new_parent_id] = [await resolve(client, word), await resolve(client, parent)];
+      const [document_id, new_parent_id] = [
+        await resolveDocument(client, word),
+        await resolve(client, parent),
+      ];
       const before = options.before === undefined ? undefined : await resolve(client, options.before);
       const done = await client.move_document({
         document_id,
@@ -100,7 +103,7 @@ export function addWriteCommands(know: Command): void {
     .action(async (word: string, options: { reason?: string; at?: string }, command: Command) => {
       const { client, json, typed } = await connect(command);
       const done = await client.delete_document({
-        document_id: await resolve(client, word),
+        document_id: await resolveDocument(client, word),
         ...(options.reason === undefined ? {} : { reason: options.reason }),
         ...(options.at === undefined ? {} : { delete_at: options.at }),
       });

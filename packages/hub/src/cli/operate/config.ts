@@ -1,8 +1,9 @@
-import { hideSecretsIn, table, fieldsOf } from '@parley/protocol';
+import { hideSecretsIn, fieldsOf } from '@parley/protocol';
 import type { Command } from 'commander';
 
 import { type Leaf, listLeaves, type LoadedConfig, variableOf } from '../../config/load.ts';
 import { usualConfigFile } from '../../config/default-paths.ts';
+import { fittedTable } from '../fitted.ts';
 import { oneLine } from '../harmless.ts';
 import { print } from '../output.ts';
 import { settingsOf } from '../settings.ts';
@@ -23,7 +24,7 @@ export function addConfigCommands(program: Command): void {
       const loaded = settingsOf(command);
       const rows = hideSecretsIn(effectiveValues(loaded));
       print({ json: loaded.json }, { file: loaded.file ?? null, values: rows }, () =>
-        table(rows.map((row) => [row.path, oneLine(JSON.stringify(row.value)), row.origin])),
+        fittedTable(rows.map((row) => [row.path, oneLine(JSON.stringify(row.value)), row.origin])),
       );
     });
   config

@@ -69,9 +69,8 @@ async function* withProgress(lines: AsyncIterable<string> | Iterable<string>): A
   let damaged = 0;
   for await (const line of lines) {
     if (line.startsWith('{"type":"damaged"')) damaged++;
-    if (count === 0) total = Number(fieldsOf(JSON.parse(line))['entries']);
-    // Beside the entries there are cursors and records, which are fewer.
-    progress.reached(++count, Math.max(total, count));
+    if (count === 0) total = linesTold(line);
+    progress.reached(++count, total);
     yield line;
   }
   progress.end();
@@ -80,4 +79,10 @@ async function* withProgress(lines: AsyncIterable<string> | Iterable<string>): A
     `${damaged === 1 ? '1 entry is' : `${damaged} entries are`} damaged and marked so; run \`parley doctor\``,
   );
   process.exitCode = EXIT.failure;
+}
+
+/** How many lines there will be, by the first one. */
+function linesTold(first: string): number {
+  const { entries, cursors, records } = fieldsOf(JSON.parse(first));
+  return 1 + Number(entries) + Number(cursors) + Number(records);
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 
 import type { ImportReport } from '../../record/import-record.ts';
 import { print, tell } from '../output.ts';
-import { createCounter } from '../progress.ts';
+import { createSteps } from '../progress.ts';
 import { settingsOf } from '../settings.ts';
 
 /** `parley import`: an export becomes a record again, in an empty folder or database. */
@@ -26,9 +26,14 @@ Examples:
     .action(async (file: string, _options: unknown, command: Command) => {
       const { config, json } = settingsOf(command);
       const { importRecord } = await import('../../record/import-record.ts');
-      const progress = createCounter('restored', 0);
+      const progress = createSteps({
+        log: 'restored',
+        rest: 'restored beside the log',
+        check: 'checked',
+        source: 'compared',
+      });
       const place = { store: config.store, data: resolve(config.data) };
-      const report = await importRecord(file, place, ({ done, all }) => progress.reached(done, all));
+      const report = await importRecord(file, place, progress.reached);
       progress.end();
       print({ json }, report, () => [linesOf(report)]);
       if (!json) for (const line of notes(report)) tell(line);

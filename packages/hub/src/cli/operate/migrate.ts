@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import type { MoveReport } from '../../record/move-record.ts';
 import { print } from '../output.ts';
-import { createCounter } from '../progress.ts';
+import { createSteps } from '../progress.ts';
 import { settingsOf } from '../settings.ts';
 
 interface MigrateOptions {
@@ -33,13 +33,18 @@ Examples:
     )
     .action(async ({ from, to }: MigrateOptions, command: Command) => {
       const { config, json } = settingsOf(command);
-      const progress = createCounter('moved', 0);
+      const progress = createSteps({
+        log: 'moved',
+        rest: 'moved beside the log',
+        check: 'checked',
+        source: 'compared',
+      });
       const { moveRecord } = await import('../../record/move-record.ts');
       const report = await moveRecord({
         from,
         to,
         config,
-        tell: ({ done, all }) => progress.reached(done, all),
+        tell: progress.reached,
       });
       progress.end();
       print({ json }, report, () => lines(report));

@@ -1,7 +1,7 @@
 import { type OutputOf, ParleyError, type QueuedDelivery } from '@parley/protocol';
 import type { Command } from 'commander';
 
-import { wholeNumber } from '../arguments.ts';
+import { count } from '../arguments.ts';
 import { addConnectOptions, connect, type Connection } from '../connect.ts';
 import { fittedTable } from '../fitted.ts';
 import { oneLine } from '../harmless.ts';
@@ -16,7 +16,7 @@ export function addQueueCommands(program: Command): void {
   addConnectOptions(queue.command('ls'))
     .description('deliveries, the newest first')
     .option('--status <status>', 'waiting, done or dead')
-    .option('-n, --limit <count>', 'how many', wholeNumber, 50)
+    .option('-n, --limit <count>', 'how many', count, 50)
     .addHelpText('after', '\nExample:\n  parley queue ls --status waiting')
     .action(async (options: { status?: QueuedDelivery['status']; limit: number }, command: Command) => {
       const { status, limit } = options;
@@ -24,7 +24,7 @@ export function addQueueCommands(program: Command): void {
     });
   addConnectOptions(queue.command('dead'))
     .description('dead letters with the reason why, the newest first')
-    .option('-n, --limit <count>', 'how many', wholeNumber, 50)
+    .option('-n, --limit <count>', 'how many', count, 50)
     .addHelpText('after', '\nExample:\n  parley queue dead --json')
     .action(async ({ limit }: { limit: number }, command: Command) => {
       await show(await connect(command), { status: 'dead', limit });

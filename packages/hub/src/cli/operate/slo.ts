@@ -1,8 +1,9 @@
-import { type OutputOf, SLO_TARGETS, table } from '@parley/protocol';
+import { type OutputOf, SLO_TARGETS } from '@parley/protocol';
 import type { Command } from 'commander';
 
-import { wholeNumber } from '../arguments.ts';
+import { countWithin } from '../arguments.ts';
 import { addConnectOptions, connect } from '../connect.ts';
+import { fittedTable } from '../fitted.ts';
 import { EXIT, print } from '../output.ts';
 import { type Paint, painter } from '../style.ts';
 
@@ -16,12 +17,12 @@ export function addSloCommand(program: Command): void {
     .description(
       'how envelopes fared: error budget, latency, dead letters, jobs; ends with 1 when one is missed',
     )
-    .option('--hours <count>', 'how far back, at most a week', wholeNumber, WEEK_HOURS)
+    .option('--hours <count>', 'how far back, at most a week', countWithin(1, WEEK_HOURS), WEEK_HOURS)
     .addHelpText('after', '\nExample:\n  parley slo --hours 24 --json')
     .action(async ({ hours }: { hours: number }, command: Command) => {
       const { client, json } = await connect(command);
       const slo = await client.get_slo({ hours });
-      print({ json }, slo, () => table(rowsOf(slo, painter(command))));
+      print({ json }, slo, () => fittedTable(rowsOf(slo, painter(command))));
       if (!slo.ok) process.exitCode = EXIT.failure;
     });
 }

@@ -1,15 +1,20 @@
-import { type OutputOf, USAGE_GROUPS, type UsageSum, table } from '@parley/protocol';
+import { type OutputOf, USAGE_GROUPS, type UsageSum } from '@parley/protocol';
 import { type Command, Option } from 'commander';
 
-import { wholeNumber } from '../arguments.ts';
+import { countWithin } from '../arguments.ts';
 import { addConnectOptions, connect } from '../connect.ts';
+import { type Column, fittedTable } from '../fitted.ts';
 import { oneLine } from '../harmless.ts';
 import { print, tell } from '../output.ts';
+import { shownId } from '../short-ids.ts';
 
 type Usage = OutputOf<'get_usage'>;
 
 const DAY_MS = 86_400_000;
 const DAYS = 30;
+const MOST_DAYS = 3_660;
+/** What was cached is part of the input, and reasoning of the output. */
+const COLUMNS: readonly Column[] = [{ most: 30 }, {}, {}, { spare: true }, {}, { spare: true }, {}];
 
 interface Options {
   by: Usage['by'];
@@ -23,7 +28,7 @@ export function addUsageCommand(program: Command): void {
   addConnectOptions(program.command('usage'))
     .description('tokens and cost per agent, thread, day or model, as far as the runtimes report them')
     .addOption(new Option('--by <what>', 'what each line is for').choices(USAGE_GROUPS).default('agent'))
-    .option('--days <count>', 'how many days back, today included', wholeNumber, DAYS)
+    .option('--days <count>', 'how many days back, today included', countWithin(1, MOST_DAYS), DAYS)
     .option('--of <agent>', 'only this agent')
     .option('--thread <thread>', 'only this thread')
     .addHelpText(
@@ -32,16 +37,14 @@ export function addUsageCommand(program: Command): void {
     )
     .action(async (options: Options, command: Command) => {
       const { client, json } = await connect(command);
-      const since = new Date(Date.now() - (Math.max(1, options.days) - 1) * DAY_MS)
-        .toISOString()
-        .slice(0, 10);
+      const since = new Date(Date.now() - (options.days - 1) * DAY_MS).toISOString().slice(0, 10);
       const usage = await client.get_usage({
         by: options.by,
         since,
         ...(options.of === undefined ? {} : { of_agent: options.of }),
         ...(options.thread === undefined ? {} : { thread_id: options.thread }),
       });
-      print({ json }, usage, () => (usage.rows.length === 0 ? [] : table(rowsOf(usage))));
+      print({ json }, usage, () => (usage.rows.length === 0 ? [] : fittedTable(rowsOf(usage), COLUMNS)));
       if (json) return;
       if (usage.rows.length === 0) tell('No usage was reported in this time.');
       if (!usage.complete) tell('There is more than is summed up at once: choose fewer days.');
@@ -61,7 +64,7 @@ function rowsOf({ by, rows, total }: Usage): string[][] {
     costOf(sum),
   ];
   const nameOf = ({ agent_id, thread_id, day, model }: Usage['rows'][number]): string =>
-    agent_id ?? thread_id ?? day ?? model ?? `no ${by}`;
+    agent_id ?? (thread_id && shownId(thread_id)) ?? day ?? model ?? `no ${by}`;
   return [head, ...rows.map((row) => line(nameOf(row), row)), line('all', total)];
 }
 

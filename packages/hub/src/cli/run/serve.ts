@@ -126,7 +126,8 @@ function programName(typed: string): string {
 
 function splitSetting(text: string): [string, string] {
   const mark = text.indexOf('=');
-  return mark < 0 ? [text, ''] : [text.slice(0, mark), text.slice(mark + 1)];
+  if (mark < 1) throw new ParleyError('VALIDATION_ERROR', `--set ${text}: write key=value`);
+  return [text.slice(0, mark), text.slice(mark + 1)];
 }
 
 /** A person at a terminal hears only of trouble, unless more was asked for. */
@@ -168,6 +169,12 @@ async function greet(hub: RunningHub, settings: LoadedConfig, command: Command):
   ]);
 }
 
+/** A fingerprint in two lines where people compare it: whole it is longer than most terminals are wide. */
+function halvesOf(fingerprint: string): string[] {
+  const middle = fingerprint.indexOf(':', fingerprint.length / 2) + 1;
+  return process.stdout.isTTY ? [fingerprint.slice(0, middle), fingerprint.slice(middle)] : [fingerprint];
+}
+
 /** How a tablet gets here: once the authority, then the sign-in, each as a picture for its camera. */
 async function lanLines(hub: RunningHub, { config }: LoadedConfig, command: Command): Promise<string[]> {
   const { lan } = hub;
@@ -180,7 +187,7 @@ async function lanLines(hub: RunningHub, { config }: LoadedConfig, command: Comm
     '  Tablet  1. Once for each device, let it trust this hub:',
     ...(await picture(lan.setup)),
     `             ${paint('bold', lan.setup)}`,
-    paint('dim', `             ${lan.fingerprint}`),
+    ...halvesOf(lan.fingerprint).map((half) => paint('dim', `             ${half}`)),
     '          2. Then sign it in (good once, for 30 minutes):',
     ...(await picture(link)),
     `             ${paint('bold', link)}`,

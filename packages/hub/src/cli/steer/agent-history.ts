@@ -7,6 +7,7 @@ import { type Column, fittedTable } from '../fitted.ts';
 import { oneLine } from '../harmless.ts';
 import { localTime } from '../message-lines.ts';
 import { print, tell } from '../output.ts';
+import { shownId } from '../short-ids.ts';
 import { span } from '../span.ts';
 import { painter } from '../style.ts';
 import { STATE_COLOUR } from './state-colour.ts';
@@ -77,7 +78,7 @@ export function addHistoryCommand(agent: Command): void {
 
 function wordsOf({ reason, waits_for, thread_id }: AgentStretch): string {
   const ask = waits_for?.ask_id === undefined ? [] : [`ask ${waits_for.ask_id}`];
-  const thread = thread_id === undefined ? [] : [`thread ${thread_id}`];
+  const thread = thread_id === undefined ? [] : [`thread ${shownId(thread_id)}`];
   const where = [...ask, ...thread];
   return where.length === 0 ? reason : `${reason} (${where.join(', ')})`;
 }

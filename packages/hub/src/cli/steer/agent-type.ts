@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { tellNoTerminal } from './agent-screen.ts';
 import { addSessionOption, ofSession } from './agent-session.ts';
 import { addConnectOptions, connect } from '../connect.ts';
-import { parseDuration } from '../duration.ts';
+import { durationWithin } from '../duration.ts';
 import { localTime } from '../message-lines.ts';
 import { print } from '../output.ts';
 
@@ -25,7 +25,12 @@ export function addTypeCommand(agent: Command): void {
     .description('type keys into the terminal of an agent that runs under parley run, as they are')
     .option('--enter', 'press Enter after them')
     .option('--keep', 'keep the terminal afterwards: nothing else is typed there until the time is up')
-    .option('--for <duration>', 'how long it is yours at most; up to 10m', parseDuration, 60_000)
+    .option(
+      '--for <duration>',
+      'how long it is yours at most; up to 10m',
+      durationWithin('1s', '10m'),
+      60_000,
+    )
     .option('--force', 'take it over although a person types there; needs --reason')
     .option('--reason <text>', 'why; with --force it is the audit record')
     .addHelpText(

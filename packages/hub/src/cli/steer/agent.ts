@@ -7,10 +7,11 @@ import { addSessionOption, ofSession, tellSeveral } from './agent-session.ts';
 import { addTypeCommand } from './agent-type.ts';
 import { STATE_COLOUR } from './state-colour.ts';
 import { addConnectOptions, connect } from '../connect.ts';
-import { parseDuration } from '../duration.ts';
+import { durationWithin } from '../duration.ts';
 import { oneLine } from '../harmless.ts';
 import { localTime } from '../message-lines.ts';
 import { EXIT, print, tell } from '../output.ts';
+import { shownId } from '../short-ids.ts';
 import { addField } from '../talk/post.ts';
 import { ago } from '../span.ts';
 import { type Paint, painter } from '../style.ts';
@@ -88,7 +89,7 @@ function addCommand(agent: Command): void {
       'a parameter; key:=json for a number, list or object; repeatable',
       addField,
     )
-    .option('--timeout <duration>', 'how long to wait; 30s when left out', parseDuration)
+    .option('--timeout <duration>', 'how long to wait; 30s when left out', durationWithin('1ms', '5m'))
     .option('--key <key>', 'idempotency key: the same key commands only once')
     .addHelpText(
       'after',
@@ -197,7 +198,10 @@ function agentLines(agent: OutputOf<'get_agent'>, paint: Paint): string[] {
     ...optional('taken over', takenOver(metadata)),
     ...optional('runtimes', agent.runtimes.join(', ')),
     ...optional('takes', agent.capabilities.join(', ')),
-    ...optional('present', agent.presence.map((one) => `${one.state} in ${one.thread_id}`).join(', ')),
+    ...optional(
+      'present',
+      agent.presence.map((one) => `${one.state} in ${shownId(one.thread_id)}`).join(', '),
+    ),
     ['unread', String(agent.unread)],
     ['asks', `${agent.open_asks} open`],
     ...optional('last event', last_event && `${last_event.event_type}: ${last_event.text}`),

@@ -13,7 +13,7 @@ import { print, tell } from '../output.ts';
 import { describeSpeaker } from '../speaker.ts';
 import { painter } from '../style.ts';
 import { fittedTable } from '../fitted.ts';
-import { wholeNumber } from '../arguments.ts';
+import { count } from '../arguments.ts';
 
 const STATUSES = [...ASK_STATUSES, 'all'] as const;
 /** So many open asks are put in the order of their urgency. */
@@ -103,7 +103,7 @@ function addList(ask: Command): void {
     .description('the open asks, the most urgent first; others with --status, the newest first')
     .addOption(new Option('--status <status>', 'which ones').choices(STATUSES).default('open'))
     .option('--agent <id>', 'only asks of this agent')
-    .option('-n, --limit <count>', 'how many', wholeNumber, 50)
+    .option('-n, --limit <count>', 'how many', count, 50)
     .addHelpText('after', '\nExample:\n  parley ask ls --status all')
     .action(async ({ status, agent, limit }: ListOptions, command: Command) => {
       const { client, json, loaded, minted, speaker, typed } = await connect(command);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import { addConnectOptions, connect } from '../connect.ts';
 import { fittedTable } from '../fitted.ts';
-import { parseDuration } from '../duration.ts';
+import { durationWithin } from '../duration.ts';
 import { oneLine } from '../harmless.ts';
 import { localTime } from '../message-lines.ts';
 import { print } from '../output.ts';
@@ -21,7 +21,7 @@ export function addQuietCommand(program: Command): void {
   addConnectOptions(program.command('quiet [agent]'))
     .description('leave an agent alone: nobody wakes it, and what it missed follows afterwards')
     .option('--everybody', 'all agents of the workspace')
-    .option('--for <duration>', 'for how long, such as 2h; else until --off', parseDuration)
+    .option('--for <duration>', 'for how long, such as 2h; else until --off', durationWithin('1s', '30d'))
     .option('--hours <from-to>', 'each day at these hours of your time zone, such as 22:00-07:00', parseHours)
     .option('--reason <text>', 'why')
     .option('--off', 'take it back')

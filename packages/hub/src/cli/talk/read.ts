@@ -5,7 +5,7 @@ import { addConnectOptions, connect } from '../connect.ts';
 import { messageLines } from '../message-lines.ts';
 import { print, tell } from '../output.ts';
 import { painter } from '../style.ts';
-import { wholeNumber } from '../arguments.ts';
+import { count, wholeNumber } from '../arguments.ts';
 
 interface ReadOptions {
   since: number;
@@ -18,7 +18,7 @@ export function addReadCommand(program: Command): void {
   addConnectOptions(program.command('read <thread>'))
     .description('messages in order, from a position on')
     .option('--since <seq>', 'only messages after this seq', wholeNumber, 0)
-    .option('-n, --limit <count>', 'how many at most', wholeNumber, 50)
+    .option('-n, --limit <count>', 'how many at most', count, 50)
     .option('--ack', 'record that you have read what is shown')
     .addHelpText('after', '\nExample:\n  parley read th_01… --since 20 --ack')
     .action(async (thread_id: string, options: ReadOptions, command: Command) => {

@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander';
 
 import { addConnectOptions, connect } from '../connect.ts';
+import { fittedTable } from '../fitted.ts';
 import { oneLine } from '../harmless.ts';
 import { print, tell } from '../output.ts';
+import { shownId } from '../short-ids.ts';
 import { painter } from '../style.ts';
-import { wholeNumber } from '../arguments.ts';
+import { count } from '../arguments.ts';
 
 interface Options {
   thread?: string;
@@ -28,7 +30,7 @@ export function addSearchCommand(program: Command): void {
   addConnectOptions(program.command('search <query...>'))
     .description('find messages by words or "phrases", best match first')
     .option('--thread <thread>', 'only in this thread')
-    .option('-n, --limit <count>', 'how many', wholeNumber, 20)
+    .option('-n, --limit <count>', 'how many', count, 20)
     .addOption(
       new Option('--mode <mode>', 'by all the words, or by any of them and by meaning')
         .choices(['keyword', 'hybrid'])
@@ -48,12 +50,14 @@ export function addSearchCommand(program: Command): void {
         ...(options.thread === undefined ? {} : { thread_id: options.thread }),
       });
       print({ json }, found, () =>
-        found.hits.map(({ message, snippet }) =>
-          [
-            paint('dim', `${message.thread_id} #${message.seq}`),
+        fittedTable(
+          found.hits.map(({ message, snippet }) => [
+            paint('dim', shownId(message.thread_id)),
+            paint('dim', `#${message.seq}`),
             paint('bold', message.sender_agent_id),
             oneLine(snippet),
-          ].join('  '),
+          ]),
+          [{}, {}, { most: 20, spare: true }, {}],
         ),
       );
       if (json) return;

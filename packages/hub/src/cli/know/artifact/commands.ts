@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { wholeNumber } from '../../arguments.ts';
+import { count } from '../../arguments.ts';
 import { addConnectOptions, connect } from '../../connect.ts';
 import { fittedTable } from '../../fitted.ts';
 import { parseDuration } from '../../duration.ts';
@@ -20,7 +20,7 @@ export function addArtifactCommands(program: Command): void {
   addGetCommand(artifact);
   addConnectOptions(artifact.command('ls'))
     .description('the artifacts of the workspace, the newest first')
-    .option('-n, --limit <count>', 'how many', wholeNumber, 50)
+    .option('-n, --limit <count>', 'how many', count, 50)
     .addHelpText('after', '\nExample:\n  parley artifact ls')
     .action(async ({ limit }: { limit: number }, command: Command) => {
       const { client, json, typed } = await connect(command);

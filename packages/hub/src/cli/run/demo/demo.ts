@@ -11,6 +11,7 @@ import { print, printLines } from '../../output.ts';
 import { personName } from '../../connect.ts';
 import { ownCommand } from '../../own-command.ts';
 import { settingsOf } from '../../settings.ts';
+import { shownId } from '../../short-ids.ts';
 import { type Paint, painter } from '../../style.ts';
 
 /** The workspace of a hub that is there for the demo alone. */
@@ -117,8 +118,8 @@ function closing(
       : [
           '',
           'It is in your record now, and a question waits for you on the dashboard. Look again:',
-          `  ${typed} tail ${thread_id}${flag}`,
-          `  ${typed} why ${thread_id} 2${flag}`,
+          `  ${typed} tail ${shownId(thread_id)}${flag}`,
+          `  ${typed} why ${shownId(thread_id)} 2${flag}`,
           `  ${typed} ask ls${flag}`,
         ]),
   ];

@@ -2,7 +2,7 @@ import type { Client } from '@parley/client';
 import { LIMITS, type OutputOf } from '@parley/protocol';
 import { type Command, Option } from 'commander';
 
-import { commaList, wholeNumber } from '../../arguments.ts';
+import { commaList, count } from '../../arguments.ts';
 import { addConnectOptions, connect } from '../../connect.ts';
 import { fittedTable } from '../../fitted.ts';
 import { oneLine } from '../../harmless.ts';
@@ -27,7 +27,7 @@ export function addList(thread: Command): void {
     .option('--text <words>', 'only threads whose title has these words')
     .option('--agent <name>', 'only threads that this agent takes part in')
     .option('--folder <path>', 'only threads of agents that work in this folder')
-    .option('-n, --limit <count>', 'how many', wholeNumber, 50)
+    .option('-n, --limit <count>', 'how many', count, 50)
     .addHelpText('after', '\nExample:\n  parley thread ls --status blocked')
     .action(async (options: ListOptions, command: Command) => {
       const { client, json, typed } = await connect(command);

@@ -1,7 +1,7 @@
 import { table, type Thread } from '@parley/protocol';
 import type { Command } from 'commander';
 
-import { wholeNumber } from '../../arguments.ts';
+import { countWithin } from '../../arguments.ts';
 import { addConnectOptions, connect } from '../../connect.ts';
 import { oneLine } from '../../harmless.ts';
 import { localTime } from '../../message-lines.ts';
@@ -54,7 +54,7 @@ export function addStatus(thread: Command): void {
 export function addSummary(thread: Command): void {
   addConnectOptions(thread.command('summary <thread>'))
     .description('what happened and what is open')
-    .option('-n, --limit <count>', 'how many of the newest messages to read', wholeNumber, 200)
+    .option('-n, --limit <count>', 'how many of the newest messages to read', countWithin(1, 10_000), 200)
     .addHelpText('after', '\nExample:\n  parley thread summary th_01…')
     .action(async (thread_id: string, { limit }: { limit: number }, command: Command) => {
       const { client, json } = await connect(command);

@@ -4,12 +4,14 @@ import type { Command } from 'commander';
 import { commaList } from '../../arguments.ts';
 import { callLines } from '../call-lines.ts';
 import { addConnectOptions, connect } from '../../connect.ts';
-import { parseDuration } from '../../duration.ts';
+import { durationWithin } from '../../duration.ts';
 import { oneLine } from '../../harmless.ts';
 import { print } from '../../output.ts';
 import { painter } from '../../style.ts';
 
 type Control = InputOf<'control_thread'>['control'];
+
+const spanWithin = durationWithin('1s', '365d');
 
 interface ProfileOptions {
   client?: string;
@@ -63,7 +65,7 @@ function addMute(thread: Command): void {
     .addHelpText('after', '\nExample:\n  parley thread mute th_01… alice bob --for 1h')
     .action(async (thread_id: string, targets: string[], options: { for?: string }, command: Command) => {
       const span = options.for;
-      const end = span === undefined ? {} : { for_seconds: Math.ceil(parseDuration(span) / 1_000) };
+      const end = span === undefined ? {} : { for_seconds: Math.ceil(spanWithin(span) / 1_000) };
       const said = `mute ${targets.join(', ')}${span === undefined ? '' : ` for ${span}`}`;
       await control(command, thread_id, { mute: { targets, ...end } }, said);
     });
@@ -102,7 +104,7 @@ function addDone(thread: Command): void {
       const given: Control =
         options.in === undefined
           ? { done: options.undo !== true }
-          : { ttl_seconds: Math.ceil(parseDuration(options.in) / 1_000) };
+          : { ttl_seconds: Math.ceil(spanWithin(options.in) / 1_000) };
       const said =
         options.in === undefined ? (options.undo === true ? 'goes on' : 'done') : `ends in ${options.in}`;
       await control(command, thread_id, given, said);
