@@ -117,7 +117,7 @@ async function cost(
 
 async function followed({ hub, crowd }: Build): Promise<Cost> {
   const before = cpuSeconds(hub.pid);
-  const delays = await crowd.post(10);
+  const delays = await crowd.post(30);
   return { cpu: cpuSeconds(hub.pid) - before, wall: delays[Math.floor(delays.length * 0.99)] ?? 0 };
 }
 
