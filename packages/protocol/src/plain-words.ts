@@ -1,4 +1,4 @@
-/** Of a longer text only the beginning is read: it takes time that grows with the square of its marks. */
+/** Of a longer text only the beginning is read. */
 const READ_CHARS = 4_000;
 
 /** What somebody wrote without the marks of Markdown, for where there is room for a line or two; code is as it was. */
@@ -20,9 +20,9 @@ export function plainWords(text: string, keep: 'line' | 'lines' = 'line'): strin
     .replaceAll(/^ {0,3}(?:#{1,6}(?: +|$)|> ?)+/gm, '')
     .replaceAll(/^[ \t]*(?:[-*+] +)?(\d+[.)] +)?(?:\[[ xX]\] +)?/gm, '$1')
     .replaceAll(/^[ \t]*\|.*/gm, (row) => row.replaceAll('|', ' '))
-    .replaceAll(/!?\[([^\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)/g, '$1')
+    .replaceAll(/!?\[([^[\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)/g, '$1')
     .replaceAll(/<((?:https?:|mailto:)[^<>\s]+)>/g, '$1')
-    .replaceAll(/(\*\*|__|~~)(?=\S)((?:.|\n(?!\n))*?\S)\1/g, '$2')
+    .replaceAll(/(\*\*|__|~~)(?=\S)((?:.|\n(?!\n)){0,400}?\S)\1/g, '$2')
     .replaceAll(/(^|[^\w*])([*_])(?=\S)([^*_\n]*?[^\s*_])\2(?![\w*])/g, '$1$3')
     .replaceAll(/\uE000(\d+)\uE001/g, (whole, at: string) => exact[Number(at)] ?? whole);
   return keep === 'lines' ? plain.trim() : plain.replaceAll(/\s+/g, ' ').trim();
