@@ -51,8 +51,8 @@ export const seatOf = (seat: Seat, colorScheme: Scheme) =>
 export const sitAt = (desk: Desk, seat: Seat, scheme: Scheme, more = {}): Promise<Page> =>
   desk.signedIn(SEATS[seat].screen, { ...seatOf(seat, scheme), ...more });
 
-/** What the browser itself notes of a refusal, such as of a request that is not there. */
-const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/;
+/** What the browser itself notes of a refusal, such as of a request that is not there, and of a hub that goes away. */
+const OF_THE_BROWSER = /^Failed to load resource: (?:the server responded with a status of 4\d\d|net::ERR_)/;
 
 /** Goes through views at a seat: nothing that axe finds, no error in the console, no sideways scrolling, all targets large enough. */
 export async function examine(
@@ -66,7 +66,7 @@ export async function examine(
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (said) => {
-    if (said.type() === 'error' && !REFUSED.test(said.text())) errors.push(said.text());
+    if (said.type() === 'error' && !OF_THE_BROWSER.test(said.text())) errors.push(said.text());
   });
   for (const [name, show] of Object.entries(views)) {
     try {

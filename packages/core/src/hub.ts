@@ -12,6 +12,7 @@ import {
   unknownFields,
   fieldsOf,
   issueWords,
+  rangesOf,
 } from '@parley/protocol';
 
 import { checkAnswer } from './check-answer.ts';
@@ -193,7 +194,7 @@ type Issue = Parameters<typeof issueWords>[0] & {};
 function invalidInput(issues: readonly Issue[], raw: unknown, { input }: Contract): ParleyError {
   const reported = issues.slice(0, 10).map((issue) => ({
     field: issue.path.map(String).join('.') || 'input',
-    message: issueWords(issue, raw, input),
+    message: issueWords(issue, raw, rangesOf(input)),
   }));
   const first = reported[0];
   return new ParleyError('VALIDATION_ERROR', `${first?.field}: ${first?.message}`, {

@@ -34,6 +34,7 @@ export * from './ids.ts';
 export * from './issue-words.ts';
 export * from './json.ts';
 export * from './limits.ts';
+export { rangesOf } from './range-of.ts';
 export { readAll } from './read-all.ts';
 export * from './read-unknown.ts';
 export * from './local-token.ts';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { CONTRACTS } from './contracts.ts';
 import { issueWords } from './issue-words.ts';
+import { rangesOf } from './range-of.ts';
 
 const schema = z.object({
   name: z.string().min(1).max(5),
@@ -41,7 +42,7 @@ test.each([
     several: z.array(z.string().min(1).max(9)).default([]),
   });
   const input = { ...good, ...wrong };
-  expect(issueWords(whole.safeParse(input).error?.issues[0], input, whole)).toBe(reported);
+  expect(issueWords(whole.safeParse(input).error?.issues[0], input, rangesOf(whole))).toBe(reported);
 });
 
 test.each([

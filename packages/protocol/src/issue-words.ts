@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-import { rangeOf } from './range-of.ts';
+import type { Ranges } from './range-of.ts';
 import { hideSecrets } from './secrets.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -12,14 +12,14 @@ const NAMES = 12;
 
 /**
  * What is wrong with a field, in the words of whoever sent it: what it must be, within which range, and what was given.
- * `input` is what was parsed, by `schema`: with it both ends of a range are named.
+ * `input` is what was parsed, `ranges` those of its schema: with them both ends are named.
  */
-export function issueWords(issue: Issue | undefined, input?: unknown, schema?: z.core.$ZodType): string {
+export function issueWords(issue: Issue | undefined, input?: unknown, ranges?: Ranges): string {
   if (issue === undefined) return 'is not valid';
   if (issue.code === 'custom' || !VALIDATORS_OWN.test(issue.message)) return issue.message;
   const given = issue.path.reduce<unknown>(valueAt, input);
   const isSize = issue.code === 'too_small' || issue.code === 'too_big';
-  const range = isSize && schema !== undefined ? rangeOf(schema, issue.path) : undefined;
+  const range = isSize ? ranges?.(issue.path) : undefined;
   if (isSize && range !== undefined) return sizeWords(issue.origin, `${range.least} to`, range.most, given);
   return wordsOf(issue, given, input !== undefined);
 }

@@ -6,8 +6,16 @@ interface Range {
   most: number;
 }
 
-/** The range of what stands at this path of a schema: of a number itself, of a text or a list its length. */
-export function rangeOf(schema: z.core.$ZodType, path: readonly PropertyKey[]): Range | undefined {
+/** The range of what stands at a path: of a number itself, of a text or a list its length. */
+export type Ranges = (path: readonly PropertyKey[]) => Range | undefined;
+
+/** The ranges of a schema; apart from the words, which are also told where no schemas are loaded. */
+export const rangesOf =
+  (schema: z.core.$ZodType): Ranges =>
+  (path) =>
+    rangeOf(schema, path);
+
+function rangeOf(schema: z.core.$ZodType, path: readonly PropertyKey[]): Range | undefined {
   const found = path.reduce<z.core.$ZodType | undefined>(schemaAt, schema);
   if (found === undefined) return undefined;
   const told = z.toJSONSchema(bare(found), { io: 'input', unrepresentable: 'any' });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import { errorCode, errorText, issueWords, ParleyError } from '@parley/protocol';
+import { errorCode, errorText, issueWords, ParleyError, rangesOf } from '@parley/protocol';
 import { parse as parseToml } from 'smol-toml';
 import * as z from 'zod';
 
@@ -60,7 +60,7 @@ export function loadConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEn
     const wrong =
       issue?.code === 'unrecognized_keys'
         ? `there is no setting ${[...issue.path, issue.keys[0]].join('.')}`
-        : `${place}: ${issueWords(issue, tree, ConfigSchema)}`;
+        : `${place}: ${issueWords(issue, tree, rangesOf(ConfigSchema))}`;
     throw new ParleyError('VALIDATION_ERROR', `configuration: ${wrong} (see \`parley config --doc\`)`);
   }
   return { config: parsed.data, origins, file, strangers };
