@@ -16,7 +16,7 @@ test('[R10] the threads of a folder are found however many agents there are', as
   for (let n = 0; n < 5_010; n++)
     await call(who(`agent-${String(n).padStart(5, '0')}`), 'update_agent_status', {
       status: 'online',
-      metadata: { cwd: n === 5_009 ? '/work/app/src' : '/elsewhere' },
+      metadata: { cwd: n === 5_009 ? '/home/kim/app/src' : '/elsewhere' },
     });
   const { thread_id } = (await call(who('agent-05009'), 'create_thread', { title: 'here' })) as {
     thread_id: string;
@@ -24,7 +24,7 @@ test('[R10] the threads of a folder are found however many agents there are', as
   await call(who('agent-00001'), 'create_thread', { title: 'there', participants: ['agent-05009'] });
   const chief: Caller = { ...who('chief'), role: 'operator' };
   const { threads } = (await call(chief, 'list_threads', {
-    folder: '/work/app',
+    folder: '/home/kim/app',
   })) as OutputOf<'list_threads'>;
   expect(threads.map(({ title }) => title).toSorted()).toEqual(['here', 'there']);
   expect(threads.map((one) => one.thread_id)).toContain(thread_id);
