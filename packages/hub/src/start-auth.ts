@@ -59,6 +59,7 @@ export function openAuth(
   const authority: Authority = {
     of: (caller) => devices.grantOf(caller) ?? issued?.grantOf(caller) ?? verifier.grantOf(caller),
     ended,
+    fresh: verifier.fresh,
   };
   const own = createInvitations(clock, chance);
   const invitations = nodes === undefined ? own : shareInvitations(own, nodes);

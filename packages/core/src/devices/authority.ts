@@ -11,6 +11,8 @@ export interface Authority {
   of(caller: Caller): Grant | undefined;
   /** True once the token was revoked, its key retired, or the person signed out; one that merely ran out was good. */
   ended(grant: Grant): boolean;
+  /** Settles once `ended` heeds what was taken back before this call; undefined where it always does. */
+  fresh?(): Promise<void> | undefined;
 }
 
 /** Something that a grant lasts in, with the devices that stand between. */
@@ -19,11 +21,12 @@ export interface Granted<T> {
   elders: readonly DeviceRecord[];
 }
 
-/** Values, each with the devices of its grant. */
+/** Values, each with the devices of its grant; from here on it is known what was taken back before, at whichever node. */
 export async function withElders<T extends { grant?: Grant }>(
-  store: Pick<Store, 'records'>,
+  { store, authority }: { store: Pick<Store, 'records'>; authority: Pick<Authority, 'fresh'> },
   values: readonly T[],
 ): Promise<Granted<T>[]> {
+  await authority.fresh?.();
   const keys = [...new Set(values.flatMap(({ grant }) => grant?.devices ?? []))];
   const query = { kind: 'device', workspace_id: undefined, keys, limit: keys.length } as const;
   const found = keys.length === 0 ? [] : await store.records(query);

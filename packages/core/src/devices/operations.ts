@@ -21,7 +21,7 @@ const listDevices = operation('list_devices', {
       page,
       ({ device_id }) => device_id,
     );
-    const granted = await withElders(deps.store, found.values);
+    const granted = await withElders(deps, found.values);
     const shown = granted.filter(
       (one) =>
         one.value.revoked_at !== undefined || whySignedOut(one, deps.authority, deps.clock) === undefined,

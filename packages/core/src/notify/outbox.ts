@@ -90,7 +90,7 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
     if (channel.paused) return mark({ ...notice, state: 'dropped', why: 'the channel is paused' });
     if (await isSignedOut(channel))
       return mark({ ...notice, state: 'dropped', why: 'the device was signed out' }, true);
-    for (const granted of await withElders(store, [channel])) {
+    for (const granted of await withElders(deps, [channel])) {
       const why = whyTakenBack(granted, deps.authority);
       if (why !== undefined) return mark({ ...notice, state: 'failed', why });
     }
@@ -108,7 +108,7 @@ export function createOutbox(deps: OutboxDeps, closing: AbortSignal): Outbox {
   async function isSignedOut({ workspace_id, device_id }: ChannelRecord): Promise<boolean> {
     if (device_id === undefined) return false;
     const query = { kind: 'device', workspace_id, keys: [device_id], limit: 1 } as const;
-    const [granted] = await withElders(store, await store.records(query));
+    const [granted] = await withElders(deps, await store.records(query));
     return granted !== undefined && whySignedOut(granted, deps.authority, clock) !== undefined;
   }
 

@@ -206,6 +206,18 @@ test('[KNOW-3] what the store does not take is told, and tried again after the l
   expect(put.mock.calls.at(-1)).toEqual([due(one), MAX_MS]);
 });
 
+test('[KNOW-3] [R12] a right that was taken back at another node is none here, before anything is carried out', async () => {
+  const known = { isOver: false };
+  const { post, work, find, calls, office } = await open({
+    authority: { ended: () => known.isOver, fresh: async () => void (known.isOver = true) },
+  });
+  const one = await post({ grant: { kid: 'k', devices: [] } });
+  await work(one);
+  expect(calls).toEqual([]);
+  expect(await find(one)).toMatchObject({ status: 'dead', error: { code: 'UNAUTHORIZED' } });
+  await office.close();
+});
+
 test('[KNOW-3] a delivery whose body is missing, or whose sender lost its right, is dead with the reason', async () => {
   const kept = openMemoryStore(() => Date.now());
   const lossy = {

@@ -77,7 +77,7 @@ export interface QueueSettings {
 }
 
 export interface DeliveryQueueDeps {
-  authority: Pick<Authority, 'ended'>;
+  authority: Pick<Authority, 'ended' | 'fresh'>;
   store: Store;
   log: Log;
   /** Whether this process carries deliveries out, and the log as it then writes what became of them. */
@@ -185,7 +185,7 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
 
   /** Nobody's right outlives its end by having been sent for later. */
   async function whyEnded(body: DeliveryBody): Promise<string | undefined> {
-    const [granted = { value: body, elders: [] }] = await withElders(store, [body]);
+    const [granted = { value: body, elders: [] }] = await withElders(deps, [body]);
     return whyTakenBack(granted, authority);
   }
 

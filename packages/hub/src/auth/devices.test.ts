@@ -184,11 +184,17 @@ test('nobody is let in by a right that has ended, and whoever was is out with it
 });
 
 test('what was taken back elsewhere is heeded before anybody is let through', async () => {
-  let isOver = false;
+  const elsewhere = { isOver: false };
+  const here = { isOver: false };
   const { admit, identify } = openSampleDevices({
-    authority: { ended: () => isOver, fresh: async () => void (isOver = true) },
+    authority: { ended: () => here.isOver, fresh: async () => void Object.assign(here, elsewhere) },
   });
-  await expect(identify((await admit()).secret)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  const { secret } = await admit();
+  await identify(secret);
+  elsewhere.isOver = true;
+  await expect(identify(secret)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  here.isOver = false;
+  await expect(admit()).rejects.toThrow('not let in');
 });
 
 test('the right of what a device lets in rests on what it rests on itself, and on the device', async () => {

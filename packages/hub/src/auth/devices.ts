@@ -21,7 +21,6 @@ import { HttpRefusal } from '../exchange.ts';
 import { DEVICE_LIFE_MS, readDeviceCookie } from './device-cookie.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { TokenRefused } from './token-refused.ts';
-import type { Verifier } from './verifier.ts';
 
 /** For whom a device is let in; a person whom no role is given steers. */
 type Admission = Pick<Invitation, 'agent_id' | 'workspace_id' | 'name' | 'read_only' | 'grant'> & {
@@ -70,7 +69,7 @@ export interface DevicesOptions {
   log: Log;
   clock: Clock;
   chance: Chance;
-  authority: Pick<Authority, 'ended'> & Partial<Pick<Verifier, 'fresh'>>;
+  authority: Pick<Authority, 'ended' | 'fresh'>;
   onFault: (error: unknown) => void;
 }
 
@@ -86,7 +85,7 @@ export function createDevices(options: DevicesOptions): Devices {
     if (device?.device_id !== deviceId) return undefined;
     const known = heldById.get(deviceId);
     const same = known?.value.expires_at === device.expires_at;
-    const [granted = { value: device, elders: [] }] = await withElders(store, [device]);
+    const [granted = { value: device, elders: [] }] = await withElders(options, [device]);
     const held = { ...granted, claims: same ? known.claims : toClaims(device), looked: clock.monotonic() };
     const { grant } = device;
     grantByClaims.set(held.claims, { ...grant, devices: [...(grant?.devices ?? []), deviceId] });
@@ -101,7 +100,6 @@ export function createDevices(options: DevicesOptions): Devices {
   }
 
   async function verify(cookie: string): Promise<Claims> {
-    await authority.fresh?.();
     const [deviceId = '', secret = ''] = cookie.split('.');
     const held = /^[a-z0-9-]{3,128}$/.test(deviceId) ? await look(deviceId) : undefined;
     if (held === undefined || !isSecret(held.value, secret)) throw new TokenRefused('no such device');
@@ -139,7 +137,7 @@ export function createDevices(options: DevicesOptions): Devices {
         secret_hash: hashOf(secret),
         grant,
       };
-      const [granted = { value: device, elders: [] }] = await withElders(store, [device]);
+      const [granted = { value: device, elders: [] }] = await withElders(options, [device]);
       if (whySignedOut(granted, authority, clock) !== undefined) return undefined;
       await log.append({ type: 'add_device', ...headOf(device), input: { device } });
       return { device, secret: `${device.device_id}.${secret}` };
