@@ -3,6 +3,8 @@ import {
   createInvitations,
   createQuota,
   type DevicePorts,
+  type Grant,
+  type PersonGrant,
   shareInvitations,
   type SharedSpending,
 } from '@parley/core';
@@ -48,18 +50,24 @@ export function openAuth(
   /** Who came from an issuer is out where that issuer is no longer asked. */
   const ended: Authority['ended'] = (grant) =>
     grant.person === undefined ? verifier.ended(grant) : (oidc?.people.ended(grant.person) ?? true);
+  /** At another node keys may have been changed, and people signed out. */
+  const fresh = (grants: readonly Grant[]): Promise<unknown> => {
+    const people = new Map<string, PersonGrant>();
+    for (const { person } of grants) if (person) people.set(`${person.workspace_id} ${person.name}`, person);
+    return Promise.all([verifier.fresh(), ...[...people.values()].map((one) => oidc?.people.look(one))]);
+  };
   const devices = createDevices({
     store,
     log,
     clock,
     chance,
-    authority: { ended, fresh: verifier.fresh },
+    authority: { ended, fresh },
     onFault,
   });
   const authority: Authority = {
     of: (caller) => devices.grantOf(caller) ?? issued?.grantOf(caller) ?? verifier.grantOf(caller),
     ended,
-    fresh: verifier.fresh,
+    fresh,
   };
   const own = createInvitations(clock, chance);
   const invitations = nodes === undefined ? own : shareInvitations(own, nodes);

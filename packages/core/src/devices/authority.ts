@@ -11,8 +11,8 @@ export interface Authority {
   of(caller: Caller): Grant | undefined;
   /** True once the token was revoked, its key retired, or the person signed out; one that merely ran out was good. */
   ended(grant: Grant): boolean;
-  /** Settles once `ended` heeds what was taken back before this call; undefined where it always does. */
-  fresh?(): Promise<void> | undefined;
+  /** Settles once `ended` heeds what of these was taken back before this call; undefined where it always does. */
+  fresh?(grants: readonly Grant[]): Promise<unknown> | undefined;
 }
 
 /** Something that a grant lasts in, with the devices that stand between. */
@@ -26,7 +26,7 @@ export async function withElders<T extends { grant?: Grant }>(
   { store, authority }: { store: Pick<Store, 'records'>; authority: Pick<Authority, 'fresh'> },
   values: readonly T[],
 ): Promise<Granted<T>[]> {
-  await authority.fresh?.();
+  await authority.fresh?.(values.flatMap(({ grant }) => grant ?? []));
   const keys = [...new Set(values.flatMap(({ grant }) => grant?.devices ?? []))];
   const query = { kind: 'device', workspace_id: undefined, keys, limit: keys.length } as const;
   const found = keys.length === 0 ? [] : await store.records(query);
