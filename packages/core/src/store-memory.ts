@@ -229,7 +229,7 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
         .filter(({ state }) => query.before === undefined || compare(state, query.before) < 0);
       return bounded(rows, query);
     },
-    async countThreads({ text, with_any, ...query }) {
+    async countThreads({ text, with_any, past, limit, ...query }) {
       const found = [...threads.values()]
         .map(({ state }) => state)
         .filter(({ workspace_id, thread_id, participants }) => {
@@ -241,12 +241,14 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
             (with_any?.some((name) => participants.includes(name)) ?? true)
           );
         });
-      const counted = found.map((state) => ({
+      const begin = Number(past ?? 0);
+      const counted = found.slice(begin, begin + limit).map((state) => ({
         ...state,
         disputed: isDisputed(state),
         unread: unreadFor(state, readingOf(state.thread_id, query.reader)) > 0,
       }));
-      return countThreads(counted, text);
+      const end = begin + limit;
+      return { counts: countThreads(counted, text), next: end < found.length ? String(end) : undefined };
     },
     async agents({ workspace_id, past = '', limit }) {
       const names = [...records.values()]

@@ -1,4 +1,4 @@
-import type { ThreadCounts, ThreadFilter } from './threads/thread-filter.ts';
+import type { GroupCounts, ThreadFilter } from './threads/thread-filter.ts';
 import type { Cursor, ThreadStatus } from '@parley/protocol';
 
 import type { Command, ResultOf } from './commands.ts';
@@ -58,7 +58,20 @@ export interface ThreadsQuery extends ThreadFilter {
 }
 
 /** What is counted, for whom; the group is what is told of each. */
-export type CountQuery = Pick<ThreadsQuery, 'workspace_id' | 'participant' | 'reader' | 'text' | 'with_any'>;
+export interface CountQuery extends Pick<
+  ThreadsQuery,
+  'workspace_id' | 'participant' | 'reader' | 'text' | 'with_any' | 'limit'
+> {
+  /** `next` of the page before. */
+  past: string | undefined;
+}
+
+/** What is counted of a part of the threads. */
+export interface CountPage {
+  counts: GroupCounts;
+  /** Where the next page begins, in words of the store; undefined at the end. */
+  next: string | undefined;
+}
 
 /** A place in the list of threads: the newest activity first, of one moment the youngest thread. */
 export interface ThreadPlace {
@@ -165,8 +178,8 @@ export interface Store {
   /** Ids of messages that reply to this one. */
   references(threadId: string, messageId: string, workspaceId: string): Promise<string[]>;
   threads(query: ThreadsQuery): Promise<ThreadsPage>;
-  /** How many threads of each group there are, among those that a filter names. */
-  countThreads(query: CountQuery): Promise<ThreadCounts>;
+  /** How many threads of each group there are among up to `limit` of those that a filter names. */
+  countThreads(query: CountQuery): Promise<CountPage>;
   /** The names of those who are registered, have a session or an open ask, in order. */
   agents(query: AgentsQuery): Promise<string[]>;
   /** What is kept beside the log. */

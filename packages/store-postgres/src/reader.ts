@@ -1,7 +1,7 @@
 import {
   type AgentsQuery,
-  COUNTED,
   type CountedThread,
+  type CountPage,
   type CountQuery,
   countThreads,
   hasWords,
@@ -12,7 +12,7 @@ import {
   type Reading,
   type SearchQuery,
   type SearchResult,
-  type ThreadCounts,
+  type ThreadPlace,
   type ThreadRow,
   type ThreadsPage,
   type ThreadsQuery,
@@ -127,14 +127,21 @@ export class Reader {
     return { ...page, next: { updated_at: last.updated_at, thread_id: last.thread_id } };
   }
 
-  async countThreads(query: CountQuery): Promise<ThreadCounts> {
-    const found = await this.#within([query.workspace_id])<CountedThread>(sql`
-      SELECT t.state::json ->> 'title' AS title, t.status, ${DISPUTED} AS disputed, (${unreadBy(query.reader)}) AS unread
+  async countThreads(query: CountQuery): Promise<CountPage> {
+    const { past, limit } = query;
+    const [updated_at = '', thread_id = ''] = past?.split('~') ?? [];
+    const before = past === undefined ? undefined : { updated_at, thread_id };
+    const found = await this.#within([query.workspace_id])<CountedThread & ThreadPlace>(sql`
+      SELECT t.thread_id, t.updated_at, t.state::json ->> 'title' AS title, t.status, ${DISPUTED} AS disputed, (${unreadBy(query.reader)}) AS unread
       FROM threads t LEFT JOIN cursors c ON c.thread_id = t.thread_id AND c.agent_id = ${query.reader}
       WHERE t.listed_in = ${query.workspace_id}
-      ${wantedThreads({ ...query, status: undefined, unread: false, before: undefined })}
-      ORDER BY t.updated_at DESC, t.born DESC LIMIT ${COUNTED + 1}`);
-    return countThreads(found, query.text);
+      ${wantedThreads({ ...query, status: undefined, unread: false, before })}
+      ORDER BY t.updated_at DESC, t.born DESC LIMIT ${limit}`);
+    const last = found.length < limit ? undefined : found.at(-1);
+    return {
+      counts: countThreads(found, query.text),
+      next: last && `${last.updated_at}~${last.thread_id}`,
+    };
   }
 
   async #threads(query: ThreadsQuery, ids?: readonly string[]): Promise<ThreadsPage> {

@@ -1,7 +1,8 @@
 import {
-  COUNTED,
   type CountedThread,
+  type CountPage,
   type CountQuery,
+  countThreads,
   hasWords,
   type ThreadPlace,
   type ThreadsQuery,
@@ -156,23 +157,30 @@ const ownUpTo = (
 /** Something of another stands after the reader's cursor. */
 const UNREAD = `h.last_seq > ${READ} AND h.last_seq - ${READ} > ${ownUpTo('h.last_seq')} - ${ownUpTo(READ)}`;
 
-/** The threads that a count is made of, the newest first, one more than are counted; of one agent, in no order. */
-export function countedThreads(db: DatabaseSync, query: CountQuery): CountedThread[] {
-  const { workspace_id, participant, reader, with_any } = query;
-  const listed =
-    participant === undefined
-      ? `(SELECT * FROM heads h INDEXED BY heads_by_recency WHERE h.listed_in = :workspace
-          ORDER BY h.updated_at DESC, h.thread DESC LIMIT :most) h`
-      : OWN_THREADS;
+/** Counts a page of threads, the youngest first: a thread keeps its number, whatever happens between two pages. */
+export function countPage(db: DatabaseSync, query: CountQuery): CountPage {
+  const { workspace_id, participant, reader, text, with_any, limit, past } = query;
+  const own = participant === undefined ? {} : { participant };
+  const page = participant === undefined ? ANY_PAGE : OWN_PAGE;
+  const place = { workspace: workspace_id, ...own, past: Number(past ?? Number.MAX_SAFE_INTEGER), limit };
   const sql = `SELECT json_extract(t.state, '$.title') AS title, t.status, ${DISPUTED} AS disputed, (${UNREAD}) AS unread
-    FROM ${listed} CROSS JOIN threads t ON t.id = h.thread
-    WHERE h.listed_in = :workspace ${with_any === undefined ? '' : `AND ${WITH_ANY}`} LIMIT :most`;
-  const rows = listRows<Counted>(db, sql, {
-    workspace: workspace_id,
-    reader,
-    most: COUNTED + 1,
-    ...(participant === undefined ? {} : { participant }),
-    ...(with_any === undefined ? {} : { with_any: JSON.stringify(with_any) }),
-  });
-  return rows.map((row) => ({ ...row, disputed: row.disputed === 1, unread: row.unread === 1 }));
+    FROM (${page}) p CROSS JOIN heads h ON h.thread = p.thread CROSS JOIN threads t ON t.id = h.thread
+    WHERE h.listed_in = :workspace ${with_any === undefined ? '' : `AND ${WITH_ANY}`}`;
+  const among = with_any === undefined ? {} : { with_any: JSON.stringify(with_any) };
+  const found = listRows<Counted>(db, sql, { ...place, reader, ...among });
+  const counts = countThreads(
+    found.map((row) => ({ ...row, disputed: row.disputed === 1, unread: row.unread === 1 })),
+    text,
+  );
+  const [end] = listRows<{ size: number; last: number }>(
+    db,
+    `SELECT count(*) AS size, min(thread) AS last FROM (${page})`,
+    place,
+  );
+  return { counts, next: end?.size === limit ? String(end.last) : undefined };
 }
+
+const ANY_PAGE = `SELECT id AS thread FROM threads INDEXED BY threads_by_workspace
+  WHERE workspace_id = :workspace AND id < :past ORDER BY id DESC LIMIT :limit`;
+const OWN_PAGE = `SELECT thread FROM participants
+  WHERE workspace_id = :workspace AND agent_id = :participant AND thread < :past ORDER BY thread DESC LIMIT :limit`;

@@ -14,10 +14,9 @@ import {
   type ThreadRow,
   type ThreadState,
   type ThreadsPage,
-  type ThreadCounts,
   type ThreadsQuery,
+  type CountPage,
   type CountQuery,
-  countThreads,
   type WorkspaceHead,
   type WorkspacePage,
   type WorkspaceQuery,
@@ -28,7 +27,7 @@ import { type Cursor, seqOfMessageId } from '@parley/protocol';
 import { number } from './number.ts';
 import { followerPosition } from './search-index.ts';
 import { type DatabaseSync, type StatementSync, oneRow } from './sqlite.ts';
-import { countedThreads, findThreads } from './find-threads.ts';
+import { countPage, findThreads } from './find-threads.ts';
 import { LINKED, OPEN_TO } from './linked-row.ts';
 import { listRecords } from './list-records.ts';
 import {
@@ -146,8 +145,8 @@ export class Reader {
     return { rows, next };
   }
 
-  countThreads(query: CountQuery): ThreadCounts {
-    return countThreads(countedThreads(this.#db, query), query.text);
+  countThreads(query: CountQuery): CountPage {
+    return countPage(this.#db, query);
   }
 
   agents({ workspace_id, past = '', limit }: AgentsQuery): string[] {

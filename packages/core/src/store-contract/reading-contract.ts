@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 
-import type { ThreadsQuery } from '../store.ts';
+import type { CountPage, ThreadsQuery } from '../store.ts';
+import type { GroupCounts } from '../threads/thread-filter.ts';
 import { acking, ALL, type Check, creating, FAR_ID, NOW, posting } from './scene.ts';
 
 /** What is found beside the log: cursors, replies, the list of threads, words. */
@@ -182,9 +183,23 @@ export function testReading(check: Check): void {
       // A filter shows nobody more than what is theirs.
       expect(await read({ participant: 'bob', with_any: ['dora'] })).toEqual(['-3']);
       expect(await read({ participant: 'bob', text: 'mapper', group: 'done' })).toEqual(['-4']);
-      const count = (more = {}) => store.countThreads({ ...base, ...more });
+      const count = async (more = {}, limit = 1_000) => {
+        const pages: CountPage[] = [];
+        do {
+          const past = pages.at(-1)?.next;
+          pages.push(await store.countThreads({ ...base, ...more, limit, past }));
+        } while (pages.at(-1)?.next !== undefined);
+        const sum = (group: keyof GroupCounts) => pages.reduce((all, { counts }) => all + counts[group], 0);
+        return { open: sum('open'), unread: sum('unread'), blocked: sum('blocked'), done: sum('done') };
+      };
       // The scene has a thread of its own, which is open.
-      expect(await count()).toEqual({ open: 4, unread: 3, blocked: 2, done: 2, complete: true });
+      expect(await count()).toEqual({ open: 4, unread: 3, blocked: 2, done: 2 });
+      // Whatever a page holds, each thread is counted once.
+      for (const limit of [1, 2, 3]) {
+        expect(await count({}, limit)).toEqual({ open: 4, unread: 3, blocked: 2, done: 2 });
+        expect(await count({ participant: 'bob' }, limit)).toEqual(await count({ participant: 'bob' }));
+        expect(await count({ with_any: ['dora'] }, limit)).toEqual(await count({ with_any: ['dora'] }));
+      }
       expect(await count({ text: 'mapper' })).toMatchObject({ open: 2, blocked: 1, done: 2 });
       expect(await count({ with_any: ['dora'] })).toMatchObject({ open: 2, blocked: 2, done: 0 });
       expect(await count({ participant: 'bob', with_any: ['dora'] })).toMatchObject({ open: 1, done: 0 });

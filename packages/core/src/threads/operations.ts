@@ -8,6 +8,7 @@ import { admitReader, checkThreadScope, workspaceTag } from './access.ts';
 import { findThread } from './find-thread.ts';
 import { preview } from './preview.ts';
 import { withClosedSides } from './closed-sides.ts';
+import { countAllThreads } from './count-all.ts';
 import { type ThreadState, toThread } from './state.ts';
 import { mayOverride } from './status.ts';
 import { summarize } from './summary.ts';
@@ -49,7 +50,7 @@ const listThreads = operation('list_threads', {
       ...(text === undefined ? {} : { text }),
       ...(await withAny(deps, caller, input)),
     };
-    const counting = counts ? deps.store.countThreads(who) : undefined;
+    const counting = counts ? countAllThreads(deps.store, who) : undefined;
     const query = {
       ...who,
       status,

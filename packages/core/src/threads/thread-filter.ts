@@ -9,13 +9,12 @@ export interface ThreadFilter {
   with_any?: readonly string[];
 }
 
-/** How many threads of each kind there are; nothing is left out while `complete`. */
-export interface ThreadCounts {
+/** How many threads of each kind there are. */
+export interface GroupCounts {
   open: number;
   unread: number;
   blocked: number;
   done: number;
-  complete: boolean;
 }
 
 /** What is counted of a thread. */
@@ -25,9 +24,6 @@ export interface CountedThread {
   disputed: boolean;
   unread: boolean;
 }
-
-/** So many threads are looked at for one count: the newest, and then it says that there are more. */
-export const COUNTED = 10_000;
 
 const OPEN: readonly ThreadStatus[] = ['active', 'blocked'];
 
@@ -52,16 +48,10 @@ export function hasWords(title: string, text: string | undefined): boolean {
     .every((word) => lower.includes(word));
 }
 
-/** Counts threads, of which the newest come first. */
-export function countThreads(found: Iterable<CountedThread>, text: string | undefined): ThreadCounts {
-  const counts = { open: 0, unread: 0, blocked: 0, done: 0, complete: true };
-  let looked = 0;
-  for (const thread of found) {
-    if (++looked > COUNTED) return { ...counts, complete: false };
-    if (!hasWords(thread.title, text)) continue;
-    counts[isInGroup(thread, 'open') ? 'open' : 'done']++;
-    if (isInGroup(thread, 'blocked')) counts.blocked++;
-    if (thread.unread && thread.status !== 'closed') counts.unread++;
-  }
-  return counts;
+/** Counts the threads of one page. */
+export function countThreads(found: readonly CountedThread[], text: string | undefined): GroupCounts {
+  const named = found.filter(({ title }) => hasWords(title, text));
+  const many = (group: ThreadGroup): number => named.filter((thread) => isInGroup(thread, group)).length;
+  const unread = named.filter((thread) => thread.unread && thread.status !== 'closed').length;
+  return { open: many('open'), unread, blocked: many('blocked'), done: many('done') };
 }
