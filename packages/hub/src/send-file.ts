@@ -34,7 +34,8 @@ export const SAFE_HEADERS = {
 /** Sends a file of the web app, packed where the browser takes it, or says that it has not changed. */
 export function sendFile({ request, response, request_id }: Exchange, file: WebFile): void {
   const accepts = /\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '');
-  const bytes = accepts && file.gzip !== undefined ? file.gzip : file.bytes;
+  const packed = accepts ? file.gzip : undefined;
+  const bytes = packed ?? file.bytes;
   const head: Record<string, string | number> = {
     ...SAFE_HEADERS,
     'content-type': file.type,
@@ -48,7 +49,7 @@ export function sendFile({ request, response, request_id }: Exchange, file: WebF
     response.end();
     return;
   }
-  if (bytes === file.gzip) head['content-encoding'] = 'gzip';
+  if (packed !== undefined) head['content-encoding'] = 'gzip';
   response.writeHead(200, { ...head, 'content-length': bytes.length });
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }

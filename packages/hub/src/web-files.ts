@@ -11,8 +11,8 @@ export interface WebFile {
   /** Its name changes with its content: a browser may keep it for ever. */
   lasting: boolean;
   bytes: Buffer;
-  /** Undefined where packing does not pay. */
-  gzip: Buffer | undefined;
+  /** Undefined where packing does not pay; it is packed when it is first asked for. */
+  readonly gzip: Buffer | undefined;
 }
 
 const TYPES: Record<string, string> = {
@@ -44,16 +44,20 @@ export function listFiles(built: 'dashboard' | 'docs'): ReadonlyMap<string, stri
   return new Map(files.map((name) => [`/${name.replaceAll('\\', '/')}`, join(folder, name)]));
 }
 
-/** One file, packed. */
+/** One file, which is packed for the first who takes it so. */
 export function readWebFile(path: string): WebFile {
   const bytes = readFileSync(path);
   const type = TYPES[extname(path)] ?? 'application/octet-stream';
-  const packed = type.startsWith('image/png') ? undefined : gzipSync(bytes, { level: 9 });
+  let packed: Buffer | undefined;
   return {
     type,
     etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
     lasting: /-[A-Z0-9]{8}\.(js|css)$/.test(path),
     bytes,
-    gzip: packed !== undefined && packed.length < bytes.length ? packed : undefined,
+    get gzip() {
+      if (type.startsWith('image/png')) return undefined;
+      packed ??= gzipSync(bytes, { level: 9 });
+      return packed.length < bytes.length ? packed : undefined;
+    },
   };
 }
