@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-import type { Figure } from './proof-table.ts';
+import type { Figure } from './results.ts';
 
 /** A command of its own that proves something, beside the tests. */
 export interface ProvingCommand {

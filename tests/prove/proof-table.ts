@@ -1,49 +1,46 @@
-/** Something that was measured, in words. */
-export interface Figure {
-  what: string;
-  figure: string;
-}
-
-/** What became of one long form. */
-export interface Result {
-  id: string;
-  held: boolean;
-  /** When it ended. */
-  at: string;
-  minutes: number;
-  figures: readonly Figure[];
-}
+import type { Result } from './results.ts';
 
 interface Row {
   id: string;
   title: string;
   bound: string;
-  /** Undefined where it has not been run on this code. */
+  /** Undefined where it never ran. */
   result: Result | undefined;
 }
 
-/** The page with the figures beside their bounds; what was not run says so. */
-export function proofTable(of: { code: string; machine: string; rows: readonly Row[] }): string {
-  const { code, machine, rows } = of;
+/** The page with the verdicts and, below, the figures; what was not run says so. */
+export function proofTable(of: { code: string; rows: readonly Row[] }): string {
+  const { code, rows } = of;
   const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
   const lines = rows.map(({ id, title, bound, result }) => {
-    const figures = result?.figures.map(({ what, figure }) => `${what}: ${figure}`).join('; ') ?? '';
     const verdict = result === undefined ? 'not run' : result.held ? 'yes' : '**no**';
     const took = result === undefined ? '' : `${result.minutes.toFixed(1)} min`;
-    return `| ${[id, title, bound, figures, verdict, took].map(cell).join(' | ')} |`;
+    const when = result === undefined ? '' : `${result.at.slice(0, 10)}, ${result.code}`;
+    return `| ${[id, title, bound, verdict, took, when].map(cell).join(' | ')} |`;
   });
+  const figures = rows.flatMap(({ id, result }) =>
+    result === undefined ? [] : `- **${id}** (${result.machine}): ${inWords(result)}`,
+  );
   const count = (wanted: boolean) => rows.filter(({ result }) => result?.held === wanted).length;
   const open = rows.filter(({ result }) => result === undefined).length;
+  const current = rows.filter(({ result }) => result?.code === code).length;
   return `# Proof in the long form
 
-Written by \`npm run prove\`. It runs tests that \`npm test\` holds in a short form, with the sizes and bounds that their cases state. Then it runs the simulation and the benches. ${count(true)} held, ${count(false)} did not, ${open} were not run.
+Written by \`npm run prove\` from \`docs/proof.json\`. It runs tests that \`npm test\` holds in a short form, with the sizes and bounds that their cases state. Then it runs the simulation and the benches. ${count(true)} held, ${count(false)} did not, ${open} never ran; ${current} of ${rows.length} ran on the code as it stands (${code}).
 
-Code ${code}, ${machine}.
-
-| id | what is done | bound | measured | held | took |
+| id | what is done | bound | held | took | when, on which code |
 | --- | --- | --- | --- | --- | --- |
 ${lines.join('\n')}
+
+### What was measured
+
+${figures.join('\n')}
 `;
+}
+
+function inWords({ figures }: Result): string {
+  const text = figures.map(({ what, figure }) => `${what}: ${figure}`).join('; ');
+  return text.replaceAll('\n', ' ').replaceAll(/[*_<>]/g, String.raw`\$&`);
 }
 
 /** A new page, with the chapters that stood below the old one: those are written by people. */

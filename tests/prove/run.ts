@@ -7,29 +7,33 @@ import { parseArgs } from 'node:util';
 
 import { COMMANDS, type ProvingCommand } from './commands.ts';
 import { LONG_FORMS, type LongForm } from './long-forms.ts';
-import { type Figure, proofTable, type Result, withChapters } from './proof-table.ts';
+import { proofTable, withChapters } from './proof-table.ts';
+import { type Figure, mostTelling, readResults, type Result, writeResults } from './results.ts';
 import { stateOfCode } from './state-of-code.ts';
 
 const help = `Usage: npm run prove -- [options]
 
 Runs the tests that npm test holds in a short form in their long one, with the bounds that their cases state, then
 the simulation and the benches. Meant for a machine of its own: other work on it shows in the figures. After each
-of them docs/proof.md is written anew, with the figures beside the bounds. What has a result of this commit is not
-run again, so that a run can be broken off and taken up.
+of them docs/proof.json and docs/proof.md are written anew, with the figures beside the bounds. Both are committed,
+and each result names its code: a run of all may be spread over days. What has a result of this code is not run
+again; what never ran comes first, then what did not hold, then what ran longest ago.
 
   --only ID     only this one; may be given more than once
   --list        what there is, in the order in which it runs, with the minutes it takes about
-  --again       run also what has a result of this commit
+  --minutes N   only what fits into so many minutes
+  --again       run also what has a result of this code
   --json        {"commit","results":[{"id","held","minutes","figures"}]} on stdout, all else on stderr
   --help        this text
 
-Ends with 1 where one of those that were asked for does not hold.
+Ends with 1 where one of those that were asked for does not hold, or has no result of this code.
 `;
 
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: [] },
     list: { type: 'boolean' },
+    minutes: { type: 'string' },
     again: { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean' },
@@ -43,6 +47,7 @@ const items = new Map<string, Item>([
   ...Object.entries(LONG_FORMS).map(([id, form]): [string, Item] => [id, { kind: 'test', ...form }]),
   ...Object.entries(COMMANDS).map(([id, command]): [string, Item] => [id, { kind: 'command', ...command }]),
 ]);
+const resultsFile = `${root}docs/proof.json`;
 const say = (text: string): boolean => process.stderr.write(`${text}\n`);
 
 if (options.help) process.stdout.write(help);
@@ -56,34 +61,50 @@ function list(): void {
 
 function main(): void {
   const unknown = options.only.filter((id) => !items.has(id));
-  if (unknown.length > 0) {
-    say(`nothing is called ${unknown.join(', ')}; there are: ${[...items.keys()].join(', ')}`);
+  const most = options.minutes === undefined ? Infinity : Number(options.minutes);
+  if (unknown.length > 0 || !(most > 0)) {
+    if (unknown.length > 0)
+      say(`nothing is called ${unknown.join(', ')}; there are: ${[...items.keys()].join(', ')}`);
+    else say(`--minutes takes a number above 0, not ${options.minutes}`);
     process.exitCode = 2;
     return;
   }
   const code = stateOfCode(root);
-  const folder = `${root}.cache/prove/${code}/`;
-  mkdirSync(folder, { recursive: true });
-  const fileOf = (id: string): string => `${folder}${id.replaceAll(/[^\w-]+/g, '-')}.json`;
-  const wanted = [...items].filter(([id]) => options.only.length === 0 || options.only.includes(id));
-  const todo = wanted.filter(([id]) => options.again === true || !existsSync(fileOf(id)));
-  say(`${wanted.length - todo.length} of ${wanted.length} have a result of this code; ${todo.length} to run`);
+  const results = readResults(resultsFile);
+  const wanted = [...items.keys()].filter((id) => options.only.length === 0 || options.only.includes(id));
+  const isOpen = (id: string): boolean => options.again === true || results.get(id)?.code !== code;
+  const todo = withinTime(mostTelling(wanted.filter(isOpen), results), most);
+  const done = wanted.filter((id) => !isOpen(id)).length;
+  say(`${done} of ${wanted.length} have a result of this code; ${todo.length} to run`);
   if (todo.length > 0) node(['scripts/build.mjs']);
   for (const [at, [id, item]] of todo.entries()) {
     const left = todo.slice(at).reduce((sum, [, { minutes }]) => sum + minutes, 0);
     say(`\n# ${id}: ${item.title} (${at + 1} of ${todo.length}, about ${left} minutes left)`);
-    const result = run(id, item);
-    writeFileSync(fileOf(id), JSON.stringify(result, null, 2));
+    const result = run(id, item, code);
+    results.set(id, result);
+    writeResults(resultsFile, [...items.keys()], results);
     say(`${id}: ${result.held ? 'held' : 'NOT HELD'} after ${result.minutes.toFixed(1)} minutes`);
-    writeTable(code, fileOf);
+    writeTable(code, results);
   }
-  writeTable(code, fileOf);
-  const results = wanted.map(([id]) => readResult(fileOf(id))).filter((result) => result !== undefined);
-  if (options.json) process.stdout.write(`${JSON.stringify({ commit: code, results }, null, 2)}\n`);
-  if (results.length < wanted.length || results.some(({ held }) => !held)) process.exitCode = 1;
+  writeTable(code, results);
+  const told = wanted.flatMap((id) => results.get(id) ?? []).filter((result) => result.code === code);
+  if (options.json) process.stdout.write(`${JSON.stringify({ commit: code, results: told }, null, 2)}\n`);
+  if (told.length < wanted.length || told.some(({ held }) => !held)) process.exitCode = 1;
 }
 
-function run(id: string, item: Item): Result {
+/** As many of them, in their order, as fit into the time that there is. */
+function withinTime(ids: readonly string[], most: number): [string, Item][] {
+  let left = most;
+  return ids.flatMap((id): [string, Item][] => {
+    const item = items.get(id);
+    if (item === undefined || item.minutes > left) return [];
+    left -= item.minutes;
+    return [[id, item]];
+  });
+}
+
+function run(id: string, item: Item, code: string): Result {
+  mkdirSync(`${root}.cache/prove`, { recursive: true });
   const figuresFile = `${root}.cache/prove/figures.jsonl`;
   rmSync(figuresFile, { force: true });
   const startedAt = Date.now();
@@ -98,7 +119,10 @@ function run(id: string, item: Item): Result {
   const at = new Date().toISOString();
   // More than one or two says that the machine did other things besides.
   const load = { what: 'load of the machine', figure: (loadavg()[0] ?? 0).toFixed(1) };
-  return { id, held, at, minutes: (Date.now() - startedAt) / 60_000, figures: [...own, ...figures, load] };
+  const [cpu] = cpus();
+  const machine = `node ${process.version}, ${cpus().length} cores (${cpu?.model.trim() ?? ''}), ${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const minutes = Math.round((Date.now() - startedAt) / 600) / 100;
+  return { id, held, at, minutes, code, machine, figures: [...own, ...figures, load] };
 }
 
 /** One test in its long form: held when it ran and passed, and none that its name fits was skipped. */
@@ -139,21 +163,10 @@ function node(args: readonly string[], env: Record<string, string> = {}): boolea
   return status === 0;
 }
 
-function readResult(path: string): Result | undefined {
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Result) : undefined;
-}
-
-function writeTable(code: string, fileOf: (id: string) => string): void {
-  const [cpu] = cpus();
-  const machine = `node ${process.version}, ${cpus().length} cores (${cpu?.model.trim() ?? ''}), ${Math.round(totalmem() / 2 ** 30)} GiB`;
-  const rows = [...items].map(([id, { title, bound }]) => ({
-    id,
-    title,
-    bound,
-    result: readResult(fileOf(id)),
-  }));
+function writeTable(code: string, results: ReadonlyMap<string, Result>): void {
+  const rows = [...items].map(([id, { title, bound }]) => ({ id, title, bound, result: results.get(id) }));
   const path = `${root}docs/proof.md`;
   const before = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  writeFileSync(path, withChapters(proofTable({ code, machine, rows }), before));
-  node(['node_modules/oxfmt/bin/oxfmt', 'docs/proof.md']);
+  writeFileSync(path, withChapters(proofTable({ code, rows }), before));
+  node(['node_modules/oxfmt/bin/oxfmt', 'docs/proof.md', 'docs/proof.json']);
 }

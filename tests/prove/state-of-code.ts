@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 
-/** What is not code: the table may be committed without a new run. */
-const BUT = ['.', ':!docs/proof.md'];
+/** What is not code: the results may be committed without a new run. */
+const BUT = ['.', ':!docs/proof.md', ':!docs/proof.json'];
 
 /** Names the code as it stands: the last commit that changed it, and what is not committed on top. */
 export function stateOfCode(root: string): string {
