@@ -28,7 +28,8 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     desk = await openDesk();
     // Somebody must be there, or the page shows the first steps.
     await scene(desk, 'host');
-    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen);
+    // As people have it, with the app's own worker between page and hub.
+    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen, { serviceWorkers: 'allow' });
   });
   afterAll(async () => {
     await desk.close();

@@ -206,7 +206,7 @@ describeWith(['chromium'], 'what counts as read', () => {
   );
 
   test('a message of which a part is still to come is not read yet', async () => {
-    const page = await desk.signedIn('desktop', { serviceWorkers: 'block' });
+    const page = await desk.signedIn('desktop');
     const thread_id = await threadOf(['One.', '@@ -1 +1 @@\n-a\n+b', 'Three.']);
     await open(page, await threadOf(['Without changes.']));
     // What shows changes comes over a slow line.
