@@ -7,6 +7,7 @@ import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, type Screen
 import { bodies, card, say, scene } from './scene.ts';
 import { steerFlows } from './steer-flows-contract.ts';
 import { threadFlows } from './thread-flows-contract.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
 
@@ -48,8 +49,8 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
 
   test('an ask that was answered elsewhere says so, and a second answer is not sent', async () => {
     const { agent } = await scene(desk, 'twice');
-    await pages.tablet.goto(`${desk.hub.url}/now`);
-    await pages.phone.goto(`${desk.hub.url}/now`);
+    await visit(pages.tablet, `${desk.hub.url}/now`);
+    await visit(pages.phone, `${desk.hub.url}/now`);
     const { ask } = await agent.raise_ask({ kind: 'approval', prompt: 'May I?', command: 'make release' });
     const [here, there] = [card(pages.tablet, 'twice'), card(pages.phone, 'twice')];
     await Promise.all([here.waitFor(), there.waitFor()]);
@@ -64,7 +65,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
 
   test('the first verdict stands when two devices answer at the same moment', async () => {
     const { agent } = await scene(desk, 'race');
-    await pages.tablet.goto(`${desk.hub.url}/now`);
+    await visit(pages.tablet, `${desk.hub.url}/now`);
     const { ask } = await agent.raise_ask({ kind: 'approval', prompt: 'May I?', command: 'make race' });
     const one = card(pages.tablet, 'race');
     await one.waitFor();
@@ -86,7 +87,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     const page = pages.desktop;
     const { agent, thread_id } = await scene(desk, 'patient');
     await say(agent, thread_id, 'hello');
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('.message').first().waitFor();
     await page.route('**/v1/post_message', (route) => route.abort());
     await page.getByRole('textbox', { name: 'Message' }).fill('Over a broken line');
@@ -108,7 +109,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     const page = pages.desktop;
     const { agent, thread_id } = await scene(desk, 'doubted');
     await say(agent, thread_id, 'hello');
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('.message').first().waitFor();
     const keys: string[] = [];
     await page.route('**/v1/post_message', async (route) => {
@@ -141,7 +142,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
       await Promise.all(Array.from({ length: 20 }, (_, k) => say(agent, thread_id, `Line ${i + k}`)));
     await agent.ack_read({ thread_id, last_read_seq: 600 });
     await desk.agent(PERSON, 'operator').ack_read({ thread_id, last_read_seq: 600 });
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('[data-seq="600"]').waitFor();
     expect(await page.locator('.entry').count()).toBeLessThan(60);
     await page.goto(`${desk.hub.url}/t/${thread_id}/123`);
@@ -156,7 +157,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     const page = pages.tablet;
     const { agent, thread_id } = await scene(desk, 'scribe');
     await say(agent, thread_id, 'The kingfisher migrates in October.');
-    await page.goto(`${desk.hub.url}/search`);
+    await visit(page, `${desk.hub.url}/search`);
     await vi.waitFor(async () => {
       await page.getByRole('searchbox').fill('');
       await page.getByRole('searchbox').fill('kingfisher');
@@ -173,7 +174,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
       .agent(PERSON, 'operator')
       .post_message({ thread_id, schema_version: 1, body: 'Did you see this?' });
     await agent.ack_read({ thread_id, last_read_seq: 1 });
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('.message', { hasText: 'Did you see this?' }).hover();
     await page.getByRole('button', { name: /Message 1 of kim/ }).click();
     await page.getByText('Durable as entry 1').waitFor();
@@ -183,7 +184,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   test('[LIVE-4] the state of an agent changes on the page without a reload, and its place in the list stays', async () => {
     const page = pages.tablet;
     const { agent } = await scene(desk, 'aaron');
-    await page.goto(`${desk.hub.url}/agents`);
+    await visit(page, `${desk.hub.url}/agents`);
     const one = page.locator('.card', { hasText: 'aaron' });
     await one.getByText('Idle').waitFor();
     const order = await page.locator('.card .row-title').allInnerTexts();
@@ -196,7 +197,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   test('everything can be done by keys', async () => {
     const page = pages.desktop;
     const { agent } = await scene(desk, 'keyed');
-    await page.goto(`${desk.hub.url}/system`);
+    await visit(page, `${desk.hub.url}/system`);
     await page.getByRole('heading', { name: 'System' }).waitFor();
     await goByKeys(page, 'a', '/agents');
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
@@ -224,7 +225,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     const page = pages.desktop;
     const { agent, thread_id, title } = await scene(desk, 'peeped');
     await say(agent, thread_id, 'A word to look at.');
-    await page.goto(`${desk.hub.url}/now`);
+    await visit(page, `${desk.hub.url}/now`);
     await page.locator('.thread-row', { hasText: title }).waitFor();
     await page.locator(`[data-thread="${thread_id}"]`).focus();
     await page.keyboard.press('Space');
@@ -232,7 +233,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('u');
     await page.waitForURL('**/threads?f=unread');
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('.thread-side').waitFor();
     await page.locator('.message').first().waitFor();
     await page.keyboard.press('i');
@@ -254,7 +255,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
 
   test('a device signs in by a code, is listed, and is sent away; its page shows the sign-in', async () => {
     const page = pages.desktop;
-    await page.goto(`${desk.hub.url}/system`);
+    await visit(page, `${desk.hub.url}/system`);
     await page.getByRole('button', { name: 'Sign one in' }).click();
     const code = page.locator('.pair-code', { hasText: /^[A-Z0-9]{4}-[A-Z0-9]{4}$/ });
     await code.waitFor();

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
 import { allowForBrowsers, type Desk, openDesk, PERSON } from './desk.ts';
-import { DEVICES, examine, type Show, screenOf, seatOf, sitAt, visit } from './shoot.ts';
+import { DEVICES, examine, type Show, screenOf, seatOf, sitAt } from './shoot.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
 

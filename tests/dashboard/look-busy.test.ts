@@ -4,7 +4,8 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { describeWith } from '../tools/describe-with.ts';
 import { type BusyDesk, openBusyDesk } from './busy-scene.ts';
 import { allowForBrowsers } from './desk.ts';
-import { DEVICES, examine, type Show, sitAt, visit } from './shoot.ts';
+import { DEVICES, examine, type Show, sitAt } from './shoot.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
 

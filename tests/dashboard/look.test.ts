@@ -10,7 +10,8 @@ import { DAY_AGENTS, type DayAgent, playDay } from '../../packages/hub/src/cli/r
 import { describeWith } from '../tools/describe-with.ts';
 import { deadLetter } from './dead-letter.ts';
 import { allowForBrowsers, type Desk, openDesk, PERSON } from './desk.ts';
-import { type Device, DEVICES, examine, hold, type Show, shoot, sitAt, visit } from './shoot.ts';
+import { type Device, DEVICES, examine, hold, type Show, shoot, sitAt } from './shoot.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
 

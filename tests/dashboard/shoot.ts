@@ -78,32 +78,6 @@ export async function hold(page: Page, seat: Seat, colorScheme: Scheme): Promise
   await page.evaluate(FRAMES);
 }
 
-/** Follows a link within the app, by way of a page that shows nothing; what is not of the app is loaded, and so is the app itself. */
-export async function visit(page: Page, address: string): Promise<void> {
-  const { origin, pathname, search } = new URL(address);
-  const isOfTheApp = (url: URL): boolean => url.origin === origin && !url.pathname.startsWith('/docs');
-  const isInside =
-    isOfTheApp(new URL(page.url())) &&
-    isOfTheApp(new URL(address)) &&
-    (await page.locator('.line-sign').count()) > 0;
-  if (!isInside) {
-    await page.goto(address);
-    return;
-  }
-  await page.evaluate(`document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close())`);
-  await page.locator('dialog').first().waitFor({ state: 'detached' });
-  await follow(page, '/nowhere');
-  await page.getByText('There is no such page.').waitFor();
-  await follow(page, pathname + search);
-}
-
-async function follow(page: Page, path: string): Promise<void> {
-  const to = JSON.stringify(path);
-  await page.evaluate(
-    `(() => { const link = document.createElement('a'); link.href = ${to}; document.body.append(link); link.click(); link.remove(); })()`,
-  );
-}
-
 /** What the browser itself notes of a refusal, such as of a request that is not there, and of a hub that goes away. */
 const OF_THE_BROWSER = /^Failed to load resource: (?:the server responded with a status of 4\d\d|net::ERR_)/;
 

@@ -63,7 +63,6 @@ function tenFlows(name: string, open: () => Promise<Engine>, sizes: Partial<Reco
         prompt: 'May I?',
         command: 'make',
       });
-      const script = (expression: string) => engine.session.run(`return ${expression}`);
       const found: Record<string, unknown> = {};
       for (const [path, sign] of [
         ['/now', '.ask'],
@@ -78,21 +77,21 @@ function tenFlows(name: string, open: () => Promise<Engine>, sizes: Partial<Reco
       ] as const) {
         await page.goto(`${desk.hub.url}${path}`);
         await page.locator(sign).first().waitFor();
-        const faults = (await script(misfits(screen))) as string[];
+        const faults = (await page.evaluate(misfits(screen))) as string[];
         if (faults.length > 0) found[path] = faults;
       }
       expect(found).toEqual({});
       await page.goto(`${desk.hub.url}/search`);
       await page.locator('input[type=search]').waitFor();
       // The field stands in a frame of ours; a second one of the browser's would lie inside it.
-      expect(await script(`getComputedStyle(document.querySelector('input[type=search]')).appearance`)).toBe(
-        'none',
-      );
+      expect(
+        await page.evaluate(`getComputedStyle(document.querySelector('input[type=search]')).appearance`),
+      ).toBe('none');
       await page.goto(`${desk.hub.url}/now`);
       await card(page, `shown-${own}`).getByRole('button', { name: 'More ways to answer' }).tap();
       await page.getByRole('dialog').waitFor();
       const veil = `getComputedStyle(document.querySelector('dialog[open]'), '::backdrop').backgroundColor`;
-      expect(await script(veil)).toMatch(/^rgba\(\d+, \d+, \d+, 0\.[3-6]\d*\)$/);
+      expect(await page.evaluate(veil)).toMatch(/^rgba\(\d+, \d+, \d+, 0\.[3-6]\d*\)$/);
       await agent.withdraw_ask({ ask_id: ask.ask_id });
     },
   );

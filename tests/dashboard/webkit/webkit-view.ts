@@ -80,6 +80,7 @@ export function createWebKitView(session: Session): WebKitView {
     troubles,
     goto: (url) => load('/url', { url }),
     reload: () => load('/refresh', {}),
+    evaluate: (expression) => session.run(`return ${expression}`),
   };
 }
 
