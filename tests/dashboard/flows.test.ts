@@ -22,6 +22,8 @@ const goByKeys = (page: Page, key: string, path: string): Promise<void> =>
     { timeout: PATIENCE_MS, interval: 1_000 },
   );
 
+const BLANK = 'about:blank';
+
 describeWith(['chromium'], 'the dashboard in a real browser', () => {
   let desk: Desk;
   const pages = {} as Record<Screen, Page>;
@@ -36,16 +38,25 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await desk.close();
   });
 
+  /** The page of one size; the others show nothing meanwhile, or each would draw all that happens. */
+  async function only(screen: Screen): Promise<Page> {
+    for (const other of SIZES)
+      if (other !== screen && pages[other].url() !== BLANK) await pages[other].goto(BLANK);
+    return pages[screen];
+  }
+
   const seats = SIZES.map((screen) => ({
     on: screen,
     name: screen,
     screen,
     device: /^linux-chrome-[0-9a-f]{8}$/,
-    page: () => pages[screen],
+    page: () => only(screen),
   }));
-  answerFlows(() => desk, seats);
-  steerFlows(() => desk, seats);
-  threadFlows(() => desk, seats);
+  for (const seat of seats) {
+    answerFlows(() => desk, [seat]);
+    steerFlows(() => desk, [seat]);
+    threadFlows(() => desk, [seat]);
+  }
 
   test('an ask that was answered elsewhere says so, and a second answer is not sent', async () => {
     const { agent } = await scene(desk, 'twice');
@@ -64,19 +75,20 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('the first verdict stands when two devices answer at the same moment', async () => {
+    const page = await only('tablet');
     const { agent } = await scene(desk, 'race');
-    await visit(pages.tablet, `${desk.hub.url}/now`);
+    await visit(page, `${desk.hub.url}/now`);
     const { ask } = await agent.raise_ask({ kind: 'approval', prompt: 'May I?', command: 'make race' });
-    const one = card(pages.tablet, 'race');
+    const one = card(page, 'race');
     await one.waitFor();
     // The stream is held up, so that this device does not know yet what the other has said.
-    await pages.tablet.route('**/v1/answer_ask', async (route) => {
+    await page.route('**/v1/answer_ask', async (route) => {
       await desk.agent('lee', 'operator').answer_ask({ ask_id: ask.ask_id, decision: 'denied' });
       await route.continue();
     });
     await one.getByRole('button', { name: 'Approve once' }).tap();
     await one.getByText('Denied by lee').waitFor();
-    await pages.tablet.unroute('**/v1/answer_ask');
+    await page.unroute('**/v1/answer_ask');
     expect((await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 })).ask.verdict).toMatchObject({
       decision: 'denied',
       by: 'lee',
@@ -84,7 +96,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('a message that the hub refuses stays, with the reason, and goes when it is sent again', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent, thread_id } = await scene(desk, 'patient');
     await say(agent, thread_id, 'hello');
     await visit(page, `${desk.hub.url}/t/${thread_id}`);
@@ -106,7 +118,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('a message that the hub took and whose answer was lost is there once when it is sent again', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent, thread_id } = await scene(desk, 'doubted');
     await say(agent, thread_id, 'hello');
     await visit(page, `${desk.hub.url}/t/${thread_id}`);
@@ -136,25 +148,25 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('a long thread opens at its end, jumps to any message, and holds few rows', async () => {
-    const page = pages.phone;
+    const page = await only('phone');
     const { agent, thread_id } = await scene(desk, 'writer');
-    for (let i = 1; i <= 600; i += 20)
+    for (let i = 1; i <= 240; i += 20)
       await Promise.all(Array.from({ length: 20 }, (_, k) => say(agent, thread_id, `Line ${i + k}`)));
-    await agent.ack_read({ thread_id, last_read_seq: 600 });
-    await desk.agent(PERSON, 'operator').ack_read({ thread_id, last_read_seq: 600 });
+    await agent.ack_read({ thread_id, last_read_seq: 240 });
+    await desk.agent(PERSON, 'operator').ack_read({ thread_id, last_read_seq: 240 });
     await visit(page, `${desk.hub.url}/t/${thread_id}`);
-    await page.locator('[data-seq="600"]').waitFor();
+    await page.locator('[data-seq="240"]').waitFor();
     expect(await page.locator('.entry').count()).toBeLessThan(60);
     await page.goto(`${desk.hub.url}/t/${thread_id}/123`);
     await page.locator('.entry-marked[data-seq="123"]').waitFor();
     await page.getByRole('button', { name: /more below/ }).tap();
-    await page.locator('[data-seq="600"]').waitFor();
+    await page.locator('[data-seq="240"]').waitFor();
     await say(agent, thread_id, 'One more');
     await page.locator('.message', { hasText: 'One more' }).waitFor();
   });
 
   test('search finds what was said and leads to the very message', async () => {
-    const page = pages.tablet;
+    const page = await only('tablet');
     const { agent, thread_id } = await scene(desk, 'scribe');
     await say(agent, thread_id, 'The kingfisher migrates in October.');
     await visit(page, `${desk.hub.url}/search`);
@@ -168,7 +180,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('what became of a message is shown as evidence, not as a guess', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent, thread_id } = await scene(desk, 'reader');
     await desk
       .agent(PERSON, 'operator')
@@ -182,7 +194,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('[LIVE-4] the state of an agent changes on the page without a reload, and its place in the list stays', async () => {
-    const page = pages.tablet;
+    const page = await only('tablet');
     const { agent } = await scene(desk, 'aaron');
     await visit(page, `${desk.hub.url}/agents`);
     const one = page.locator('.card', { hasText: 'aaron' });
@@ -195,7 +207,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('everything can be done by keys', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent } = await scene(desk, 'keyed');
     await visit(page, `${desk.hub.url}/system`);
     await page.getByRole('heading', { name: 'System' }).waitFor();
@@ -222,7 +234,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('threads are looked into, resolved and cleared of their side by keys', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent, thread_id, title } = await scene(desk, 'peeped');
     await say(agent, thread_id, 'A word to look at.');
     await visit(page, `${desk.hub.url}/now`);
@@ -254,7 +266,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('a device signs in by a code, is listed, and is sent away; its page shows the sign-in', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     await visit(page, `${desk.hub.url}/system`);
     await page.getByRole('button', { name: 'Sign one in' }).click();
     const code = page.locator('.pair-code', { hasText: /^[A-Z0-9]{4}-[A-Z0-9]{4}$/ });

@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
