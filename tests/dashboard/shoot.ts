@@ -88,7 +88,13 @@ export async function examine(
   device: Device,
   views: Record<string, Show>,
 ): Promise<void> {
-  const [[atFirst, scheme] = ['tablet', 'light'] as const] = LOOKS[device];
+  const looks = LOOKS[device];
+  let held: Look | undefined;
+  const turn = async (look = looks[0]): Promise<void> => {
+    if (look === undefined || look === held) await page.evaluate(FRAMES);
+    else await hold(page, ...look);
+    held = look;
+  };
   const found: Record<string, unknown> = {};
   const errors: string[] = [];
   const onError = ({ message }: Error): number => errors.push(message);
@@ -100,11 +106,12 @@ export async function examine(
   for (const [name, show] of Object.entries(views)) {
     let at = name;
     try {
-      await hold(page, atFirst, scheme);
+      await turn();
       await show(page, url);
-      for (const [seat, light] of LOOKS[device]) {
+      for (const look of looks) {
+        const [seat, light] = look;
         at = `${name}, ${seat} in ${light}`;
-        await hold(page, seat, light);
+        await turn(look);
         // Whoever examines it moves it.
         if (folder !== undefined) await shoot(page, folder, `${name}-${seat}-${light}`);
         const misfitting = await page.evaluate<string[]>(misfits(SEATS[seat].screen));
