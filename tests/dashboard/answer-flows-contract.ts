@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { type Desk, PERSON, press } from './desk.ts';
 import { card, scene, type Seat } from './scene.ts';
+import { visit } from './visit.ts';
 
 /** Requests are answered: flows 1 to 3. */
 export function answerFlows(desk: () => Desk, seats: readonly Seat[]): void {
@@ -11,7 +12,7 @@ export function answerFlows(desk: () => Desk, seats: readonly Seat[]): void {
     'flow 1 on a %s: a command is approved with one tap, and the agent gets the verdict',
     async (_, { page: open, name, screen, device }) => {
       const page = await open();
-      await page.goto(`${desk().hub.url}/now`);
+      await visit(page, `${desk().hub.url}/now`);
       const { agent, thread_id } = await scene(desk(), `pusher-${name}`);
       const command = 'git push origin main';
       const { ask } = await agent.raise_ask({
@@ -45,7 +46,7 @@ export function answerFlows(desk: () => Desk, seats: readonly Seat[]): void {
     'flow 2 on a %s: approved for the session, or denied with a reason, in two taps',
     async (_, { page: open, name, screen }) => {
       const page = await open();
-      await page.goto(`${desk().hub.url}/now`);
+      await visit(page, `${desk().hub.url}/now`);
       const { agent } = await scene(desk(), `builder-${name}`);
       const first = await agent.raise_ask({
         kind: 'approval',
@@ -78,7 +79,7 @@ export function answerFlows(desk: () => Desk, seats: readonly Seat[]): void {
     'flow 2 on a %s: such commands are approved from now on, by a rule that stands under System',
     async (_, { page: open, name, screen }) => {
       const page = await open();
-      await page.goto(`${desk().hub.url}/now`);
+      await visit(page, `${desk().hub.url}/now`);
       const { agent } = await scene(desk(), `ruled-${name}`);
       const ask = { kind: 'approval', prompt: 'Pushes.', cwd: '~/app' } as const;
       const first = await agent.raise_ask({ ...ask, command: 'git push origin feature/one' });
@@ -90,7 +91,7 @@ export function answerFlows(desk: () => Desk, seats: readonly Seat[]): void {
       expect(taken.verdict).toMatchObject({ decision: 'approved', by: PERSON });
       const next = await agent.raise_ask({ ...ask, command: 'git push origin feature/two' });
       expect(next.ask.verdict).toMatchObject({ decision: 'approved', scope: 'rule', by: PERSON });
-      await page.goto(`${desk().hub.url}/system`);
+      await visit(page, `${desk().hub.url}/system`);
       const row = page.locator('.row', { hasText: `ruled-${name} in ~/app` });
       await row.getByText('1 time').waitFor();
       await press(row.getByRole('button', { name: 'Revoke' }), screen);
@@ -105,7 +106,7 @@ export function answerFlows(desk: () => Desk, seats: readonly Seat[]): void {
     'flow 3 on a %s: a question is answered by one of the agent’s own options',
     async (_, { page: open, name, screen }) => {
       const page = await open();
-      await page.goto(`${desk().hub.url}/now`);
+      await visit(page, `${desk().hub.url}/now`);
       const { agent, thread_id } = await scene(desk(), `planner-${name}`);
       const { ask } = await agent.raise_ask({
         thread_id,
@@ -126,7 +127,7 @@ export function answerFlows(desk: () => Desk, seats: readonly Seat[]): void {
     'on a %s a form that an agent asks for is filled in',
     async (_, { page: open, name, screen }) => {
       const page = await open();
-      await page.goto(`${desk().hub.url}/now`);
+      await visit(page, `${desk().hub.url}/now`);
       const { agent } = await scene(desk(), `former-${name}`);
       const { ask } = await agent.raise_ask({
         kind: 'elicitation',

@@ -45,7 +45,7 @@ export interface Desk {
   agent(name: string, role?: string): Client;
   /** A link that signs one browser in. */
   link(): Promise<string>;
-  /** A page of a device that is signed in. */
+  /** A page of a device that is signed in; it installs no worker unless it is told to, for that is half of what a sign-in costs. */
   signedIn(screen: Screen, options?: Parameters<Browser['newContext']>[0]): Promise<Page>;
   context(screen: Screen, options?: Parameters<Browser['newContext']>[0]): Promise<BrowserContext>;
   close(): Promise<void>;
@@ -107,7 +107,7 @@ export async function openDesk(options: HubOptions & { signer?: Signer } = {}): 
     async context(screen, more = {}) {
       const context = await (
         await openBrowser()
-      ).newContext({ ...SCREENS[screen], locale: 'en-GB', ...more });
+      ).newContext({ ...SCREENS[screen], locale: 'en-GB', serviceWorkers: 'block', ...more });
       context.setDefaultTimeout(PATIENCE_MS);
       contexts.push(context);
       return context;

@@ -7,6 +7,7 @@ import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, type Screen
 import { bodies, card, say, scene } from './scene.ts';
 import { steerFlows } from './steer-flows-contract.ts';
 import { threadFlows } from './thread-flows-contract.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
 
@@ -21,6 +22,8 @@ const goByKeys = (page: Page, key: string, path: string): Promise<void> =>
     { timeout: PATIENCE_MS, interval: 1_000 },
   );
 
+const BLANK = 'about:blank';
+
 describeWith(['chromium'], 'the dashboard in a real browser', () => {
   let desk: Desk;
   const pages = {} as Record<Screen, Page>;
@@ -28,27 +31,37 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     desk = await openDesk();
     // Somebody must be there, or the page shows the first steps.
     await scene(desk, 'host');
-    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen);
+    // As people have it, with the app's own worker between page and hub.
+    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen, { serviceWorkers: 'allow' });
   });
   afterAll(async () => {
     await desk.close();
   });
+
+  /** The page of one size; the others show nothing meanwhile, or each would draw all that happens. */
+  async function only(screen: Screen): Promise<Page> {
+    for (const other of SIZES)
+      if (other !== screen && pages[other].url() !== BLANK) await pages[other].goto(BLANK);
+    return pages[screen];
+  }
 
   const seats = SIZES.map((screen) => ({
     on: screen,
     name: screen,
     screen,
     device: /^linux-chrome-[0-9a-f]{8}$/,
-    page: () => pages[screen],
+    page: () => only(screen),
   }));
-  answerFlows(() => desk, seats);
-  steerFlows(() => desk, seats);
-  threadFlows(() => desk, seats);
+  for (const seat of seats) {
+    answerFlows(() => desk, [seat]);
+    steerFlows(() => desk, [seat]);
+    threadFlows(() => desk, [seat]);
+  }
 
   test('an ask that was answered elsewhere says so, and a second answer is not sent', async () => {
     const { agent } = await scene(desk, 'twice');
-    await pages.tablet.goto(`${desk.hub.url}/now`);
-    await pages.phone.goto(`${desk.hub.url}/now`);
+    await visit(pages.tablet, `${desk.hub.url}/now`);
+    await visit(pages.phone, `${desk.hub.url}/now`);
     const { ask } = await agent.raise_ask({ kind: 'approval', prompt: 'May I?', command: 'make release' });
     const [here, there] = [card(pages.tablet, 'twice'), card(pages.phone, 'twice')];
     await Promise.all([here.waitFor(), there.waitFor()]);
@@ -62,19 +75,20 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('the first verdict stands when two devices answer at the same moment', async () => {
+    const page = await only('tablet');
     const { agent } = await scene(desk, 'race');
-    await pages.tablet.goto(`${desk.hub.url}/now`);
+    await visit(page, `${desk.hub.url}/now`);
     const { ask } = await agent.raise_ask({ kind: 'approval', prompt: 'May I?', command: 'make race' });
-    const one = card(pages.tablet, 'race');
+    const one = card(page, 'race');
     await one.waitFor();
     // The stream is held up, so that this device does not know yet what the other has said.
-    await pages.tablet.route('**/v1/answer_ask', async (route) => {
+    await page.route('**/v1/answer_ask', async (route) => {
       await desk.agent('lee', 'operator').answer_ask({ ask_id: ask.ask_id, decision: 'denied' });
       await route.continue();
     });
     await one.getByRole('button', { name: 'Approve once' }).tap();
     await one.getByText('Denied by lee').waitFor();
-    await pages.tablet.unroute('**/v1/answer_ask');
+    await page.unroute('**/v1/answer_ask');
     expect((await agent.wait_for_ask({ ask_id: ask.ask_id, timeout_ms: 60_000 })).ask.verdict).toMatchObject({
       decision: 'denied',
       by: 'lee',
@@ -82,10 +96,10 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('a message that the hub refuses stays, with the reason, and goes when it is sent again', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent, thread_id } = await scene(desk, 'patient');
     await say(agent, thread_id, 'hello');
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('.message').first().waitFor();
     await page.route('**/v1/post_message', (route) => route.abort());
     await page.getByRole('textbox', { name: 'Message' }).fill('Over a broken line');
@@ -104,10 +118,10 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('a message that the hub took and whose answer was lost is there once when it is sent again', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent, thread_id } = await scene(desk, 'doubted');
     await say(agent, thread_id, 'hello');
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('.message').first().waitFor();
     const keys: string[] = [];
     await page.route('**/v1/post_message', async (route) => {
@@ -134,28 +148,28 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('a long thread opens at its end, jumps to any message, and holds few rows', async () => {
-    const page = pages.phone;
+    const page = await only('phone');
     const { agent, thread_id } = await scene(desk, 'writer');
-    for (let i = 1; i <= 600; i += 20)
+    for (let i = 1; i <= 240; i += 20)
       await Promise.all(Array.from({ length: 20 }, (_, k) => say(agent, thread_id, `Line ${i + k}`)));
-    await agent.ack_read({ thread_id, last_read_seq: 600 });
-    await desk.agent(PERSON, 'operator').ack_read({ thread_id, last_read_seq: 600 });
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
-    await page.locator('[data-seq="600"]').waitFor();
+    await agent.ack_read({ thread_id, last_read_seq: 240 });
+    await desk.agent(PERSON, 'operator').ack_read({ thread_id, last_read_seq: 240 });
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
+    await page.locator('[data-seq="240"]').waitFor();
     expect(await page.locator('.entry').count()).toBeLessThan(60);
     await page.goto(`${desk.hub.url}/t/${thread_id}/123`);
     await page.locator('.entry-marked[data-seq="123"]').waitFor();
     await page.getByRole('button', { name: /more below/ }).tap();
-    await page.locator('[data-seq="600"]').waitFor();
+    await page.locator('[data-seq="240"]').waitFor();
     await say(agent, thread_id, 'One more');
     await page.locator('.message', { hasText: 'One more' }).waitFor();
   });
 
   test('search finds what was said and leads to the very message', async () => {
-    const page = pages.tablet;
+    const page = await only('tablet');
     const { agent, thread_id } = await scene(desk, 'scribe');
     await say(agent, thread_id, 'The kingfisher migrates in October.');
-    await page.goto(`${desk.hub.url}/search`);
+    await visit(page, `${desk.hub.url}/search`);
     await vi.waitFor(async () => {
       await page.getByRole('searchbox').fill('');
       await page.getByRole('searchbox').fill('kingfisher');
@@ -166,13 +180,13 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('what became of a message is shown as evidence, not as a guess', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent, thread_id } = await scene(desk, 'reader');
     await desk
       .agent(PERSON, 'operator')
       .post_message({ thread_id, schema_version: 1, body: 'Did you see this?' });
     await agent.ack_read({ thread_id, last_read_seq: 1 });
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('.message', { hasText: 'Did you see this?' }).hover();
     await page.getByRole('button', { name: /Message 1 of kim/ }).click();
     await page.getByText('Durable as entry 1').waitFor();
@@ -180,9 +194,9 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('[LIVE-4] the state of an agent changes on the page without a reload, and its place in the list stays', async () => {
-    const page = pages.tablet;
+    const page = await only('tablet');
     const { agent } = await scene(desk, 'aaron');
-    await page.goto(`${desk.hub.url}/agents`);
+    await visit(page, `${desk.hub.url}/agents`);
     const one = page.locator('.card', { hasText: 'aaron' });
     await one.getByText('Idle').waitFor();
     const order = await page.locator('.card .row-title').allInnerTexts();
@@ -193,9 +207,9 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('everything can be done by keys', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent } = await scene(desk, 'keyed');
-    await page.goto(`${desk.hub.url}/system`);
+    await visit(page, `${desk.hub.url}/system`);
     await page.getByRole('heading', { name: 'System' }).waitFor();
     await goByKeys(page, 'a', '/agents');
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
@@ -220,10 +234,10 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('threads are looked into, resolved and cleared of their side by keys', async () => {
-    const page = pages.desktop;
+    const page = await only('desktop');
     const { agent, thread_id, title } = await scene(desk, 'peeped');
     await say(agent, thread_id, 'A word to look at.');
-    await page.goto(`${desk.hub.url}/now`);
+    await visit(page, `${desk.hub.url}/now`);
     await page.locator('.thread-row', { hasText: title }).waitFor();
     await page.locator(`[data-thread="${thread_id}"]`).focus();
     await page.keyboard.press('Space');
@@ -231,7 +245,7 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('u');
     await page.waitForURL('**/threads?f=unread');
-    await page.goto(`${desk.hub.url}/t/${thread_id}`);
+    await visit(page, `${desk.hub.url}/t/${thread_id}`);
     await page.locator('.thread-side').waitFor();
     await page.locator('.message').first().waitFor();
     await page.keyboard.press('i');
@@ -252,8 +266,8 @@ describeWith(['chromium'], 'the dashboard in a real browser', () => {
   });
 
   test('a device signs in by a code, is listed, and is sent away; its page shows the sign-in', async () => {
-    const page = pages.desktop;
-    await page.goto(`${desk.hub.url}/system`);
+    const page = await only('desktop');
+    await visit(page, `${desk.hub.url}/system`);
     await page.getByRole('button', { name: 'Sign one in' }).click();
     const code = page.locator('.pair-code', { hasText: /^[A-Z0-9]{4}-[A-Z0-9]{4}$/ });
     await code.waitFor();

@@ -1,15 +1,16 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
-import { allowForBrowsers, openDesk, PERSON } from './desk.ts';
-import { examine, LOOKS, seatOf, type Show, sitAt } from './shoot.ts';
+import { allowForBrowsers, type Desk, openDesk, PERSON } from './desk.ts';
+import { DEVICES, examine, type Show, screenOf, seatOf, sitAt } from './shoot.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
 
 const at =
   (path: string, words: string | RegExp): Show =>
   async (page, url) => {
-    await page.goto(url + path);
+    await visit(page, url + path);
     await page.getByText(words).first().waitFor();
   };
 
@@ -28,15 +29,17 @@ const EMPTY: Record<string, Show> = {
 };
 
 describeWith(['chromium'], 'the look of a hub without anything', () => {
-  test.each(LOOKS)(
-    'on a %s in %s: its pages, the way in, a device that may only look, and a hub that is away',
-    async (seat, scheme) => {
-      const desk = await openDesk();
-      onTestFinished(() => desk.close().catch(() => {}));
-      const { url } = desk.hub;
-      const more = { bypassCSP: true, ...seatOf(seat, scheme) };
-      const stranger = await (await desk.context(seat === 'phone' ? 'phone' : 'tablet', more)).newPage();
-      await examine(stranger, url, seat, scheme, {
+  let desk: Desk;
+  beforeAll(async () => {
+    desk = await openDesk();
+  });
+  afterAll(() => desk.close().catch(() => {}));
+
+  test('its pages, the way in, a device that may only look, and a hub that is away', async () => {
+    const { url } = desk.hub;
+    for (const device of DEVICES) {
+      const stranger = await (await desk.context(screenOf(device), seatOf(device))).newPage();
+      await examine(stranger, url, device, {
         'sign in': at('', 'Sign in to Parley'),
         'sign in refused': async (page) => {
           await page.getByLabel('Code').fill('ABCD-EFGH');
@@ -45,25 +48,31 @@ describeWith(['chromium'], 'the look of a hub without anything', () => {
         },
       });
       const { key } = await desk.agent(PERSON, 'operator').pair_device({ read_only: true });
-      await examine(stranger, url, seat, scheme, {
+      await examine(stranger, url, device, {
         'may only look': async (page) => {
           await page.goto('about:blank');
           await page.goto(`${url}/#k=${key}`);
           await page.getByText('Connect an agent').waitFor();
         },
       });
-      const page = await sitAt(desk, seat, scheme, { bypassCSP: true });
-      await examine(page, url, seat, scheme, EMPTY);
-      const calm = desk.agent('planner');
-      await calm.register_agent({ name: 'planner' });
-      await calm.heartbeat_session({ runtime: 'codex_cli', status: 'idle' });
-      await calm.create_thread({ title: 'Hello', participants: [PERSON] });
-      await examine(page, url, seat, scheme, { 'now on a calm day': at('/now', 'Say hello') });
-      await desk.hub.kill();
-      await examine(page, url, seat, scheme, {
+      await stranger.context().close();
+    }
+    const sitting = await Promise.all(
+      DEVICES.map(async (device) => ({ device, page: await sitAt(desk, device) })),
+    );
+    for (const { device, page } of sitting) await examine(page, url, device, EMPTY);
+    const calm = desk.agent('planner');
+    await calm.register_agent({ name: 'planner' });
+    await calm.heartbeat_session({ runtime: 'codex_cli', status: 'idle' });
+    await calm.create_thread({ title: 'Hello', participants: [PERSON] });
+    for (const { device, page } of sitting)
+      await examine(page, url, device, { 'now on a calm day': at('/now', 'Say hello') });
+    await desk.hub.kill();
+    for (const { device, page } of sitting) {
+      await examine(page, url, device, {
         'no connection': async () => page.getByText('No connection to the hub.').waitFor(),
       });
       expect(await page.title()).toContain('Parley');
-    },
-  );
+    }
+  });
 });

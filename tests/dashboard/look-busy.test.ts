@@ -1,20 +1,18 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
 
 import { describeWith } from '../tools/describe-with.ts';
 import { type BusyDesk, openBusyDesk } from './busy-scene.ts';
 import { allowForBrowsers } from './desk.ts';
-import { examine, LOOKS, type Show, sitAt } from './shoot.ts';
+import { DEVICES, examine, type Show, sitAt } from './shoot.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
-
-const settled = (page: Page): Promise<void> => page.locator('.line-sign.line-live').waitFor();
 
 /** Pages that need no more than to be opened, with what must be there then. */
 const at =
   (path: string, sign: string): Show =>
   async (page, url) => {
-    await page.goto(url + path);
+    await visit(page, url + path);
     await page.locator(sign).first().waitFor();
   };
 
@@ -36,7 +34,7 @@ const scrolledTo =
   };
 
 const system: Show = async (page, url) => {
-  await page.goto(`${url}/system`);
+  await visit(page, `${url}/system`);
   await page.getByText('Accepts writes').waitFor();
 };
 
@@ -44,7 +42,7 @@ const agent = (name: string): Show => at(`/agents/${name}`, 'section:has-text("J
 
 /** The document that is changed while somebody writes. */
 const openEditor: Show = async (page, url) => {
-  await page.goto(`${url}/know`);
+  await visit(page, `${url}/know`);
   await page.getByRole('button', { name: 'What is below Runbooks' }).click();
   await page.getByRole('link', { name: 'Agent is stuck' }).click();
   await page.getByRole('link', { name: 'Edit' }).click();
@@ -72,7 +70,7 @@ function viewsOf(desk: BusyDesk): Record<string, Show> {
     'threads of one agent': at('/threads?agent=atreides', '.thread-row'),
     'no thread of that kind': at('/threads?q=zebra', '.empty'),
     'a thread looked into': async (page, url) => {
-      await page.goto(`${url}/threads`);
+      await visit(page, `${url}/threads`);
       await page.locator('.page .thread-row').first().focus();
       await page.keyboard.press('Space');
       await page.locator('.peek li').first().waitFor();
@@ -109,7 +107,7 @@ function viewsOf(desk: BusyDesk): Record<string, Show> {
     'usage by model': at('/usage?f=model', '.usage-bar'),
     'a new document': at('/know/new', 'textarea'),
     'a preview': async (page, url) => {
-      await page.goto(`${url}/know/new`);
+      await visit(page, `${url}/know/new`);
       await page.getByLabel('Title', { exact: true }).fill('Release 2.4');
       await page
         .getByLabel(/^Text, in Markdown/)
@@ -167,12 +165,10 @@ describeWith(['chromium'], 'the look of a busy day', () => {
     await desk.close();
   });
 
-  test.each(LOOKS)(
-    'on a %s in %s: nothing that axe finds, no sideways scrolling, all targets large enough',
-    async (seat, scheme) => {
-      const page = await sitAt(desk, seat, scheme, { bypassCSP: true });
-      await settled(page);
-      await examine(page, desk.hub.url, seat, scheme, viewsOf(desk));
+  test.each(DEVICES)(
+    'on a device for %s: nothing that axe finds, no sideways scrolling, all targets large enough',
+    async (device) => {
+      await examine(await sitAt(desk, device), desk.hub.url, device, viewsOf(desk));
     },
   );
 });

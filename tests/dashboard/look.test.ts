@@ -10,7 +10,8 @@ import { DAY_AGENTS, type DayAgent, playDay } from '../../packages/hub/src/cli/r
 import { describeWith } from '../tools/describe-with.ts';
 import { deadLetter } from './dead-letter.ts';
 import { allowForBrowsers, type Desk, openDesk, PERSON } from './desk.ts';
-import { examine, LOOKS, type Show, shoot, sitAt } from './shoot.ts';
+import { type Device, DEVICES, examine, hold, type Show, shoot, sitAt } from './shoot.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
 
@@ -26,20 +27,20 @@ const pictures = join(
 /** Every page, and what can lie above it, with how to get there. */
 const VIEWS: Record<string, Show> = {
   now: async (page, url) => {
-    await page.goto(`${url}/now`);
+    await visit(page, `${url}/now`);
     await page.locator('.ask').first().waitFor();
   },
   'all ways to answer': async (page, url) => {
-    await page.goto(`${url}/now`);
+    await visit(page, `${url}/now`);
     await page.getByRole('button', { name: 'More ways to answer' }).first().click();
     await page.getByRole('dialog').waitFor();
   },
   threads: async (page, url) => {
-    await page.goto(`${url}/threads`);
+    await visit(page, `${url}/threads`);
     await page.locator('.thread-row').first().waitFor();
   },
   'a new thread': async (page, url) => {
-    await page.goto(`${url}/threads`);
+    await visit(page, `${url}/threads`);
     await page.getByRole('button', { name: 'New thread' }).click();
     await page.getByRole('dialog').waitFor();
   },
@@ -64,37 +65,37 @@ const VIEWS: Record<string, Show> = {
     await page.getByRole('dialog').getByRole('button', { name: '15 min' }).waitFor();
   },
   'making a document of a thread': async (page, url) => {
-    await page.goto(`${url}/threads?f=resolved`);
+    await visit(page, `${url}/threads?f=resolved`);
     await page.locator('.page .thread-row', { hasText: SETTLED }).click();
     await page.getByRole('button', { name: 'More about this thread' }).click();
     await page.getByRole('button', { name: /^Make a document/ }).click();
     await page.locator('.picker .tree-row').first().waitFor();
   },
   'leaving an agent alone': async (page, url) => {
-    await page.goto(`${url}/agents/executioner`);
+    await visit(page, `${url}/agents/executioner`);
     await page.getByRole('button', { name: 'Leave alone' }).click();
     await page.getByRole('dialog').waitFor();
   },
   'waking an agent by force': async (page, url) => {
-    await page.goto(`${url}/agents/executioner`);
+    await visit(page, `${url}/agents/executioner`);
     await page.getByText('Try anyway').click();
     await page.getByRole('button', { name: 'Force' }).click();
     await page.getByRole('dialog').waitFor();
   },
   'an agent that is left alone': async (page, url) => {
-    await page.goto(`${url}/agents/docs-bot`);
+    await visit(page, `${url}/agents/docs-bot`);
     await page.getByRole('button', { name: /^Undo it/ }).waitFor();
   },
   agents: async (page, url) => {
-    await page.goto(`${url}/agents`);
+    await visit(page, `${url}/agents`);
     await page.locator('.card').first().waitFor();
   },
   agent: async (page, url) => {
-    await page.goto(`${url}/agents/executioner`);
+    await visit(page, `${url}/agents/executioner`);
     await page.getByRole('heading', { name: 'Journal' }).waitFor();
   },
   knowledge: async (page, url) => {
-    await page.goto(`${url}/know`);
+    await visit(page, `${url}/know`);
     await page.locator('.tree-row').first().waitFor();
   },
   'a document': async (page, url) => {
@@ -122,66 +123,66 @@ const VIEWS: Record<string, Show> = {
     await page.getByRole('textbox', { name: /^Text/ }).waitFor();
   },
   'asking the documents': async (page, url) => {
-    await page.goto(`${url}/know?q=why+one+log`);
+    await visit(page, `${url}/know?q=why+one+log`);
     await page.locator('.answer').waitFor();
   },
   'deleted documents': async (page, url) => {
-    await page.goto(`${url}/know/deleted`);
+    await visit(page, `${url}/know/deleted`);
     await page.getByText('Nothing was deleted').waitFor();
   },
   search: async (page, url) => {
-    await page.goto(`${url}/search?q=fallback`);
+    await visit(page, `${url}/search?q=fallback`);
     await page.locator('mark').first().waitFor();
   },
   log: async (page, url) => {
-    await page.goto(`${url}/log`);
+    await visit(page, `${url}/log`);
     await page.locator('.log-row').first().waitFor();
   },
   'dead letters': async (page, url) => {
-    await page.goto(`${url}/log?f=dead`);
+    await visit(page, `${url}/log?f=dead`);
     await page.locator('.letter').first().waitFor();
   },
   system: async (page, url) => {
-    await page.goto(`${url}/system`);
+    await visit(page, `${url}/system`);
     await page.getByText('Accepts writes').waitFor();
     await page.getByRole('meter').waitFor();
   },
   'a new channel': async (page, url) => {
-    await page.goto(`${url}/system`);
+    await visit(page, `${url}/system`);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByLabel(/^Quiet hours/).check();
     await page.getByRole('dialog').waitFor();
   },
   'the settings of a channel': async (page, url) => {
-    await page.goto(`${url}/system`);
+    await visit(page, `${url}/system`);
     await page.getByRole('button', { name: 'Settings of My phone' }).click();
     await page.getByRole('dialog').waitFor();
   },
   'pairing a device': async (page, url) => {
-    await page.goto(`${url}/system`);
+    await visit(page, `${url}/system`);
     await page.getByRole('button', { name: 'Sign one in' }).click();
     await page.locator('.pair-code', { hasText: /^[A-Z0-9]{4}-/ }).waitFor();
   },
   'the palette': async (page, url) => {
-    await page.goto(`${url}/now`);
+    await visit(page, `${url}/now`);
     await page.locator('.ask').first().waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').waitFor();
   },
   'no such page': async (page, url) => {
-    await page.goto(`${url}/agents/nobody-of-that-name`);
+    await visit(page, `${url}/agents/nobody-of-that-name`);
     await page.getByText('is known here').waitFor();
   },
 };
 
 async function openThread(page: Page, url: string): Promise<void> {
-  await page.goto(`${url}/threads`);
+  await visit(page, `${url}/threads`);
   await page.locator('.page .thread-row', { hasText: TITLE }).click();
   await page.locator('.message').first().waitFor();
 }
 
 async function openDocument(page: Page, url: string): Promise<void> {
-  await page.goto(`${url}/know`);
+  await visit(page, `${url}/know`);
   await page.getByRole('button', { name: 'What is below Architecture' }).click();
   await page.getByRole('link', { name: 'Log and cursors' }).click();
   await page.locator('.doc-side a').first().waitFor();
@@ -213,12 +214,13 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     await desk.close();
   });
 
-  test.each(LOOKS)(
-    'on a %s in %s: nothing that axe finds, no sideways scrolling, all targets large enough',
-    async (seat, scheme) => {
-      // The examiner is brought in as a script of its own, which the page's policy would refuse.
-      const page = await sitAt(desk, seat, scheme, { bypassCSP: true });
-      await examine(page, desk.hub.url, seat, scheme, VIEWS);
+  const pages: Partial<Record<Device, Promise<Page>>> = {};
+  const pageOf = (device: Device): Promise<Page> => (pages[device] ??= sitAt(desk, device));
+
+  test.each(DEVICES)(
+    'on a device for %s: nothing that axe finds, no sideways scrolling, all targets large enough',
+    async (device) => {
+      await examine(await pageOf(device), desk.hub.url, device, VIEWS);
     },
   );
 
@@ -229,7 +231,8 @@ describeWith(['chromium'], 'the look of the dashboard', () => {
     ['desktop', 'light', 'thread'],
     ['tablet', 'light', 'a document'],
   ] as const)('a picture on a %s in %s of %s', async (seat, scheme, name) => {
-    const page = await sitAt(desk, seat, scheme);
+    const page = await pageOf(seat === 'desktop' ? 'desktop' : 'touch');
+    await hold(page, seat, scheme);
     await VIEWS[name]?.(page, desk.hub.url);
     const picture = await shoot(page, pictures, `${name.replace(/^a /, '')}-${seat}-${scheme}`);
     expect(picture.length).toBeGreaterThan(10_000);

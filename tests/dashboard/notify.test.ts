@@ -18,7 +18,7 @@ describeWith(['chromium'], 'notifications in the dashboard', () => {
     desk = await openDesk({
       settings: { 'notify.allowed_hosts': JSON.stringify([receiver.host]), 'notify.grace_ms': 0 },
     });
-    page = await desk.signedIn('phone', { permissions: ['notifications'] });
+    page = await desk.signedIn('phone', { permissions: ['notifications'], serviceWorkers: 'allow' });
   });
   afterAll(async () => {
     await desk.close();

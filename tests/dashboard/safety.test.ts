@@ -38,7 +38,7 @@ describeWith(['chromium'], 'the dashboard and those who mean it ill', () => {
   });
 
   test('[C-LOCAL-06] a page of another origin gets nowhere with the cookie: no socket, no form, no call, no frame', async () => {
-    const context = await desk.context('desktop');
+    const context = await desk.context('desktop', { serviceWorkers: 'allow' });
     const page = await context.newPage();
     await page.goto(await desk.link());
     await page.locator('.line-sign.line-live').waitFor();
@@ -74,7 +74,7 @@ describeWith(['chromium'], 'the dashboard and those who mean it ill', () => {
     await agent.register_agent({ name: 'keeper' });
     const { thread_id } = await agent.create_thread({ title: 'Kept nowhere', participants: [PERSON] });
     await agent.post_message({ thread_id, schema_version: 1, body: 'a confidential word' });
-    const context = await desk.context('desktop');
+    const context = await desk.context('desktop', { serviceWorkers: 'allow' });
     const page = await context.newPage();
     const link = await desk.link();
     await page.goto(link);
@@ -201,7 +201,7 @@ describeWith(['chromium'], 'the dashboard and those who mean it ill', () => {
     const agent = own.agent('near');
     const { thread_id } = await agent.create_thread({ title: 'Before the storm', participants: [PERSON] });
     await agent.post_message({ thread_id, schema_version: 1, body: 'Still here.' });
-    const page = await own.signedIn('tablet');
+    const page = await own.signedIn('tablet', { serviceWorkers: 'allow' });
     await page.evaluate('navigator.serviceWorker.ready');
     await page.reload();
     await page.goto(`${own.hub.url}/t/${thread_id}`);

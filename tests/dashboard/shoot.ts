@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Page } from 'playwright-core';
+import type { ConsoleMessage, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { axe } from './axe.ts';
@@ -23,63 +23,107 @@ export type Scheme = 'light' | 'dark';
 /** LOOK=<folder> keeps a picture of every view, to be looked at. */
 const folder = process.env['LOOK'];
 
-const examined = [
-  ['tablet', 'light'],
-  ['landscape', 'dark'],
-  ['phone', 'dark'],
-  ['desktop', 'light'],
-] as const;
-const others = [
-  ['tablet', 'dark'],
-  ['landscape', 'light'],
-  ['phone', 'light'],
-  ['desktop', 'dark'],
-] as const;
+type Look = readonly [Seat, Scheme];
 
-/** Where every view is examined; all that there is when somebody wants to look. */
-export const LOOKS: readonly (readonly [Seat, Scheme])[] =
-  folder === undefined ? examined : [...examined, ...others];
+const others = {
+  touch: [
+    ['tablet', 'dark'],
+    ['landscape', 'light'],
+    ['phone', 'light'],
+  ],
+  desktop: [['desktop', 'dark']],
+} as const satisfies Record<string, readonly Look[]>;
+
+/** How each kind of device is held while a view is examined, and the other ways when somebody wants to look: nothing is loaded anew for that. */
+export const LOOKS: Readonly<Record<keyof typeof others, readonly Look[]>> = {
+  touch: [
+    ['tablet', 'light'],
+    ['landscape', 'dark'],
+    ['phone', 'dark'],
+    ...(folder === undefined ? [] : others.touch),
+  ],
+  desktop: [['desktop', 'light'], ...(folder === undefined ? [] : others.desktop)],
+};
+
+export type Device = keyof typeof LOOKS;
+
+export const DEVICES = Object.keys(LOOKS) as Device[];
 
 /** Brings a page to a view: to where it is, and what must be there before it counts. */
 export type Show = (page: Page, url: string) => Promise<void>;
 
-/** What a browser is told so that it shows the page as it is at this seat, and no motion. */
-export const seatOf = (seat: Seat, colorScheme: Scheme) =>
-  ({ viewport: SEATS[seat].viewport, colorScheme, reducedMotion: 'reduce' }) as const;
+/** What a browser is told so that it shows a page to this device, without motion. */
+export const seatOf = (device: Device) =>
+  ({
+    viewport: SEATS[device === 'touch' ? 'tablet' : device].viewport,
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+    // The examiner is brought in as a script of its own, which the page's policy would refuse.
+    bypassCSP: true,
+  }) as const;
 
-/** A page of a signed-in device at a seat. */
-export const sitAt = (desk: Desk, seat: Seat, scheme: Scheme, more = {}): Promise<Page> =>
-  desk.signedIn(SEATS[seat].screen, { ...seatOf(seat, scheme), ...more });
+/** The screen as which a device opens its pages. */
+export const screenOf = (device: Device): Screen => (device === 'touch' ? 'tablet' : device);
+
+/** A page of a signed-in device. */
+export const sitAt = (desk: Desk, device: Device): Promise<Page> =>
+  desk.signedIn(screenOf(device), seatOf(device));
+
+const FRAMES = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+
+/** Turns the screen and dims the room, as people do with a page that is open. */
+export async function hold(page: Page, seat: Seat, colorScheme: Scheme): Promise<void> {
+  await page.setViewportSize(SEATS[seat].viewport);
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(FRAMES);
+}
 
 /** What the browser itself notes of a refusal, such as of a request that is not there, and of a hub that goes away. */
 const OF_THE_BROWSER = /^Failed to load resource: (?:the server responded with a status of 4\d\d|net::ERR_)/;
 
-/** Goes through views at a seat: nothing that axe finds, no error in the console, no sideways scrolling, all targets large enough. */
+/** Goes through views, each in all the ways in which the device is held: nothing that axe finds, no error in the console, no sideways scrolling, all targets large enough. */
 export async function examine(
   page: Page,
   url: string,
-  seat: Seat,
-  scheme: Scheme,
+  device: Device,
   views: Record<string, Show>,
 ): Promise<void> {
+  const looks = LOOKS[device];
+  let held: Look | undefined;
+  const turn = async (look = looks[0]): Promise<void> => {
+    if (look === undefined || look === held) await page.evaluate(FRAMES);
+    else await hold(page, ...look);
+    held = look;
+  };
   const found: Record<string, unknown> = {};
   const errors: string[] = [];
-  page.on('pageerror', ({ message }) => errors.push(message));
-  page.on('console', (said) => {
+  const onError = ({ message }: Error): number => errors.push(message);
+  const onWord = (said: ConsoleMessage): void => {
     if (said.type() === 'error' && !OF_THE_BROWSER.test(said.text())) errors.push(said.text());
-  });
+  };
+  page.on('pageerror', onError);
+  page.on('console', onWord);
   for (const [name, show] of Object.entries(views)) {
+    let at = name;
     try {
+      await turn();
       await show(page, url);
-      // Whoever examines it moves it.
-      if (folder !== undefined) await shoot(page, folder, `${name}-${seat}-${scheme}`);
-      const misfitting = await page.evaluate<string[]>(misfits(SEATS[seat].screen));
-      const faults = [...(await axe(page)), ...misfitting, ...errors.splice(0)];
-      if (faults.length > 0) found[name] = faults;
+      for (const look of looks) {
+        const [seat, light] = look;
+        at = `${name}, ${seat} in ${light}`;
+        await turn(look);
+        // Whoever examines it moves it.
+        if (folder !== undefined) await shoot(page, folder, `${name}-${seat}-${light}`);
+        const misfitting = await page.evaluate<string[]>(misfits(SEATS[seat].screen));
+        const faults = [...(await axe(page)), ...misfitting, ...errors.splice(0)];
+        if (faults.length > 0) found[at] = faults;
+      }
     } catch (error) {
-      found[name] = error;
+      found[at] = error;
     }
   }
+  page.off('pageerror', onError);
+  page.off('console', onWord);
   expect(found).toEqual({});
 }
 

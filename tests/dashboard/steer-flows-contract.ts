@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 
 import { type Desk, PATIENCE_MS, PERSON, press } from './desk.ts';
 import { say, scene, type Seat } from './scene.ts';
+import { visit } from './visit.ts';
 
 /** Agents and threads are steered: flows 4 to 7. */
 export function steerFlows(desk: () => Desk, seats: readonly Seat[]): void {
@@ -11,7 +12,7 @@ export function steerFlows(desk: () => Desk, seats: readonly Seat[]): void {
     '[LIVE-7] flows 4 and 5 on a %s: who is in trouble is shown with the reason, and is prodded with one tap',
     async (_, { page: open, name, screen }) => {
       const page = await open();
-      await page.goto(`${desk().hub.url}/now`);
+      await visit(page, `${desk().hub.url}/now`);
       const { agent, thread_id } = await scene(desk(), `sisyphus-${name}`);
       await agent.report_event({
         event_type: 'error',
@@ -61,7 +62,7 @@ export function steerFlows(desk: () => Desk, seats: readonly Seat[]): void {
       const page = await open();
       const { agent, thread_id } = await scene(desk(), `chatter-${name}`);
       await say(agent, thread_id, 'hello');
-      await page.goto(`${desk().hub.url}/t/${thread_id}`);
+      await visit(page, `${desk().hub.url}/t/${thread_id}`);
       await press(page.getByRole('button', { name: 'Pause the thread' }), screen);
       await page.getByText('only people may post').first().waitFor();
       await expect(say(agent, thread_id, 'still here')).rejects.toMatchObject({

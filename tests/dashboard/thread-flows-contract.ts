@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 
 import { type Desk, PATIENCE_MS, PERSON, press } from './desk.ts';
 import { bodies, say, scene, type Seat } from './scene.ts';
+import { visit } from './visit.ts';
 
 /** Threads and documents are read and written: flows 8 to 10. */
 export function threadFlows(desk: () => Desk, seats: readonly Seat[]): void {
@@ -15,7 +16,7 @@ export function threadFlows(desk: () => Desk, seats: readonly Seat[]): void {
       const page = await open();
       const { agent, thread_id, title } = await scene(desk(), `talker-${name}`);
       await say(agent, thread_id, 'The first word.');
-      await page.goto(`${desk().hub.url}/now`);
+      await visit(page, `${desk().hub.url}/now`);
       const row = page.locator('.thread-row', { hasText: title });
       await row.getByText('The first word.').waitFor();
       await press(row, screen);
@@ -60,7 +61,7 @@ export function threadFlows(desk: () => Desk, seats: readonly Seat[]): void {
       };
       const top = await write(`Guide ${name}`, `Read [[Setup ${name}]] first.`);
       const child = await write(`Setup ${name}`, '# Install\n\nRun `npm ci`.', top);
-      await page.goto(`${desk().hub.url}/know`);
+      await visit(page, `${desk().hub.url}/know`);
       await press(page.getByRole('button', { name: `What is below Guide ${name}` }), screen);
       await press(page.getByRole('link', { name: `Setup ${name}` }), screen);
       await page.getByRole('heading', { name: 'Install' }).waitFor();
@@ -89,7 +90,7 @@ export function threadFlows(desk: () => Desk, seats: readonly Seat[]): void {
       const { agent, thread_id, title } = await scene(desk(), `owner-${name}`);
       await scene(desk(), `newcomer-${name}`);
       await say(agent, thread_id, 'Let us begin.');
-      await page.goto(`${desk().hub.url}/t/${thread_id}`);
+      await visit(page, `${desk().hub.url}/t/${thread_id}`);
       const panel = page.locator(screen === 'desktop' ? '.thread-side' : 'dialog');
       if (screen !== 'desktop')
         await press(page.getByRole('button', { name: /participants: show them/ }), screen);

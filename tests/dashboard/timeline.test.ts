@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,9 +7,9 @@ import { type PastState, writePast } from '../harness/past-states.ts';
 import { freshFolder } from '../harness/start-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { deadLetter } from './dead-letter.ts';
-import { axe } from './axe.ts';
-import { allowForBrowsers, type Desk, openDesk, press, SIZES } from './desk.ts';
-import { misfits } from './misfits.ts';
+import { allowForBrowsers, type Desk, openDesk, press, type Screen } from './desk.ts';
+import { DEVICES, examine, hold, screenOf, type Show, sitAt } from './shoot.ts';
+import { visit } from './visit.ts';
 
 allowForBrowsers();
 
@@ -89,60 +88,67 @@ describeWith(['chromium'], 'the timeline', () => {
     await desk.close();
   });
 
+  const pages: Partial<Record<Screen, Promise<Page>>> = {};
+  /** A page as people have it, under its own policy; a tablet serves for a phone. */
+  async function pageAt(seat: 'tablet' | 'phone' | 'desktop'): Promise<Page> {
+    const screen = seat === 'desktop' ? 'desktop' : 'tablet';
+    const page = await (pages[screen] ??= desk.signedIn(screen));
+    await hold(page, seat, 'light');
+    return page;
+  }
+
   async function open(page: Page, how = ''): Promise<void> {
-    await page.goto(`${desk.hub.url}/timeline${how}`);
+    await visit(page, `${desk.hub.url}/timeline${how}`);
     await page.locator('.timeline-track').first().waitFor();
   }
 
-  const looks = SIZES.flatMap((screen) =>
-    (['light', 'dark'] as const).map((scheme) => [screen, scheme] as const),
-  );
-  test.each(looks)(
-    'on a %s in %s: the picture, a stretch and the tables are whole, and axe finds nothing',
-    async (screen, colorScheme) => {
-      const page = await desk.signedIn(screen, { colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
-      const look = async (name: string): Promise<void> => {
-        const folder = process.env['LOOK'];
-        await page.evaluate(
-          'new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 300))',
-        );
-        if (folder !== undefined)
-          await page.screenshot({ path: join(folder, `${name}-${screen}-${colorScheme}.png`) });
-        expect([...(await axe(page)), ...(await page.evaluate<string[]>(misfits(screen)))]).toEqual([]);
-      };
-      for (const [name, how] of [
-        ['timeline 24h', ''],
-        ['timeline 1h', '?f=1h'],
-        ['timeline 7d', '?f=7d'],
-      ] as const) {
-        await open(page, how);
-        await look(name);
-      }
-      await open(page);
-      await press(page.getByRole('button', { name: /^executioner/ }), screen);
-      await page.getByRole('dialog').waitFor();
-      await look('a stretch');
-      await page.keyboard.press('Escape');
-      await press(page.getByRole('button', { name: 'Table' }), screen);
-      await page.getByRole('table').first().waitFor();
-      await look('timeline table');
-      await page.goto(`${desk.hub.url}/usage`);
-      await page.locator('.usage-bar').first().waitFor();
-      await look('usage');
-      await press(page.getByRole('button', { name: 'Table' }), screen);
-      await page.getByRole('table').waitFor();
-      await look('usage table');
-      await page.goto(`${desk.hub.url}/system`);
-      const tell = page.getByRole('button', { name: 'Show as a table' });
-      await tell.scrollIntoViewIfNeeded();
-      await press(tell, screen);
-      await page.getByRole('table').waitFor();
-      await look('service levels');
+  test.each(DEVICES)(
+    'on a device for %s: the picture, a stretch and the tables are whole, and axe finds nothing',
+    async (device) => {
+      const page = await sitAt(desk, device);
+      const { url } = desk.hub;
+      const screen = screenOf(device);
+      const at =
+        (how: string): Show =>
+        async () => {
+          await visit(page, `${url}/timeline${how}`);
+          await page.locator('.timeline-track').first().waitFor();
+        };
+      await examine(page, url, device, {
+        'timeline 24h': at(''),
+        'timeline 1h': at('?f=1h'),
+        'timeline 7d': at('?f=7d'),
+        'a stretch': async () => {
+          await open(page);
+          await press(page.getByRole('button', { name: /^executioner/ }), screen);
+          await page.getByRole('dialog').waitFor();
+        },
+        'timeline table': async () => {
+          await page.keyboard.press('Escape');
+          await press(page.getByRole('button', { name: 'Table' }), screen);
+          await page.getByRole('table').first().waitFor();
+        },
+        usage: async () => {
+          await visit(page, `${url}/usage`);
+          await page.locator('.usage-bar').first().waitFor();
+        },
+        'usage table': async () => {
+          await press(page.getByRole('button', { name: 'Table' }), screen);
+          await page.getByRole('table').waitFor();
+        },
+        'service levels': async () => {
+          await visit(page, `${url}/system`);
+          const tell = page.getByRole('button', { name: 'Show as a table' });
+          await tell.scrollIntoViewIfNeeded();
+          await press(tell, screen);
+          await page.getByRole('table').waitFor();
+        },
+      });
     },
   );
 
   test('a tap on a stretch tells why it was so, what was waited for, and leads there', async () => {
-    const page = await desk.signedIn('tablet');
+    const page = await pageAt('tablet');
     await open(page);
     const track = page.getByRole('button', { name: /^executioner: needs you 9 h/ });
     const box = await track.boundingBox();
@@ -158,7 +164,7 @@ describeWith(['chromium'], 'the timeline', () => {
   });
 
   test('the table tells the same to those who do not see the picture, and keys lead to it', async () => {
-    const page = await desk.signedIn('desktop');
+    const page = await pageAt('desktop');
     await open(page);
     await page.getByRole('button', { name: 'Table' }).focus();
     await page.keyboard.press('Enter');
@@ -173,8 +179,8 @@ describeWith(['chromium'], 'the timeline', () => {
   });
 
   test('usage tells who said what it cost, and what nobody said, in the picture and in the table', async () => {
-    const page = await desk.signedIn('tablet');
-    await page.goto(`${desk.hub.url}/usage`);
+    const page = await pageAt('tablet');
+    await visit(page, `${desk.hub.url}/usage`);
     const line = (name: string) => page.locator('.usage-bars li', { hasText: name }).innerText();
     await page.locator('.usage-bars li').first().waitFor();
     expect(await line('builder')).toContain('1.1m in (790k cached), 90k out · $2.45 reported');
@@ -188,8 +194,8 @@ describeWith(['chromium'], 'the timeline', () => {
   });
 
   test('service levels begin with their history, as lines and as a table', async () => {
-    const page = await desk.signedIn('desktop');
-    await page.goto(`${desk.hub.url}/system`);
+    const page = await pageAt('desktop');
+    await visit(page, `${desk.hub.url}/system`);
     await page.getByText('Envelopes an hour').waitFor();
     await page.getByRole('button', { name: 'Show as a table' }).click();
     const rows = page.getByRole('table', { name: /Service levels/ }).getByRole('row');
@@ -197,8 +203,8 @@ describeWith(['chromium'], 'the timeline', () => {
   });
 
   test('what an agent does now appears while somebody looks', async () => {
-    const page = await desk.signedIn('phone');
-    await page.goto(`${desk.hub.url}/timeline?f=1h`);
+    const page = await pageAt('phone');
+    await visit(page, `${desk.hub.url}/timeline?f=1h`);
     await page.locator('.timeline-track').first().waitFor();
     await desk
       .agent('newcomer')

@@ -31,4 +31,6 @@ export interface Spot extends Lookups {
 export interface View extends Lookups {
   goto(url: string): Promise<unknown>;
   reload(): Promise<unknown>;
+  /** What an expression comes to in the page. */
+  evaluate(expression: string): Promise<unknown>;
 }

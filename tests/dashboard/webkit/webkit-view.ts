@@ -50,7 +50,8 @@ const OPTION = `return [...arguments[0].options].find(({ value, label }) => [val
 
 const TO_THE_MIDDLE = 'arguments[0].scrollIntoView({ block: "center" });';
 
-const POLL_MS = 50;
+/** Soon at first, then less often: each look searches the page. */
+const POLL_MS = { first: 50, longest: 250 };
 
 /** What a browser says when a page moved under the hand. */
 const MOVED = ['element click intercepted', 'stale element reference', 'element not interactable'];
@@ -80,6 +81,7 @@ export function createWebKitView(session: Session): WebKitView {
     troubles,
     goto: (url) => load('/url', { url }),
     reload: () => load('/refresh', {}),
+    evaluate: (expression) => session.run(`return ${expression}`),
   };
 }
 
@@ -113,14 +115,14 @@ function spot(session: Session, steps: readonly Step[]): Spot {
   /** Waits until it is as it must be, and says in the end what was seen instead. */
   async function until(isReady: (found: Found) => boolean | Promise<boolean>): Promise<Found> {
     const deadline = performance.now() + PATIENCE_MS;
-    for (;;) {
+    for (let pause = POLL_MS.first; ; pause = Math.min(POLL_MS.longest, 1.5 * pause)) {
       const found = await look();
       if (await isReady(found)) return found;
       if (performance.now() > deadline) {
         const page = await session.run('return location.href + "\\n" + document.body.innerText');
         throw new Error(`${JSON.stringify(steps)} is ${JSON.stringify(found)} on ${String(page)}`);
       }
-      await sleep(POLL_MS);
+      await sleep(pause);
     }
   }
 
