@@ -79,19 +79,6 @@ describeWith(['postgres', 'nats-server'], 'the queue of three hubs over JetStrea
     expect(document.revision).toBe(1);
   }, 60_000);
 
-  test('[KNOW-3] [C-ASYNC-02] nodes that are killed in the midst: what was accepted is carried out within ten seconds by whoever is left, once', async () => {
-    const pages = Array.from({ length: 60 }, () => newPage());
-    const ids = await Promise.all(pages.map((page, i) => accept(i % 3, page)));
-    await Promise.all([nodes.hubs[0]?.kill(), nodes.hubs[1]?.kill()]);
-    const died = performance.now();
-    for (const id of ids) expect(await ended(2, id)).toMatchObject({ status: 'done' });
-    console.log(`all of 60 deliveries done ${(performance.now() - died).toFixed(0)} ms after the kill`);
-    for (const { document_id } of pages)
-      expect((await nodes.ok(2, token(), 'get_document', { document_id })).document.revision).toBe(1);
-    await Promise.all([nodes.restart(0), nodes.restart(1)]);
-    await expect.poll(async () => (await stream()).messages, { timeout: 15_000 }).toBe(0);
-  }, 120_000);
-
   test('[KNOW-3] [R8] without NATS the record alone carries the queue, and with it the stream is used again', async () => {
     await nodes.nats.kill();
     const away = await Promise.all([0, 1, 2].map((node) => accept(node)));
@@ -108,6 +95,21 @@ describeWith(['postgres', 'nats-server'], 'the queue of three hubs over JetStrea
         { timeout: 30_000 },
       )
       .toBeLessThan(2_000);
+    await expect.poll(async () => (await stream()).messages, { timeout: 15_000 }).toBe(0);
+  }, 120_000);
+
+  // The last of them: only one node is left.
+  test('[KNOW-3] [C-ASYNC-02] nodes that are killed in the midst: what was accepted is carried out within ten seconds by whoever is left, once', async () => {
+    const pages = Array.from({ length: 24 }, () => newPage());
+    const ids = await Promise.all(pages.map((page, i) => accept(i % 3, page)));
+    await Promise.all([nodes.hubs[0]?.kill(), nodes.hubs[1]?.kill()]);
+    const died = performance.now();
+    for (const id of ids) expect(await ended(2, id)).toMatchObject({ status: 'done' });
+    console.log(
+      `all of ${ids.length} deliveries done ${(performance.now() - died).toFixed(0)} ms after the kill`,
+    );
+    for (const { document_id } of pages)
+      expect((await nodes.ok(2, token(), 'get_document', { document_id })).document.revision).toBe(1);
     await expect.poll(async () => (await stream()).messages, { timeout: 15_000 }).toBe(0);
   }, 120_000);
 });
