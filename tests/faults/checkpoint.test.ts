@@ -10,7 +10,8 @@ import { clientOf, createThread, health, type HubClient, ok, post, readAll } fro
 import { expectSoundRecord } from './oracle.ts';
 import { injectFault } from './strace.ts';
 
-const TEXT = 'x'.repeat(30_000);
+const TEXT = 'x'.repeat(60_000);
+const SETTINGS = { 'quota.messages_burst': 10_000 };
 const UNAVAILABLE = { status: 503, body: { error: { code: 'UNAVAILABLE' } } };
 
 /** Posts until the hub refuses; returns what it took. */
@@ -35,7 +36,7 @@ async function bodies(client: HubClient, thread: string): Promise<string[]> {
 describeTracing(['strace'], 'checkpoints that fail', ({ strace }) => {
   async function begin(): Promise<{ hub: CrashHub; token: string; alice: HubClient; thread: string }> {
     const folder = temporaryFolder();
-    const hub = await startHub(folder, { settings: { 'quota.messages_burst': 10_000 } });
+    const hub = await startHub(folder, { settings: SETTINGS });
     const token = await tokenFor(folder, 'alice');
     const alice = clientOf(hub.url, 'alice', token);
     return { hub, token, alice, thread: await createThread(alice) };
@@ -46,7 +47,7 @@ describeTracing(['strace'], 'checkpoints that fail', ({ strace }) => {
     const database = join(hub.folder, 'parley.db');
     const fault = await injectFault(strace, hub.pid, { path: database, inject: 'pwrite64:error=ENOSPC' });
     const taken = await postUntilRefused(alice, thread, 'before');
-    expect(taken.length).toBeGreaterThan(100);
+    expect(taken.length).toBeGreaterThan(50);
     expect(await health(hub)).toBe(503);
     // The write-ahead log does not grow for ever.
     expect(statSync(`${database}-wal`).size).toBeLessThan(32 * 1024 * 1024);
@@ -64,26 +65,26 @@ describeTracing(['strace'], 'checkpoints that fail', ({ strace }) => {
     expectSoundRecord(hub.folder);
   }, 60_000);
 
-  test.each(['pwrite64:error=EIO', 'fsync,fdatasync:error=EIO'])(
-    'a database that fails with %s: told at once, no writes until a restart, and nothing is lost',
-    async (inject) => {
-      const { hub, token, alice, thread } = await begin();
+  test('a database that cannot be written, or not synced: told at once, no writes until a restart, and nothing is lost', async () => {
+    let { hub, token, alice } = await begin();
+    for (const inject of ['pwrite64:error=EIO', 'fsync,fdatasync:error=EIO']) {
+      const thread = await createThread(alice);
       const fault = await injectFault(strace, hub.pid, { path: join(hub.folder, 'parley.db'), inject });
       const taken = await postUntilRefused(alice, thread, 'before');
-      expect(await health(hub)).toBe(503);
+      expect(await health(hub), inject).toBe(503);
       await fault.lift();
       expect(await post(alice, thread, 'too late', 'too late')).toMatchObject(UNAVAILABLE);
-      expect(await health(hub)).toBe(503);
+      expect(await health(hub), inject).toBe(503);
       expect(await bodies(alice, thread)).toEqual(taken);
-      expect((await hub.end('SIGTERM')).stderr).toContain('storage fault');
+      expect((await hub.end('SIGTERM')).stderr, inject).toContain('storage fault');
 
-      const second = clientOf((await startHub(hub.folder)).url, 'alice', token);
-      expect(await bodies(second, thread)).toEqual(taken);
-      ok(await post(second, thread, 'after', 'after'));
+      hub = await startHub(hub.folder, { settings: SETTINGS });
+      alice = clientOf(hub.url, 'alice', token);
+      expect(await bodies(alice, thread)).toEqual(taken);
+      ok(await post(alice, thread, 'after', 'after'));
       expectSoundRecord(hub.folder);
-    },
-    60_000,
-  );
+    }
+  }, 60_000);
 });
 
 describeAsRoot('a full disk', () => {
@@ -109,7 +110,7 @@ describeAsRoot('a full disk', () => {
       }
 
       // Each start needs the room that the one before has left.
-      for (const again of ['first', 'second', 'third']) {
+      for (const again of ['first', 'second']) {
         const full = await startHub(folder);
         const client = clientOf(full.url, 'alice', token);
         expect(await bodies(client, thread)).toEqual(taken);

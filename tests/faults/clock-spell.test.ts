@@ -96,6 +96,7 @@ describeWith(['libfaketime'], 'a spell of a wrong clock', ({ libfaketime }) => {
       const { stderr } = await hub().end('SIGTERM');
       expect(stderr).toContain('the clock jumped back');
       expectSoundRecord(folder);
+      if (way !== 'the hub runs on') return;
       const report = await runJson<{ ok: boolean; checks: { name: string; detail: string }[] }>(['doctor'], {
         data: folder,
       });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
+import { fillRecord } from '../harness/fill-record.ts';
 import { describeAsRoot, describeTracing, makeReadOnly, mountSmallDisk } from './as-root.ts';
 import { startHub, temporaryFolder, tokenFor, tryHub } from './crash-hub.ts';
 import { clientOf, createThread, health, ok, post, readAll } from './hub-client.ts';
@@ -139,7 +140,7 @@ describeAsRoot('a small disk', () => {
   test('[C-DUR-07] a read-only disk is refused at the start, in words', async () => {
     const disk = mountSmallDisk(4 * 1024 * 1024);
     const folder = join(disk, 'data');
-    await (await startHub(folder)).end('SIGTERM');
+    await fillRecord(folder, []);
     makeReadOnly(disk);
     expect(await tryHub(folder)).toMatchObject({ code: 1, stdout: expect.stringContaining('read-only') });
   });

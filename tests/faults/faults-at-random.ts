@@ -1,6 +1,6 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 
 import type { CrashHub } from './crash-hub.ts';
 import { holdLock } from './foreign-lock.ts';
@@ -12,6 +12,8 @@ export interface World {
   restart(signal: NodeJS.Signals): Promise<void>;
   folder: string;
   strace: string;
+  /** How long the faults last, as a part of their whole time. */
+  pace: number;
   /** Sets the hub's wall clock off by so many milliseconds. */
   moveClock(ms: number): void;
 }
@@ -31,6 +33,8 @@ export function seeded(seed: number): Random {
 }
 
 const HOUR = 3_600_000;
+
+const last = ({ pace }: World, ms: number): Promise<void> => setTimeout(pace * ms);
 
 type Fault = (world: World, random: Random) => Promise<void>;
 
@@ -57,7 +61,7 @@ async function failingCheckpoints(world: World, error: string, ms: number): Prom
     path,
     inject: `pwrite64,ftruncate:error=${error}`,
   });
-  await sleep(ms);
+  await last(world, ms);
   await fault.lift();
 }
 
@@ -67,37 +71,37 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   stop: async (world, random) => {
     const hub = world.hub();
     hub.signal('SIGSTOP');
-    await sleep(100 + random() * 1_500);
+    await last(world, 100 + random() * 1_500);
     hub.signal('SIGCONT');
   },
-  'full disk': (world, random) => onFullDisk(world, () => sleep(300 + random() * 1_500)),
+  'full disk': (world, random) => onFullDisk(world, () => last(world, 300 + random() * 1_500)),
   'kill on a full disk': (world) =>
     onFullDisk(world, async () => {
-      await sleep(200);
+      await last(world, 200);
       await world.restart('SIGKILL');
-      await sleep(500);
+      await last(world, 500);
     }),
   'clock ahead': async (world, random) => {
     world.moveClock((0.1 + 0.9 * random()) * 60 * 24 * HOUR);
-    await sleep(1_000 + random() * 2_000);
+    await last(world, 1_000 + random() * 2_000);
     world.moveClock(0);
   },
   'clock ahead across a kill': async (world, random) => {
     world.moveClock((0.1 + 0.9 * random()) * 60 * 24 * HOUR);
-    await sleep(500);
+    await last(world, 500);
     await world.restart('SIGKILL');
-    await sleep(1_500);
+    await last(world, 1_500);
     world.moveClock(0);
   },
   'clock behind': async (world, random) => {
     world.moveClock(-random() * 2 * HOUR);
-    await sleep(500 + random() * 1_500);
+    await last(world, 500 + random() * 1_500);
     world.moveClock(0);
   },
   'foreign lock': async (world, random) => {
     // It waits for its own turn at the database for some seconds, and may not get one.
     const release = await holdLock(join(world.folder, 'parley.db')).catch(() => undefined);
-    await sleep(500 + random() * 7_000);
+    await last(world, 500 + random() * 7_000);
     await release?.();
   },
   'checkpoint without space': (world, random) => failingCheckpoints(world, 'ENOSPC', 500 + random() * 1_500),

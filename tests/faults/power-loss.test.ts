@@ -29,8 +29,8 @@ describeWith(['fuse-python'], 'power loss', (tools) => {
     );
     // The power fails in the midst of writing, over and over, and at the end.
     const images: { folder: string; acked: Ack[] }[] = [];
-    for (const seed of [1, 2, 3, 4, 5]) {
-      const wanted = seed * 160;
+    for (const seed of [1, 2, 3]) {
+      const wanted = seed * 240;
       while (acks.length < wanted) await sleep(2);
       const acked = [...acks];
       images.push({ folder: join(disk.losePower(seed), 'data'), acked });

@@ -103,27 +103,34 @@ function handlesSigterm({ pid }: ChildProcess): boolean {
 
 const ASKED = [1, 2, 3].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/list', params: {} }));
 
-test.runIf(process.platform === 'linux').each([
-  ['parley mcp', [PARLEY, 'mcp', '--agent', 'a']],
-  ['parley run', [PARLEY, 'run', '--agent', 'b', '--', 'sh', '-c', 'yes']],
-  ['parley run --acp', [PARLEY, 'run', '--agent', 'c', '--acp', '--', 'cat']],
-  ['atm-agent-mcp serve', [PROXY, 'serve', '--team', 't', '--identity', 'd']],
-  ['atm-agent-mcp bridge', [PROXY, 'bridge', '--team', 't']],
-])('%s ends on SIGTERM when nobody reads what it says', async (_name, args) => {
-  const folder = temporaryFolder();
-  const team = join(folder, '.claude', 'teams', 't');
-  mkdirSync(team, { recursive: true });
-  writeFileSync(join(team, 'config.json'), JSON.stringify({ name: 't', members: [] }));
-  const hub = await startHub(join(folder, 'data'));
-  const data = args[0] === PARLEY ? ['--data', hub.folder] : [];
-  const [program = '', verb = '', ...rest] = args;
-  const { child, ended } = start([program, verb, ...data, ...rest], folder, ['pipe', fullPipe(), fullPipe()]);
-  child.stdin?.write(ASKED.map((one) => `${JSON.stringify(one)}\n`).join(''));
-  await vi.waitFor(() => expect(handlesSigterm(child)).toBe(true), { timeout: 20_000 });
-  await sleep(1_000);
-  const toldAt = performance.now();
-  child.kill('SIGTERM');
-  await ended;
-  expect(performance.now() - toldAt).toBeLessThan(10_000);
-  expect(await health(hub)).toBe(200);
-});
+const PROGRAMS = {
+  'parley mcp': [PARLEY, 'mcp', '--agent', 'a'],
+  'parley run': [PARLEY, 'run', '--agent', 'b', '--', 'sh', '-c', 'yes'],
+  'parley run --acp': [PARLEY, 'run', '--agent', 'c', '--acp', '--', 'cat'],
+  'atm-agent-mcp serve': [PROXY, 'serve', '--team', 't', '--identity', 'd'],
+  'atm-agent-mcp bridge': [PROXY, 'bridge', '--team', 't'],
+};
+
+test.runIf(process.platform === 'linux')(
+  'every program that runs on and on ends on SIGTERM when nobody reads what it says',
+  async () => {
+    const hub = await startHub(temporaryFolder());
+    const endings = Object.entries(PROGRAMS).map(async ([name, [program = '', verb = '', ...rest]]) => {
+      const folder = temporaryFolder();
+      const team = join(folder, '.claude', 'teams', 't');
+      mkdirSync(team, { recursive: true });
+      writeFileSync(join(team, 'config.json'), JSON.stringify({ name: 't', members: [] }));
+      const args = [program, verb, ...(program === PARLEY ? ['--data', hub.folder] : []), ...rest];
+      const { child, ended } = start(args, folder, ['pipe', fullPipe(), fullPipe()]);
+      child.stdin?.write(ASKED.map((one) => `${JSON.stringify(one)}\n`).join(''));
+      await vi.waitFor(() => expect(handlesSigterm(child), name).toBe(true), { timeout: 20_000 });
+      await sleep(1_000);
+      const toldAt = performance.now();
+      child.kill('SIGTERM');
+      await ended;
+      expect(performance.now() - toldAt, name).toBeLessThan(10_000);
+    });
+    await Promise.all(endings);
+    expect(await health(hub)).toBe(200);
+  },
+);

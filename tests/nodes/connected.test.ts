@@ -25,7 +25,7 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
       'live.command_timeout_ms': 5_000,
       'live.max_concurrent': 3,
       'quota.messages_per_minute': 60,
-      'quota.messages_burst': 120,
+      'quota.messages_burst': 60,
       'quota.bad_tokens_per_minute': 60,
       'quota.bad_tokens_burst': 60,
     },
@@ -55,7 +55,7 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
     const follower = await connect(1, 'bob');
     await follower.hub('follow', { thread_id });
     const times: number[] = [];
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 40; i++) {
       const body = `message ${i}`;
       const begun = performance.now();
       const heard = follower.until(
@@ -66,14 +66,14 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
       times.push(performance.now() - begun);
     }
     times.sort((a, b) => a - b);
-    const [p50 = 0, p99 = 0] = [times[50], times[99]];
-    console.log(`from node to node: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (call and news)`);
+    const [p50 = 0, most = 0] = [times[20], times[39]];
+    console.log(`from node to node: p50 ${p50.toFixed(1)} ms, at most ${most.toFixed(1)} ms (call and news)`);
     // Far below the second at which the poll makes up for a lost ring.
     expect(p50).toBeLessThan(300);
     for (const node of [0, 1, 2]) {
       const { messages } = await nodes.ok(node, bob, 'read_messages', { thread_id, limit: 200 });
       expect(messages.map(({ seq }) => seq)).toEqual(messages.map((_, i) => i + 1));
-      expect(messages).toHaveLength(100);
+      expect(messages).toHaveLength(40);
     }
   }, 60_000);
 
@@ -378,7 +378,7 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
     const hog = nodes.token('hog');
     const thread_id = await thread(0, hog);
     let taken = 0;
-    for (let i = 0; i < 240; i++) {
+    for (let i = 0; i < 120; i++) {
       const answer = await nodes.call(i % 3, hog, 'post_message', {
         thread_id,
         schema_version: 1,
@@ -387,8 +387,8 @@ describeWith(['postgres', 'nats-server'], 'three hubs over one PostgreSQL and on
       if (answer.error === undefined) taken++;
       else expect(answer.error).toMatchObject({ code: 'RATE_LIMITED' });
     }
-    console.log(`a burst of 120 over three nodes: ${taken} were taken`);
-    expect(taken).toBeLessThan(120 + 40);
+    console.log(`a burst of 60 over three nodes: ${taken} were taken`);
+    expect(taken).toBeLessThan(60 + 40);
   });
 
   test('an ask that is raised at one node is answered at another, and who waits at a third hears it', async () => {

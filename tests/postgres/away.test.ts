@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { faces, v1Driver } from '../harness/call.ts';
 import { everyEntry } from '../harness/every-call.ts';
 import { otherRoutes } from '../harness/other-routes.ts';
+import type { FaceDriver } from '../harness/face-driver.ts';
 import { send } from '../harness/send.ts';
 import { type HubProcess, startHub } from '../harness/start-hub.ts';
 import { type PostgresServer, startPostgres } from '../harness/start-postgres.ts';
@@ -57,38 +58,41 @@ describeWith(['postgres'], 'every face while the database is away', () => {
 
   const ready = async () => (await send(`${hub.url}/readyz`)).status;
 
-  /** What every operation says on every face. */
-  async function everyAnswer() {
-    const answers = [];
-    for (const face of faces)
-      for (const [operation, input] of everyEntry(thread_id, message_id)) {
-        const { error } = await face.call(hub.url, token, operation, input);
-        // A refusal before any tool of MCP has what it says of itself beside its code.
-        const wait = fieldsOf({ ...error, ...error?.details })['retry_after_ms'];
-        answers.push({ face: face.name, operation, code: error?.code, wait });
-      }
-    return answers;
+  /** What an operation says on one face. */
+  async function answerOn(face: FaceDriver, [operation, input]: [OperationName, unknown]) {
+    const { error } = await face.call(hub.url, token, operation, input);
+    // A refusal before any tool of MCP has what it says of itself beside its code.
+    const wait = fieldsOf({ ...error, ...error?.details })['retry_after_ms'];
+    return { face: face.name, operation, code: error?.code, wait };
   }
 
   async function everyRoute() {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-    const said: [path: string, status: number, text: string][] = [];
-    for (const { method, path } of otherRoutes(thread_id)) {
+    const asked = otherRoutes(thread_id).map(async ({ method, path }) => {
       const body = method === 'POST' ? { body: '{}' } : {};
       const signal = AbortSignal.timeout(2_000);
       const answer = await send(`${hub.url}${path}`, { method, headers, signal, ...body }).catch(
         () => undefined,
       );
-      if (answer !== undefined) said.push([`${method} ${path}`, answer.status, answer.text]);
-    }
-    return said;
+      return answer === undefined ? [] : [[`${method} ${path}`, answer.status, answer.text] as const];
+    });
+    return (await Promise.all(asked)).flat();
   }
 
   test('[R7] [R8] [C-DUR-13] gone: every operation and every route is UNAVAILABLE with the time to come again, and nothing is INTERNAL', async () => {
     await server.kill();
     await expect.poll(ready, { timeout: 10_000 }).toBe(503);
-    for (const { code, wait, ...which } of await everyAnswer())
-      expect({ ...which, code, wait }).toEqual({ ...which, code: 'UNAVAILABLE', wait: expect.any(Number) });
+    const asked = faces.map(async (face) => {
+      for (const entry of everyEntry(thread_id, message_id)) {
+        const { code, wait, ...which } = await answerOn(face, entry);
+        expect({ ...which, code, wait }).toEqual({
+          ...which,
+          code: 'UNAVAILABLE',
+          wait: expect.any(Number),
+        });
+      }
+    });
+    await Promise.all(asked);
     for (const [path, status, text] of await everyRoute())
       expect([path, status, text]).toEqual([
         path,
@@ -106,7 +110,10 @@ describeWith(['postgres'], 'every face while the database is away', () => {
     // Tokens are still looked after; whatever else is asked ends the connection.
     proxy.onlyAbout('kept_files');
     const others: string[] = [];
-    for (const { face, operation, code, wait } of await everyAnswer()) {
+    // How each face says it was seen above; what an operation does without its record is the same on all of them.
+    for (const [i, entry] of [...everyEntry(thread_id, message_id)].entries()) {
+      const driver = faces[i % faces.length] ?? v1Driver;
+      const { face, operation, code, wait } = await answerOn(driver, entry);
       if (code === 'UNAVAILABLE')
         expect([face, operation, wait]).toEqual([face, operation, expect.any(Number)]);
       else if (!OF_MEMORY.includes(operation)) others.push(`${face} ${operation} ${code ?? 'ok'}`);

@@ -22,7 +22,7 @@ export const LONG_FORMS = {
     project: 'system',
     test: '[C-DUR-03]',
     minutes: 2,
-    short: { kills: 20 },
+    short: { kills: 6 },
     long: { kills: 50 },
   },
   'C-LOAD-02': {
@@ -82,8 +82,8 @@ export const LONG_FORMS = {
     project: 'system',
     test: 'kills, stops, full disks',
     minutes: 12,
-    short: { seconds: 15 },
-    long: { seconds: 600 },
+    short: { seconds: 0, pace: 0.4, restMs: 20 },
+    long: { seconds: 600, pace: 1, restMs: 0 },
   },
   'C-DUR-04': {
     title: 'every call of the recovery, killed, failing once and failing from then on',
@@ -92,8 +92,18 @@ export const LONG_FORMS = {
     project: 'system',
     test: '[C-DUR-04]',
     minutes: 30,
-    short: { points: 5, everyFault: 0, timeoutMs: 180_000 },
+    short: { points: 2, everyFault: 0, timeoutMs: 180_000 },
     long: { points: 1_000_000, everyFault: 1, timeoutMs: 10_800_000 },
+  },
+  'C-DUR-19': {
+    title: 'the making of the schema, killed at every call that writes or syncs',
+    bound: 'the next start has it whole',
+    file: 'tests/faults/recovery.test.ts',
+    project: 'system',
+    test: 'killed at any step of making the schema',
+    minutes: 5,
+    short: { points: 2, timeoutMs: 120_000 },
+    long: { points: 1_000_000, timeoutMs: 3_600_000 },
   },
   'C-DUR-10': {
     title: 'an export held open for 60 s under writes',
@@ -223,8 +233,8 @@ export const LONG_FORMS = {
     project: 'system',
     test: 'nothing acknowledged is lost',
     minutes: 33,
-    short: { seconds: 24, natsMs: 2_000 },
-    long: { seconds: 1_800, natsMs: 60_000 },
+    short: { seconds: 0, natsMs: 1_000, cutMs: 1_000, restMs: 50 },
+    long: { seconds: 1_800, natsMs: 60_000, cutMs: 2_000, restMs: 10 },
   },
 } as const satisfies Record<string, LongForm>;
 

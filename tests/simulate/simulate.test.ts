@@ -8,9 +8,6 @@ import { runScript } from './world.ts';
 // that were forgotten after the disk had failed, 412 a key that a restart forgot after the clock had jumped.
 const SEEDS: [seed: number, hours: number][] = [
   [1, 1],
-  [2, 1],
-  [3, 1],
-  [4, 1],
   [6, 1],
   [34, 2],
   [213, 2],

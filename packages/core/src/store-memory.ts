@@ -44,10 +44,16 @@ interface ThreadData {
 export function openMemoryStore(clock: () => number = () => 0): Store {
   const threads = new Map<string, ThreadData>();
   const cursors = new Map<string, Cursor>();
-  const records = new Map<string, PutRecord>();
+  const records = new Map<RecordKind, Map<string, PutRecord>>();
   /** The logs of the workspaces, each in the order it was accepted. */
   const logs = new Map<string, { thread_id: string; seq: number }[]>();
   const keys = new Map<string, IdempotencyRecord>();
+
+  function recordsOf(kind: RecordKind): Map<string, PutRecord> {
+    const found = records.get(kind) ?? new Map<string, PutRecord>();
+    if (found.size === 0) records.set(kind, found);
+    return found;
+  }
 
   function locate(threadId: string, workspaceId: string): Located {
     const thread = threads.get(threadId)?.state;
@@ -73,7 +79,7 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
   function load(command: Command): Loaded {
     const { thread, other, entry_seq, cursor, record, records: looks, lease } = needs(command);
     const { workspace_id, agent_id } = command.caller;
-    const kept = record && records.get(recordName(workspace_id, record.kind, record.key))?.value;
+    const kept = record && recordsOf(record.kind).get(recordName(workspace_id, record.key))?.value;
     const held = lease === undefined ? undefined : readerFor(OWN_WORKSPACE).get('lease', lease);
     return {
       located: thread === undefined ? { thread: undefined, foreign: false } : locate(thread, workspace_id),
@@ -89,9 +95,9 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
   function readerFor(workspace_id: string): RecordReader {
     return {
       // What is put under a kind is of that kind; a map of all kinds does not say so.
-      get: (kind, key) => records.get(recordName(workspace_id, kind, key))?.value as never,
+      get: (kind, key) => recordsOf(kind).get(recordName(workspace_id, key))?.value as never,
       list: ({ limit = Number.POSITIVE_INFINITY, ...query }) =>
-        someRecords(records.values(), { ...query, workspace_id, limit }),
+        someRecords(recordsOf(query.kind).values(), { ...query, workspace_id, limit }),
     };
   }
 
@@ -111,8 +117,9 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
       reached.push({ thread_id, last_seq, workspace_id, after: pos - entries.length, pos });
     }
     if (cursor !== undefined) cursors.set(`${cursor.thread_id} ${cursor.agent_id}`, cursor);
-    for (const record of put) records.set(recordName(record.workspace_id, record.kind, record.key), record);
-    for (const { workspace_id, kind, key } of drops) records.delete(recordName(workspace_id, kind, key));
+    for (const record of put)
+      recordsOf(record.kind).set(recordName(record.workspace_id, record.key), record);
+    for (const { workspace_id, kind, key } of drops) recordsOf(kind).delete(recordName(workspace_id, key));
     return reached;
   }
 
@@ -213,7 +220,6 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
     reading: async (threadId, reader) => readingOf(threadId, reader),
     async threads(query) {
       const rows: ThreadRow[] = [...threads.values()]
-        .map(({ state }) => ({ state, ...readingOf(state.thread_id, query.reader) }))
         .filter(({ state }) => state.workspace_id === query.workspace_id)
         .filter(({ state }) => !state.thread_id.startsWith(JOURNAL_PREFIX))
         .filter(
@@ -224,6 +230,7 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
         .filter(({ state }) => hasWords(state.title, query.text))
         .filter(({ state }) => query.with_any?.some((name) => state.participants.includes(name)) ?? true)
         .filter(({ state }) => query.side_of === undefined || state.side_of === query.side_of)
+        .map(({ state }) => ({ state, ...readingOf(state.thread_id, query.reader) }))
         .filter(({ state, ...reading }) => !query.unread || unreadFor(state, reading) > 0)
         .toSorted((a, b) => compare(b.state, a.state))
         .filter(({ state }) => query.before === undefined || compare(state, query.before) < 0);
@@ -251,20 +258,21 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
       return { counts: countThreads(counted, text), next: end < found.length ? String(end) : undefined };
     },
     async agents({ workspace_id, past = '', limit }) {
-      const names = [...records.values()]
+      const names = (['agent', 'session', 'ask'] as const)
+        .flatMap((kind) => [...recordsOf(kind).values()])
         .filter((record) => record.workspace_id === workspace_id && record.owner > past)
-        .filter(
-          ({ kind, mark }) => kind === 'agent' || kind === 'session' || (kind === 'ask' && mark === 'open'),
-        )
+        .filter(({ kind, mark }) => kind !== 'ask' || mark === 'open')
         .map(({ owner }) => owner);
       return [...new Set(names)].toSorted(byText).slice(0, limit);
     },
-    records: async ({ owners, ...query }) =>
-      query.line !== undefined
-        ? [...walkUp(query.line, query.limit, (key) => someRecords(records.values(), byKey(query, key)))]
-        : owners === undefined
-          ? someRecords(records.values(), query)
-          : owners.flatMap((owner) => someRecords(records.values(), { ...query, owner })),
+    async records({ owners, ...query }) {
+      const all = recordsOf(query.kind);
+      if (query.line !== undefined)
+        return [...walkUp(query.line, query.limit, (key) => someRecords(all.values(), byKey(query, key)))];
+      return owners === undefined
+        ? someRecords(all.values(), query)
+        : owners.flatMap((owner) => someRecords(all.values(), { ...query, owner }));
+    },
     async workspace(query) {
       const rows: WorkspacePage['rows'] = [];
       let bytes = 0;
@@ -329,8 +337,8 @@ function bounded(rows: readonly ThreadRow[], { limit, max_bytes }: ThreadsQuery)
   return { rows: page, next: { updated_at: last.updated_at, thread_id: last.thread_id } };
 }
 
-function recordName(workspaceId: string, kind: RecordKind, key: string): string {
-  return JSON.stringify([workspaceId, kind, key]);
+function recordName(workspaceId: string, key: string): string {
+  return JSON.stringify([workspaceId, key]);
 }
 
 function byKey<K extends RecordKind>({ kind, workspace_id }: RecordsQuery<K>, key: string): RecordsQuery<K> {

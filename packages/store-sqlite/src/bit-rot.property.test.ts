@@ -43,7 +43,7 @@ test('[C-DUR-08] [R11] whichever bit of the database flips, nothing false is ser
       if (differing.length > 0) expect(healthy).toBe(false);
     }),
     // A letter of an index's name that becomes a capital: SQLite finds it all the same.
-    { numRuns: 150, examples: [[(bytes.indexOf('indexheads_by_recency') + 'index'.length) * 8 + 5]] },
+    { numRuns: 80, examples: [[(bytes.indexOf('indexheads_by_recency') + 'index'.length) * 8 + 5]] },
   );
   removeFolder(record.folder);
 }, 120_000);

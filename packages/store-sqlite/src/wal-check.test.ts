@@ -60,8 +60,9 @@ describe('a write-ahead log', () => {
   test('[C-DUR-09] [R2] [HUB-E3] cut at every frame boundary and inside frames, it opens to a prefix without a hole', () => {
     const lengths = new Set<number>();
     for (let frame = 0; frame <= frames; frame++) {
-      const inside = [5, 24, 1_000, FRAME - 1][frame % 4] ?? 0;
-      for (const cut of [frameAt(frame + 1), Math.min(wal.length, frameAt(frame + 1) + inside)]) {
+      const inside = [5, 24, 1_000, FRAME - 1][(frame / 3) % 4] ?? 0;
+      const cuts = [frameAt(frame + 1), Math.min(wal.length, frameAt(frame + 1) + inside)];
+      for (const cut of frame % 3 === 0 ? cuts : cuts.slice(0, 1)) {
         const { entries, warnings, healthy } = revive(wal.subarray(0, cut));
         expect(entries).toEqual(truth.slice(0, entries.length));
         expect({ cut, warnings, healthy }).toEqual({ cut, warnings: [], healthy: true });
