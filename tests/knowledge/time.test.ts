@@ -9,7 +9,7 @@ import { fakeClock } from '../harness/fake-clock.ts';
 import { runJson } from '../harness/run-cli.ts';
 import { freshFolder, startHub } from '../harness/start-hub.ts';
 import { linesOf, recordOf } from '../harness/stored-record.ts';
-import { createSigner, registerSigner, type Signer } from '../harness/tokens.ts';
+import { createSigner, registerByCommand, type Signer } from '../harness/tokens.ts';
 import { succeeded } from '../harness/use-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import {
@@ -31,12 +31,18 @@ const LONG = 300_000;
 describeWith(['libfaketime'], 'documents and envelopes with another clock', ({ libfaketime }) => {
   const clock = fakeClock(libfaketime);
 
+  /** The key of a platform, which is good for 90 days before and after it was made. */
+  function keyMadeAt(kid: string, data: string, ms: number): Promise<Signer> {
+    clock.move(ms);
+    return registerByCommand(kid, { data, env: clock.env });
+  }
+
   /** A hub whose clock is ahead and can be moved on, and an editor who calls it by envelopes of that time. */
-  async function hubAhead(data: string, signer: Signer, ms: number, flags: string[] = []) {
+  async function hubAhead(data: string, signer: () => Signer, ms: number, flags: string[] = []) {
     clock.move(ms);
     const settings = { 'knowledge.agents_create_under': '["root"]' };
     const hub = await startHub({ data, env: clock.env, flags, settings });
-    const tokenNow = (): string => signer.token({ agent: 'ed', role: 'operator' }, timesOf(clock.now()));
+    const tokenNow = (): string => signer().token({ agent: 'ed', role: 'operator' }, timesOf(clock.now()));
     return {
       hub,
       tokenNow,
@@ -71,7 +77,7 @@ describeWith(['libfaketime'], 'documents and envelopes with another clock', ({ l
       const stdin = partner.publicKey.export({ type: 'spki', format: 'pem' }).toString();
       const named = ['--kid', 'partner', '--workspace', 'w1', '--external'];
       await runJson(['key', 'add', '--public', '-', ...named], { data, stdin });
-      const signer = await registerSigner('test-key', { data });
+      const signer = await keyMadeAt('test-key', data, 45 * DAY_MS);
       const file = join(dirname(data), 'parley.toml');
       mkdirSync(dirname(file), { recursive: true });
       began = Date.now();
@@ -83,7 +89,7 @@ describeWith(['libfaketime'], 'documents and envelopes with another clock', ({ l
       const flags = ['--config', file];
       const fromOutside = (): string => jws(partner, timesOf(clock.now(), 300));
 
-      const today = await hubAhead(data, signer, 0, flags);
+      const today = await hubAhead(data, () => signer, 0, flags);
       for (const [name, page] of Object.entries({ kept, gone })) {
         const { document_id } = page;
         answers[`${name} made`] = await today.call('knowledge.create_document', page);
@@ -101,7 +107,7 @@ describeWith(['libfaketime'], 'documents and envelopes with another clock', ({ l
 
       // At the same address: that is part of the answer.
       const port = new URL(today.hub.url).port;
-      const later = await hubAhead(data, signer, 23 * HOUR_MS, [...flags, '--port', port]);
+      const later = await hubAhead(data, () => signer, 23 * HOUR_MS, [...flags, '--port', port]);
       answers['keyed again'] = await later.call('knowledge.create_document', keyed, key);
       clock.move(29 * DAY_MS);
       answers['listed after 29 days'] = await later.call('knowledge.list_documents', {}, owner);
@@ -109,7 +115,7 @@ describeWith(['libfaketime'], 'documents and envelopes with another clock', ({ l
       answers['listed after 31 days'] = await later.call('knowledge.list_documents', {}, owner);
       await later.close();
 
-      const almost = await hubAhead(data, signer, 89 * DAY_MS, flags);
+      const almost = await hubAhead(data, () => signer, 89 * DAY_MS, flags);
       answers['restored'] = await almost.call('knowledge.restore_document', {
         document_id: kept.document_id,
       });
@@ -122,7 +128,7 @@ describeWith(['libfaketime'], 'documents and envelopes with another clock', ({ l
       await almost.close();
       said['after 89 days'] = almost.hub.stderr();
 
-      const over = await hubAhead(data, signer, 91 * DAY_MS, flags);
+      const over = await hubAhead(data, () => signer, 91 * DAY_MS, flags);
       answers['kept'] = await over.call('knowledge.get_document', { document_id: kept.document_id });
       answers['restored too late'] = await over.call('knowledge.restore_document', {
         document_id: gone.document_id,
@@ -203,9 +209,14 @@ describeWith(['libfaketime'], 'documents and envelopes with another clock', ({ l
     '[KNOW-10] [C-ENV-29] the use of an old role stands in the log once a quarter, and it goes on to work',
     async () => {
       const data = freshFolder();
-      const signer = await registerSigner('test-key', { data });
       const middle = quarterMiddle(Date.now()) - Date.now();
-      const hub = await hubAhead(data, signer, middle);
+      const first = await keyMadeAt('first', data, middle + 46 * DAY_MS);
+      const second = await keyMadeAt('second', data, middle + 230 * DAY_MS);
+      const hub = await hubAhead(
+        data,
+        () => (clock.now() < Date.now() + middle + 100 * DAY_MS ? first : second),
+        middle,
+      );
       const owner = { principal: { sub: 'ed', roles: ['owner'] } };
       let thread = '';
       let reported: Fields[] = [];
