@@ -6,9 +6,10 @@ import { expect, test } from 'vitest';
 
 import { send, type SendOptions } from '../harness/send.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 import { envelopeOf, sendEnvelope } from '../knowledge/envelope-client.ts';
 
-const scene = useHub({ settings: { 'knowledge.agents_create_under': '["root"]' } });
+const scene = useHub({ settings: { ...WITHOUT_MODEL, 'knowledge.agents_create_under': '["root"]' } });
 
 /** A request that must be refused in the envelope, with a request id that stands in the log. */
 async function refusal(

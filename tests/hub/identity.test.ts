@@ -6,9 +6,14 @@ import { expectNoWayIn } from '../harness/other-routes.ts';
 import { send } from '../harness/send.ts';
 import { claimsOf, createSigner, issueByCommand, joinToken } from '../harness/tokens.ts';
 import { type Participant, refused, succeeded, useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 
 const scene = useHub({
-  settings: { 'quota.bad_tokens_burst': 100_000, 'knowledge.agents_create_under': '["root"]' },
+  settings: {
+    ...WITHOUT_MODEL,
+    'quota.bad_tokens_burst': 100_000,
+    'knowledge.agents_create_under': '["root"]',
+  },
 });
 let thread_id = '';
 let message_id = '';

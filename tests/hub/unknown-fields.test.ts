@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 
 import { send } from '../harness/send.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 import { bad, envelopeOf, good, newPage, sendEnvelope } from '../knowledge/envelope-client.ts';
 import { dial, registration } from '../ws/live-client.ts';
 
-const scene = useHub();
+const scene = useHub({ settings: WITHOUT_MODEL });
 const since = 'since: is not known here; did you mean since_seq?';
 
 test('over resources an unknown field of the query is told, and a stream refuses it', async () => {

@@ -6,6 +6,7 @@ import { timed } from '../harness/latency.ts';
 import { fillRecord } from '../harness/fill-record.ts';
 import { freshFolder } from '../harness/start-hub.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 import { sizeOf } from '../prove/long-forms.ts';
 import { measured } from '../prove/measured.ts';
 
@@ -38,7 +39,7 @@ beforeAll(async () => {
   );
 }, 300_000);
 
-const scene = useHub({ data });
+const scene = useHub({ data, settings: WITHOUT_MODEL });
 
 /** The step comes to its end, and in time. */
 async function within(step: string, run: () => Promise<unknown>): Promise<void> {

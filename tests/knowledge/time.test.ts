@@ -11,6 +11,7 @@ import { freshFolder, startHub } from '../harness/start-hub.ts';
 import { linesOf, recordOf } from '../harness/stored-record.ts';
 import { createSigner, registerByCommand, type Signer } from '../harness/tokens.ts';
 import { succeeded } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import {
   bad,
@@ -40,7 +41,7 @@ describeWith(['libfaketime'], 'documents and envelopes with another clock', ({ l
   /** A hub whose clock is ahead and can be moved on, and an editor who calls it by envelopes of that time. */
   async function hubAhead(data: string, signer: () => Signer, ms: number, flags: string[] = []) {
     clock.move(ms);
-    const settings = { 'knowledge.agents_create_under': '["root"]' };
+    const settings = { ...WITHOUT_MODEL, 'knowledge.agents_create_under': '["root"]' };
     const hub = await startHub({ data, env: clock.env, flags, settings });
     const tokenNow = (): string => signer().token({ agent: 'ed', role: 'operator' }, timesOf(clock.now()));
     return {
