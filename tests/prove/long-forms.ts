@@ -232,8 +232,8 @@ export const LONG_FORMS = {
     project: 'system',
     test: '[C-ENV-18]',
     minutes: 3,
-    short: { eachMs: 120_000 },
-    long: { eachMs: 2_000 },
+    short: { documents: 4_000, eachMs: 120_000 },
+    long: { documents: 10_000, eachMs: 2_000 },
   },
   'C-MAIL-09': {
     title: 'an inbox of 5,000 mails and 5 MB',
