@@ -16,13 +16,16 @@ describe.each(bridgeFaces)('over $name', (face) => {
     return participants.find(({ agent_id }) => agent_id === agent);
   }
 
+  // A thousand over one face; over the others so many that one of them would show.
+  const many = face === bridgeFaces[0] ? 1_000 : 100;
+
   test('[BRIDGE-3] [BRIDGE-10] [C-BRIDGE-06] a thousand presences leave nothing in the log, and fade', async () => {
     const [alice, bob] = [as('alice'), as('bob')];
     const thread_id = await alice.thread('bob');
     expect(await presenceOf(bob, thread_id, 'alice')).toMatchObject({ state: 'offline', since: null });
     await scene.unchanged(async () => {
       const states = ['listening', 'thinking', 'typing', 'idle'] as const;
-      for (let i = 0; i < 1_000; i += 50)
+      for (let i = 0; i < many; i += 50)
         await Promise.all(
           Array.from({ length: 50 }, (_, j) =>
             alice.ok('set_presence', { thread_id, state: states[(i + j) % 4] ?? 'idle', ttl_ms: 1_000 }),

@@ -1,8 +1,9 @@
 import { createClient } from '@parley/client';
 import type { AgentStretch } from '@parley/protocol';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { faces } from '../harness/call.ts';
+import type { FaceDriver } from '../harness/face-driver.ts';
 import { runCli } from '../harness/run-cli.ts';
 import { freshFolder, startHub } from '../harness/start-hub.ts';
 import { registerSigner } from '../harness/tokens.ts';
@@ -19,8 +20,9 @@ async function historyOf(asker: Participant, of_agent: string): Promise<AgentStr
   return agents.flatMap(({ stretches }) => stretches);
 }
 
-describe.each(faces)('what agents were at, over $name', (face) => {
-  test('is kept with the reason and what was waited for, without holes, and is shown to those who may see it', async () => {
+// All faces at once: what takes long is that nothing is heard.
+test('what agents were at is kept with the reason and what was waited for, without holes, and is shown to those who may see it, over every face', async () => {
+  const over = async (face: FaceDriver): Promise<void> => {
     const workspace = `states-${++rooms}`;
     const who = (name: string, role = 'worker') => scene.as(name, { workspace, role, face });
     const [agent, other, person] = [who('builder'), who('other'), who('ann', 'operator')];
@@ -57,7 +59,8 @@ describe.each(faces)('what agents were at, over $name', (face) => {
     expect(await historyOf(elsewhere, 'builder')).toEqual([]);
     const window = { since: '2030-01-02T00:00:00Z', until: '2030-01-01T00:00:00Z' };
     await person.refused('list_agent_states', window, 'VALIDATION_ERROR');
-  });
+  };
+  await Promise.all(faces.map(over));
 });
 
 test('a restart keeps what was noted, and tells nothing of the time in between; the command line prints it', async () => {

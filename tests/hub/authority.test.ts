@@ -8,8 +8,9 @@ import { everyCall } from '../harness/every-call.ts';
 import { runJson } from '../harness/run-cli.ts';
 import { registerByCommand } from '../harness/tokens.ts';
 import { type Participant, useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 
-const scene = useHub();
+const scene = useHub({ settings: WITHOUT_MODEL });
 
 const participant = (agent: string, role: string): Participant => scene.as(agent, { role });
 

@@ -270,16 +270,16 @@ describe.each(faces)('over $name', (face) => {
       expect(error.details['field']).toBe('max_messages');
     }
   });
+});
 
-  test('[HUB-M7] a summary speaks of the newest messages, however large they are', async () => {
-    const alice = as('alice');
-    const thread_id = await alice.thread();
-    const large = 'x'.repeat(60_000);
-    for (let i = 0; i < 160; i++) await alice.say(thread_id, `${i} ${large}`);
-    await alice.say(thread_id, 'the newest of all');
-    const reported = await alice.ok('summarize_thread', { thread_id, max_messages: 10_000 });
-    expect(reported.summary).toContain('the newest of all');
-    expect(reported.through_seq).toBe(161);
-    expect(reported.messages_read).toBeLessThan(161);
-  });
+test('[HUB-M7] a summary speaks of the newest messages, however large they are', async () => {
+  const alice = scene.as('alice');
+  const thread_id = await alice.thread();
+  const large = 'x'.repeat(60_000);
+  for (let i = 0; i < 160; i++) await alice.say(thread_id, `${i} ${large}`);
+  await alice.say(thread_id, 'the newest of all');
+  const reported = await alice.ok('summarize_thread', { thread_id, max_messages: 10_000 });
+  expect(reported.summary).toContain('the newest of all');
+  expect(reported.through_seq).toBe(161);
+  expect(reported.messages_read).toBeLessThan(161);
 });

@@ -17,6 +17,7 @@ import { snippet } from '@parley/store-rows';
 import { hostileTexts } from '../harness/hostile-text.ts';
 import { send } from '../harness/send.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 
 const LENGTH = 100_000;
 /** Far beyond what any of them takes, far below what one takes that looks at each part of a text again and again. */
@@ -164,7 +165,7 @@ test('JSON that is nested deep is not made longer by its page than it is', () =>
   expect(page('{"a":[1]}', 'application/json')).toContain('{\n  &quot;a&quot;: [\n    1\n  ]\n}');
 });
 
-const scene = useHub();
+const scene = useHub({ settings: WITHOUT_MODEL });
 
 test('a page of nothing but quotes is shown as it is, and the hub answers others meanwhile', async () => {
   const ed = scene.as('ed', { role: 'orchestrator' });

@@ -6,10 +6,13 @@ import { expect, test } from 'vitest';
 import { faces } from '../harness/call.ts';
 import { send } from '../harness/send.ts';
 import { type Participant, useHub } from '../harness/use-hub.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 
 const scene = useHub();
 const WRITERS = 100;
-const POSTS = 100;
+const { posts: POSTS } = sizeOf('C-HUB-13');
+const TOTAL = WRITERS * POSTS;
 
 interface Write {
   seq: number;
@@ -38,7 +41,7 @@ function checkRealTimeOrder(writes: readonly Write[]): void {
 
 let bigThread = '';
 
-test('[HUB-E3] [HUB-M4] [C-HUB-13] 100 writers x 100 posts give seq 1 to 10,000, each writer in order', async () => {
+test('[HUB-E3] [HUB-M4] [C-HUB-13] the posts of 100 writers have seq 1 to the last, each writer in order', async () => {
   const names = Array.from({ length: WRITERS }, (_, i) => `writer-${i}`);
   const alice = scene.as('alice');
   const thread_id = await alice.thread(...names);
@@ -56,8 +59,8 @@ test('[HUB-E3] [HUB-M4] [C-HUB-13] 100 writers x 100 posts give seq 1 to 10,000,
     }),
   );
   const messages = await readAll(alice, thread_id);
-  expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: WRITERS * POSTS }, (_, i) => i + 1));
-  expect(new Set(messages.map(({ message_id }) => message_id)).size).toBe(WRITERS * POSTS);
+  expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: TOTAL }, (_, i) => i + 1));
+  expect(new Set(messages.map(({ message_id }) => message_id)).size).toBe(TOTAL);
   for (const name of names) {
     const own = messages
       .filter(({ sender_agent_id }) => sender_agent_id === name)
@@ -65,21 +68,22 @@ test('[HUB-E3] [HUB-M4] [C-HUB-13] 100 writers x 100 posts give seq 1 to 10,000,
     expect(own).toEqual(Array.from({ length: POSTS }, (_, i) => i));
   }
   checkRealTimeOrder(writes);
+  measured('C-HUB-13', 'posts', `${TOTAL}`);
   const times = messages.map(({ created_at }) => created_at);
   expect(times).toEqual(times.toSorted());
 });
 
-test('[HUB-M7] [C-HUB-22] a thread of 10,000 messages is summarized', async () => {
+test('[HUB-M7] [C-HUB-22] a long thread is summarized', async () => {
   const alice = scene.as('alice');
   const { summary, open_items, last_status, ...rest } = await alice.ok('summarize_thread', {
     thread_id: bigThread,
     max_messages: 10_000,
   });
-  expect(summary).toContain('10000 messages read of 10000');
+  expect(summary).toContain(`${TOTAL} messages read of ${TOTAL}`);
   expect([open_items, last_status, rest]).toEqual([
     [],
     'active',
-    { messages_read: 10_000, through_seq: 10_000, written_by: 'rules' },
+    { messages_read: TOTAL, through_seq: TOTAL, written_by: 'rules' },
   ]);
   expect((await alice.ok('summarize_thread', { thread_id: bigThread })).messages_read).toBe(200);
 });

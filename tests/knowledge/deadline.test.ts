@@ -6,9 +6,10 @@ import { expect, test } from 'vitest';
 
 import { v1Driver } from '../harness/call.ts';
 import { refused, useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 import { bad, envelopeOf, good, newPage, sendEnvelope } from './envelope-client.ts';
 
-const scene = useHub();
+const scene = useHub({ settings: WITHOUT_MODEL });
 
 /** Somebody else holds the database for so long: whatever is to be written waits. */
 async function locked<T>(ms: number, run: () => Promise<T>): Promise<T> {

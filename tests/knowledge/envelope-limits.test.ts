@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 
 import { useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 import { bad, type EnvelopeAnswer, envelopeOf, good, newPage, sendEnvelope } from './envelope-client.ts';
 
 const remaining = ({ headers }: EnvelopeAnswer): number => Number(headers['x-ratelimit-remaining']);
 
 describe('[KNOW-2] [C-ENV-24] the calls of a minute', () => {
-  const scene = useHub({ settings: { 'envelope.requests_per_minute': 40 } });
+  const scene = useHub({ settings: { ...WITHOUT_MODEL, 'envelope.requests_per_minute': 40 } });
   const list = (agent: string) =>
     sendEnvelope(
       scene.hub.url,
@@ -35,6 +36,7 @@ describe('[KNOW-2] [C-ENV-24] the calls of a minute', () => {
 describe('a call that another limit refuses', () => {
   const scene = useHub({
     settings: {
+      ...WITHOUT_MODEL,
       'envelope.requests_per_minute': 40,
       'envelope.max_concurrent': 1,
       'envelope.max_waiting': 1,
@@ -62,7 +64,12 @@ describe('a call that another limit refuses', () => {
 
 describe('[KNOW-20] [C-ENV-22] calls of one action at once', () => {
   const scene = useHub({
-    settings: { 'envelope.max_concurrent': 2, 'envelope.max_waiting': 8, 'envelope.max_wait_ms': 60_000 },
+    settings: {
+      ...WITHOUT_MODEL,
+      'envelope.max_concurrent': 2,
+      'envelope.max_waiting': 8,
+      'envelope.max_wait_ms': 60_000,
+    },
   });
 
   test('a few run, some wait, the rest is told to come back; none is lost', async () => {

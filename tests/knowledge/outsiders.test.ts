@@ -9,6 +9,7 @@ import { createSigner, joinToken, type Signer } from '../harness/tokens.ts';
 import { startHub } from '../harness/start-hub.ts';
 import { toldToAll } from '../harness/told-to-all.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 import {
   bad,
   type EnvelopeAnswer,
@@ -21,7 +22,7 @@ import {
 } from './envelope-client.ts';
 
 /** Who comes from outside as an agent may write at the top here. */
-const anywhere = { 'knowledge.agents_create_under': '["root"]' };
+const anywhere = { ...WITHOUT_MODEL, 'knowledge.agents_create_under': '["root"]' };
 const scene = useHub({ settings: { 'quota.bad_tokens_burst': 10_000, ...anywhere } });
 
 /** Whoever connects here was led here by a token. */
@@ -296,21 +297,7 @@ test('[KNOW-1] [C-AUTH-15] [C-AUTH-16] a nonce is good for once, however its tok
   bad(await create(jws(partner, { nonce })), 'UNAUTHORIZED');
 });
 
-test('[KNOW-1] [C-AUTH-15] a nonce is remembered over a restart', async () => {
-  const hub = await startHub({ settings: anywhere });
-  const signer = await register('again', hub.data);
-  const agent = { principal: { sub: 'svc:partner', roles: ['agent'] } };
-  const token = jws(signer);
-  const to = (url: string, args: Fields) =>
-    sendEnvelope(url, token, envelopeOf('knowledge.create_document', args, agent));
-  good(await to(hub.url, newPage()));
-  await hub.kill();
-  const restarted = await startHub({ data: hub.data, settings: anywhere });
-  bad(await to(restarted.url, newPage()), 'UNAUTHORIZED');
-  await restarted.stop();
-});
-
-test("a call over its minute spends no nonce, and who sends a captured JWS again spends nobody else's minute", async () => {
+test("[KNOW-1] [C-AUTH-15] a call over its minute spends no nonce, and who sends a captured JWS again spends nobody else's minute; a nonce is remembered over a restart", async () => {
   const settings = { 'envelope.requests_per_minute': 3 };
   const hub = await startHub({ settings: { ...settings, ...anywhere } });
   const signer = await register('again', hub.data);
@@ -329,6 +316,7 @@ test("a call over its minute spends no nonce, and who sends a captured JWS again
   await hub.kill();
   const restarted = await startHub({ data: hub.data, settings: { ...settings, ...anywhere } });
   good(await to(restarted.url, unspent));
+  reported(await to(restarted.url, captured), 'nonce_used');
   await restarted.stop();
 });
 

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 
 import { faces } from '../harness/call.ts';
 import { useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 
-const scene = useHub({ settings: { 'mcp.profile': 'full' } });
+const scene = useHub({ settings: { ...WITHOUT_MODEL, 'mcp.profile': 'full' } });
 
 describe.each(faces)('a thread is promoted over $name', (face) => {
   const workspace = `w-${face.name.replaceAll(/\W/g, '')}`;

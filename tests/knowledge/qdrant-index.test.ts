@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { createModelEmbedder, openSearch } from '@parley/search';
-import { page, searchContract } from '@parley/search/search-contract';
+import { noModel, page, searchContract } from '@parley/search/search-contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type QdrantProcess, startQdrant } from '../harness/qdrant.ts';
@@ -15,11 +15,11 @@ describeWith(['qdrant'], 'an index in Qdrant', ({ qdrant: program }) => {
   const faults: unknown[] = [];
   const onFault = (error: unknown): void => void faults.push(error);
   const embedder = createModelEmbedder(300_000, onFault);
-  const open = (key = qdrant.key) =>
+  const open = (key = qdrant.key, by = embedder) =>
     openSearch({
       folder,
       kind: 'documents',
-      embedder,
+      embedder: by,
       qdrant: { url: qdrant.url, key, timeoutMs: 20_000 },
       onFault,
     });
@@ -35,7 +35,7 @@ describeWith(['qdrant'], 'an index in Qdrant', ({ qdrant: program }) => {
 
   describe('does what the embedded one does', () => {
     searchContract(
-      () => open(),
+      (model) => open(qdrant.key, model === 'none' ? noModel(embedder) : embedder),
       () => qdrant.empty(),
     );
   });

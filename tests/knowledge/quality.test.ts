@@ -31,11 +31,12 @@ async function gainsOf(
   find: (text: string) => Promise<string[]>,
   language: Language,
   asked: (text: string) => string,
+  most: number,
 ): Promise<number[]> {
   const gains: number[] = [];
   for (const [i, { questions }] of PART[language].entries()) {
     // Those of a paragraph at once: one after the other the machine waits more than it works.
-    const found = await Promise.all(questions.map((question) => find(asked(question))));
+    const found = await Promise.all(questions.slice(0, most).map((question) => find(asked(question))));
     for (const ids of found) {
       const rank = ids.indexOf(String(i));
       gains.push(rank < 0 ? 0 : 1 / Math.log2(rank + 2));
@@ -109,6 +110,7 @@ describeWith(['qdrant'], 'how well paragraphs are found that answer a question',
     rmSync(folder, { recursive: true });
   });
 
+  // Where no figure is promised, one question of each paragraph shows what is lost; bench asks all of XQuAD.
   test.for([
     ['English', 'en', asIs, 0.97],
     ['Vietnamese', 'vi', asIs, 0.96],
@@ -123,12 +125,15 @@ describeWith(['qdrant'], 'how well paragraphs are found that answer a question',
     '[KNOW-17] %s is found no worse than by plain BM25 or by its words alone, in both kinds of index alike',
     { timeout: LONG },
     async ([, language, asked, promised]) => {
+      const most = promised > 0 ? Infinity : 1;
+      const gains = (find: (text: string) => Promise<string[]>): Promise<number[]> =>
+        gainsOf(find, language, asked, most);
       const plain = new PlainBm25(PART[language].map(({ text }, i) => [String(i), '', text]));
-      const reference = await gainsOf(async (text) => plain.find(text, 10), language, asked);
+      const reference = await gains(async (text) => plain.find(text, 10));
       const found: number[][] = [];
       for (const search of searches) {
-        const words = await gainsOf(by(search, language, 'keyword'), language, asked);
-        const both = await gainsOf(by(search, language), language, asked);
+        const words = await gains(by(search, language, 'keyword'));
+        const both = await gains(by(search, language));
         expect(mean(both)).toBeGreaterThanOrEqual(promised);
         // A leg that does not know the language is silent: there is nothing to be mistaken in.
         if (language !== 'en') expect(mean(both)).toBeGreaterThanOrEqual(mean(words) - SLACK);

@@ -8,6 +8,7 @@ import { runCli, runJson } from '../harness/run-cli.ts';
 import { freshFolder, startHub } from '../harness/start-hub.ts';
 import { issueToken, registerSigner } from '../harness/tokens.ts';
 import { succeeded, useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 import {
   bad,
   type EnvelopeAnswer,
@@ -18,6 +19,7 @@ import {
 } from './envelope-client.ts';
 
 const settings = {
+  ...WITHOUT_MODEL,
   'quota.messages_burst': 100_000,
   'envelope.requests_per_minute': 100_000,
   'queue.retry_ms': 10,

@@ -5,8 +5,11 @@ import { describe, expect, test } from 'vitest';
 
 import { faces } from '../harness/call.ts';
 import { type Participant, useHub } from '../harness/use-hub.ts';
+import { WITHOUT_MODEL } from '../harness/without-model.ts';
 
-const scene = useHub({ settings: { 'quota.messages_burst': 100_000, 'mcp.profile': 'full' } });
+const scene = useHub({
+  settings: { ...WITHOUT_MODEL, 'quota.messages_burst': 100_000, 'mcp.profile': 'full' },
+});
 
 /** A document's input; the id is told apart from it. */
 function page(title: string, body = `# ${title}`, parent_id = 'root'): InputOf<'create_document'> {

@@ -4,8 +4,10 @@ import { expect, test } from 'vitest';
 
 import { modern, openLegacy, type RpcReply } from '../harness/mcp-wire.ts';
 import { type Participant, useHub } from '../harness/use-hub.ts';
+import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 
-const PAIRS = 1_000;
+const { pairs: PAIRS } = sizeOf('C-MCP-05');
 const scene = useHub({ settings: { 'quota.messages_burst': 10_000 } });
 
 /** A thread of one's own with as many messages as there will be questions. */
@@ -18,7 +20,7 @@ async function filled(who: Participant): Promise<{ thread_id: string; ids: strin
 
 type Ask = (id: number, params: Record<string, unknown>) => Promise<RpcReply>;
 
-test('[C-MCP-05] [R12] two clients with the same ids, 1,000 pairs at once, in both eras: no answer crosses', async () => {
+test('[C-MCP-05] [R12] two clients with the same ids, many pairs at once, in both eras: no answer crosses', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 48 });
   const clients = await Promise.all(
     ['alice', 'bob'].map(async (name) => {
@@ -51,5 +53,6 @@ test('[C-MCP-05] [R12] two clients with the same ids, 1,000 pairs at once, in bo
     expect(right.filter((isRight) => !isRight)).toHaveLength(0);
     expect(right).toHaveLength(PAIRS * 2);
   }
+  measured('C-MCP-05', 'pairs in each era', `${PAIRS}`);
   agent.destroy();
 });

@@ -1,13 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { v1Driver } from '../harness/call.ts';
 import { modern } from '../harness/mcp-wire.ts';
 import { checkStored, storedMessages } from '../harness/oracle.ts';
-import { freshFolder, startHub } from '../harness/start-hub.ts';
+import { runJson } from '../harness/run-cli.ts';
+import { freshFolder, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { startStdio, type StdioClient, type StdioOptions } from '../harness/stdio-client.ts';
 import { issueToken } from '../harness/tokens.ts';
+import { succeeded } from '../harness/use-hub.ts';
 
 interface Envelope {
   error?: { code: string; message: string; request_id: string };
@@ -31,26 +34,20 @@ const post = (thread_id: string, body: string, more: Record<string, unknown> = {
   ...more,
 });
 
-test('it starts where there are few file descriptors', async () => {
-  const client = start({ data: freshFolder(), inside: ['sh', '-c', 'ulimit -n 64; exec "$0" "$@"'] });
-  expect((await client.initialize()).error).toBeUndefined();
-  expect(await thread(client)).toMatch(/^th_/);
-  expect(await client.end()).toBe(0);
-});
-
 test('[C-MCP-11] stdout holds JSON-RPC only, whatever warns or prints', async () => {
   const data = freshFolder();
   const preload = join(dirname(data), 'noise.mjs');
   writeFileSync(
     preload,
     `process.emitWarning('a forced warning');
-     setTimeout(() => { console.log('print'); console.info('info'); process.stdout.write('raw'); process.emitWarning('late'); new Buffer(1); }, 400);`,
+     process.once('SIGUSR2', () => { console.log('print'); console.info('info'); process.stdout.write('raw'); process.emitWarning('late'); new Buffer(1); });`,
   );
   const client = start({
     data,
     env: { NODE_OPTIONS: `--trace-warnings --import ${preload}`, NODE_NO_WARNINGS: '0' },
   });
   await client.initialize();
+  process.kill(client.pid, 'SIGUSR2');
   await vi.waitFor(() => expect(client.stderr()).toContain('raw'), 20_000);
   const thread_id = await thread(client);
   await client.call('post_message', post(thread_id, 'hello'));
@@ -85,7 +82,7 @@ test('it runs a hub where none runs, others join it, and one of them carries on 
 
 test('many that start at once agree on one hub', async () => {
   const data = freshFolder();
-  const clients = Array.from({ length: 4 }, (_, i) => start({ data, args: ['--agent', `a${i}`] }));
+  const clients = Array.from({ length: 3 }, (_, i) => start({ data, args: ['--agent', `a${i}`] }));
   await Promise.all(clients.map((client) => client.initialize()));
   const made = await Promise.all(clients.map((client) => thread(client, 'a0')));
   const [first] = clients;
@@ -150,153 +147,154 @@ test('a call that a dying hub swallowed is repeated with its key, or told apart 
   expect((await storedMessages(data)).map(({ body }) => body)).toEqual(['keyed']);
 });
 
-test('the identity comes from flags, else from the environment, else from the client’s own name', async () => {
+describe('beside a hub that runs', () => {
   const data = freshFolder();
-  const hub = await startHub({ data });
-  const who = async (client: StdioClient): Promise<unknown> => {
-    const thread_id = await thread(client);
-    await client.call('post_message', post(thread_id, 'who am I'));
-    const { messages } = await client.call<{ messages: Record<string, string>[] }>('read_messages', {
-      thread_id,
-    });
-    const { workspace_id } = await client.call<{ workspace_id: string }>('get_thread', { thread_id });
-    const { sender_agent_id, sender_session_id = '' } = messages[0] ?? {};
-    await client.end();
-    return [sender_agent_id, workspace_id, sender_session_id.replace(/[0-9a-f]{8}$/, '#')];
-  };
-  const flags = ['--agent', 'fay', '--workspace', 'w5', '--role', 'operator', '--session', 's-1'];
-  const env = { PARLEY_AGENT: 'eli', PARLEY_WORKSPACE: 'w6', PARLEY_ROLE: 'worker', PARLEY_SESSION: 's-2' };
-  const byFlags = start({ data, args: flags, env });
-  await byFlags.initialize();
-  expect(await who(byFlags)).toEqual(['fay', 'w5', 's-1']);
-  const byEnv = start({ data, env });
-  await byEnv.initialize();
-  expect(await who(byEnv)).toEqual(['eli', 'w6', 's-2']);
-  const byName = start({ data });
-  await byName.initialize('  Claude Code (v2)! ');
-  expect(await who(byName)).toEqual(['claude-code-v2', 'default', 'claude-code-v2-#']);
-  expect(await hub.stop()).toBe(0);
-});
-
-test('[HUB-E5] a client that says nothing of itself is known as long as it runs', async () => {
-  const data = freshFolder();
-  await startHub({ data });
-  const watcher = start({ data, args: ['--agent', 'watcher'] });
-  await watcher.initialize();
-  const stateOf = async (name: string) => {
-    const { agents } = await watcher.call<{ agents: Record<string, unknown>[] }>('list_agents', {});
-    return agents.find(({ agent_id }) => agent_id === name);
-  };
-  const other = start({ data, args: ['--agent', 'other'] });
-  await other.initialize('Some Éditor');
-  await vi.waitFor(
-    async () => expect(await stateOf('other')).toMatchObject({ status: 'online', runtimes: ['Some ditor'] }),
-    20_000,
-  );
-  expect(await other.end()).toBe(0);
-  expect(await stateOf('other')).toMatchObject({ status: 'offline' });
-});
-
-test('a hub elsewhere is reached with its address and a token; without a token it does not start', async () => {
-  const hub = await startHub();
-  const { token, jti } = await issueToken({ agent: 'gil' }, { data: hub.data });
-  const elsewhere = freshFolder();
-  const file = join(dirname(elsewhere), 'token');
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  const client = start({ data: elsewhere, args: ['--token-file', file], env: { PARLEY_URL: hub.url } });
-  await client.initialize();
-  const thread_id = await thread(client);
-  expect(await client.call('get_thread', { thread_id })).toMatchObject({
-    created_by: 'gil',
-    workspace_id: 'w1',
+  let hub: HubProcess;
+  beforeAll(async () => {
+    hub = await startHub({ data });
   });
-  const bare = start({ data: elsewhere, env: { PARLEY_URL: hub.url } });
-  expect(await bare.end()).toBe(4);
-  expect(bare.stderr()).toContain('PARLEY_TOKEN');
-  const { runJson } = await import('../harness/run-cli.ts');
-  await runJson(['token', 'revoke', jti], { data: hub.data });
-  const { error } = await client.call<Envelope>('get_thread', { thread_id });
-  expect(error).toMatchObject({ code: 'UNAUTHORIZED', request_id: expect.stringMatching(/^req_/) as string });
-  const { token: fresh } = await issueToken({ agent: 'gil' }, { data: hub.data });
-  writeFileSync(file, fresh);
-  expect(await client.call('get_thread', { thread_id })).toMatchObject({ created_by: 'gil' });
-  await client.end();
-  await hub.stop();
-});
+  afterAll(async () => {
+    expect(await hub.stop()).toBe(0);
+  });
 
-test('both eras give the same tools and answers as HTTP; --legacy speaks only the older ones', async () => {
-  const data = freshFolder();
-  const hub = await startHub({ data });
-  const { token } = await issueToken({ agent: 'alice', workspace: 'default' }, { data });
-  const overHttp = await modern(hub.url, token, 'tools/list');
-  const tools = overHttp.answer?.result?.['tools'];
-  const newest = start({ data, args: ['--agent', 'alice'] });
-  expect((await newest.modern('server/discover')).result?.['supportedVersions']).toEqual(['2026-07-28']);
-  expect((await newest.modern('tools/list')).result?.['tools']).toEqual(tools);
-  const older = start({ data, args: ['--agent', 'alice', '--legacy'] });
-  expect((await older.modern('server/discover')).error).toBeDefined();
-  await older.initialize();
-  expect((await older.legacy('tools/list')).result?.['tools']).toEqual(tools);
-  const calls: [string, Record<string, unknown>][] = [
-    ['list_threads', {}],
-    ['get_thread', { thread_id: 'th_none' }],
-    ['create_thread', {}],
-    ['create_thread', { title: 'x', idempotency_key: 'one' }],
-    ['read_messages', { thread_id: 'th_none', workspace_id: 'other' }],
-    ['post_message', { thread_id: 'th_none', schema_version: 1, body: 'x', agent_id: 'bob' }],
-  ];
-  const bare = (message: { result?: Record<string, unknown> }): unknown =>
-    JSON.parse(
-      JSON.stringify([message.result?.['content'], message.result?.['structuredContent']]).replaceAll(
-        /req_[\w-]+/g,
-        'req',
-      ),
+  test('the identity comes from flags, else from the environment, else from the client’s own name', async () => {
+    const who = async (client: StdioClient): Promise<unknown> => {
+      const thread_id = await thread(client);
+      await client.call('post_message', post(thread_id, 'who am I'));
+      const { messages } = await client.call<{ messages: Record<string, string>[] }>('read_messages', {
+        thread_id,
+      });
+      const { workspace_id } = await client.call<{ workspace_id: string }>('get_thread', { thread_id });
+      const { sender_agent_id, sender_session_id = '' } = messages[0] ?? {};
+      await client.end();
+      return [sender_agent_id, workspace_id, sender_session_id.replace(/[0-9a-f]{8}$/, '#')];
+    };
+    const flags = ['--agent', 'fay', '--workspace', 'w5', '--role', 'operator', '--session', 's-1'];
+    const env = { PARLEY_AGENT: 'eli', PARLEY_WORKSPACE: 'w6', PARLEY_ROLE: 'worker', PARLEY_SESSION: 's-2' };
+    const byFlags = start({ data, args: flags, env });
+    await byFlags.initialize();
+    expect(await who(byFlags)).toEqual(['fay', 'w5', 's-1']);
+    const byEnv = start({ data, env });
+    await byEnv.initialize();
+    expect(await who(byEnv)).toEqual(['eli', 'w6', 's-2']);
+    const byName = start({ data });
+    await byName.initialize('  Claude Code (v2)! ');
+    expect(await who(byName)).toEqual(['claude-code-v2', 'default', 'claude-code-v2-#']);
+  });
+
+  test('[HUB-E5] a client that says nothing of itself is known as long as it runs', async () => {
+    const { token } = await issueToken({ agent: 'watcher', workspace: 'default' }, { data });
+    const stateOf = async (name: string) => {
+      const { agents } = succeeded(await v1Driver.call(hub.url, token, 'list_agents', {}));
+      return agents.find(({ agent_id }) => agent_id === name);
+    };
+    const other = start({ data, args: ['--agent', 'other'] });
+    await other.initialize('Some Éditor');
+    await vi.waitFor(
+      async () =>
+        expect(await stateOf('other')).toMatchObject({ status: 'online', runtimes: ['Some ditor'] }),
+      20_000,
     );
-  for (const [name, input] of calls) {
-    const params = { name, arguments: input };
-    const { answer } = await modern(hub.url, token, 'tools/call', params);
-    expect(bare(await newest.modern('tools/call', params))).toEqual(bare(answer ?? {}));
-    expect(bare(await older.legacy('tools/call', params))).toEqual(bare(answer ?? {}));
-  }
-  await newest.end();
-  await older.end();
-  await hub.stop();
+    expect(await other.end()).toBe(0);
+    expect(await stateOf('other')).toMatchObject({ status: 'offline' });
+  });
+
+  test('a hub elsewhere is reached with its address and a token; without a token it does not start', async () => {
+    const { token, jti } = await issueToken({ agent: 'gil' }, { data: hub.data });
+    const elsewhere = freshFolder();
+    const file = join(dirname(elsewhere), 'token');
+    writeFileSync(file, `${token}\n`, { mode: 0o600 });
+    const client = start({ data: elsewhere, args: ['--token-file', file], env: { PARLEY_URL: hub.url } });
+    await client.initialize();
+    const thread_id = await thread(client);
+    expect(await client.call('get_thread', { thread_id })).toMatchObject({
+      created_by: 'gil',
+      workspace_id: 'w1',
+    });
+    const bare = start({ data: elsewhere, env: { PARLEY_URL: hub.url } });
+    expect(await bare.end()).toBe(4);
+    expect(bare.stderr()).toContain('PARLEY_TOKEN');
+    await runJson(['token', 'revoke', jti], { data: hub.data });
+    const { error } = await client.call<Envelope>('get_thread', { thread_id });
+    expect(error).toMatchObject({
+      code: 'UNAUTHORIZED',
+      request_id: expect.stringMatching(/^req_/) as string,
+    });
+    const { token: fresh } = await issueToken({ agent: 'gil' }, { data: hub.data });
+    writeFileSync(file, fresh);
+    expect(await client.call('get_thread', { thread_id })).toMatchObject({ created_by: 'gil' });
+    await client.end();
+  });
+
+  test('both eras give the same tools and answers as HTTP; --legacy speaks only the older ones', async () => {
+    const { token } = await issueToken({ agent: 'alice', workspace: 'default' }, { data });
+    const overHttp = await modern(hub.url, token, 'tools/list');
+    const tools = overHttp.answer?.result?.['tools'];
+    const newest = start({ data, args: ['--agent', 'alice'] });
+    expect((await newest.modern('server/discover')).result?.['supportedVersions']).toEqual(['2026-07-28']);
+    expect((await newest.modern('tools/list')).result?.['tools']).toEqual(tools);
+    const older = start({ data, args: ['--agent', 'alice', '--legacy'] });
+    expect((await older.modern('server/discover')).error).toBeDefined();
+    await older.initialize();
+    expect((await older.legacy('tools/list')).result?.['tools']).toEqual(tools);
+    const calls: [string, Record<string, unknown>][] = [
+      ['list_threads', {}],
+      ['get_thread', { thread_id: 'th_none' }],
+      ['create_thread', {}],
+      ['create_thread', { title: 'x', idempotency_key: 'one' }],
+      ['read_messages', { thread_id: 'th_none', workspace_id: 'other' }],
+      ['post_message', { thread_id: 'th_none', schema_version: 1, body: 'x', agent_id: 'bob' }],
+    ];
+    const bare = (message: { result?: Record<string, unknown> }): unknown =>
+      JSON.parse(
+        JSON.stringify([message.result?.['content'], message.result?.['structuredContent']]).replaceAll(
+          /req_[\w-]+/g,
+          'req',
+        ),
+      );
+    for (const [name, input] of calls) {
+      const params = { name, arguments: input };
+      const { answer } = await modern(hub.url, token, 'tools/call', params);
+      expect(bare(await newest.modern('tools/call', params))).toEqual(bare(answer ?? {}));
+      expect(bare(await older.legacy('tools/call', params))).toEqual(bare(answer ?? {}));
+    }
+    await newest.end();
+    await older.end();
+  });
+
+  test('a thread that grows is told on stdio, in both eras', async () => {
+    const { token } = await issueToken({ agent: 'alice', workspace: 'default' }, { data });
+    const create = async (...participants: string[]) =>
+      succeeded(await v1Driver.call(hub.url, token, 'create_thread', { title: 'x', participants })).thread_id;
+    const [thread_id, hidden] = [await create('bob'), await create()];
+    const uri = `parley://threads/${thread_id}`;
+    const listening = start({ data, args: ['--agent', 'bob'] });
+    await listening.modern('server/discover');
+    const wanted = { resourceSubscriptions: [uri, `parley://threads/${hidden}`] };
+    void listening.modern('subscriptions/listen', { notifications: wanted }).catch(() => {});
+    await vi.waitFor(() => expect(listening.unasked()).toHaveLength(1), 20_000);
+    expect(listening.unasked()[0]?.params?.['notifications']).toEqual({ resourceSubscriptions: [uri] });
+    const subscribed = start({ data, args: ['--agent', 'bob'] });
+    await subscribed.initialize();
+    expect((await subscribed.legacy('resources/subscribe', { uri })).result).toEqual({});
+    expect(
+      (await subscribed.legacy('resources/subscribe', { uri: `parley://threads/${hidden}` })).error?.data,
+    ).toMatchObject({ code: 'FORBIDDEN' });
+    for (const input of [post(hidden, 'unheard'), post(thread_id, 'heard')])
+      succeeded(await v1Driver.call(hub.url, token, 'post_message', input));
+    for (const client of [listening, subscribed]) {
+      const heard = () =>
+        client.unasked().filter(({ method }) => method === 'notifications/resources/updated');
+      await vi.waitFor(() => expect(heard()).toHaveLength(1), 20_000);
+      expect(heard()[0]?.params).toMatchObject({ uri });
+    }
+    for (const client of [listening, subscribed]) expect(await client.end()).toBe(0);
+  });
 });
 
-test('a thread that grows is told on stdio, in both eras', async () => {
-  const data = freshFolder();
-  const hub = await startHub({ data });
-  const alice = start({ data, args: ['--agent', 'alice'] });
-  await alice.initialize();
-  const thread_id = await thread(alice, 'bob');
-  const hidden = await thread(alice);
-  const uri = `parley://threads/${thread_id}`;
-  const listening = start({ data, args: ['--agent', 'bob'] });
-  await listening.modern('server/discover');
-  const wanted = { resourceSubscriptions: [uri, `parley://threads/${hidden}`] };
-  void listening.modern('subscriptions/listen', { notifications: wanted }).catch(() => {});
-  await vi.waitFor(() => expect(listening.unasked()).toHaveLength(1), 20_000);
-  expect(listening.unasked()[0]?.params?.['notifications']).toEqual({ resourceSubscriptions: [uri] });
-  const subscribed = start({ data, args: ['--agent', 'bob'] });
-  await subscribed.initialize();
-  expect((await subscribed.legacy('resources/subscribe', { uri })).result).toEqual({});
-  expect(
-    (await subscribed.legacy('resources/subscribe', { uri: `parley://threads/${hidden}` })).error?.data,
-  ).toMatchObject({ code: 'FORBIDDEN' });
-  await alice.call('post_message', post(hidden, 'unheard'));
-  await alice.call('post_message', post(thread_id, 'heard'));
-  for (const client of [listening, subscribed]) {
-    const heard = () => client.unasked().filter(({ method }) => method === 'notifications/resources/updated');
-    await vi.waitFor(() => expect(heard()).toHaveLength(1), 20_000);
-    expect(heard()[0]?.params).toMatchObject({ uri });
-  }
-  for (const client of [alice, listening, subscribed]) expect(await client.end()).toBe(0);
-  await hub.stop();
-});
-
-test('[C-HUB-27] lines that are no strict JSON are refused, and the next line is served', async () => {
-  const client = start({ data: freshFolder() });
-  await client.initialize();
+test('[C-HUB-27] lines that are no strict JSON are refused, and the next line is served, also where there are few file descriptors', async () => {
+  const client = start({ data: freshFolder(), inside: ['sh', '-c', 'ulimit -n 64; exec "$0" "$@"'] });
+  expect((await client.initialize()).error).toBeUndefined();
   const title = (text: string): string =>
     `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"create_thread","arguments":{"title":${text}}}}`;
   const bad: [number, string | Uint8Array][] = [
@@ -319,6 +317,7 @@ test('[C-HUB-27] lines that are no strict JSON are refused, and the next line is
   await vi.waitFor(() => expect(client.unasked()).toHaveLength(bad.length), 20_000);
   expect(client.unasked().map(({ error }) => error?.code)).toEqual(bad.map(([code]) => code));
   expect(await client.call('list_threads', {})).toEqual({ threads: [], next_before: null });
+  expect(await thread(client)).toMatch(/^th_/);
   expect(await client.end()).toBe(0);
 });
 
@@ -329,10 +328,12 @@ test('it ends with its client: when stdin closes, after what was asked is answer
   const asked = client.call('create_thread', { title: 'last words' });
   expect(await client.end()).toBe(0);
   expect(await asked).toMatchObject({ status: 'active' });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const other = start({ data });
-    await other.initialize();
-    expect(await other.kill(signal)).toBe(0);
-  }
+  // The first of them runs the hub, the second has joined it.
+  const others = [start({ data })];
+  await others[0]?.initialize();
+  others.push(start({ data }));
+  await others[1]?.initialize();
+  for (const [i, signal] of (['SIGTERM', 'SIGINT'] as const).entries())
+    expect(await others[i]?.kill(signal)).toBe(0);
   await checkStored(data);
 });

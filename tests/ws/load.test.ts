@@ -12,12 +12,15 @@ import { measured } from '../prove/measured.ts';
 import { answers, dial, type LiveClient, obey, registration } from './live-client.ts';
 import { type Member, openSwarm } from './swarm.ts';
 
-/** As many as the case asks for, or as the machine allows. */
-const CLIENTS = Math.min(9_500, openFiles() - 700);
 const THREADS = 100;
 const POSTS_PER_SECOND = 100;
-const { seconds: SECONDS, ackMs: ACK_MS, grownMbAMinute: GROWN_MB_A_MINUTE } = sizeOf('C-LOAD-01');
+const { clients, seconds: SECONDS, ackMs: ACK_MS, grownMbAMinute: GROWN_MB_A_MINUTE } = sizeOf('C-LOAD-01');
+/** As many as are asked for, or as the machine allows. */
+const CLIENTS = Math.min(clients, openFiles() - 700);
 const { seconds: IDLE_SECONDS, commandMs: COMMAND_MS } = sizeOf('C-WS-26');
+const { connections: PASSING } = sizeOf('C-WS-25');
+/** Far beyond what one of them may ask in a minute. */
+const FLOOD = 300;
 
 const scene = useHub({
   settings: { 'log.level': 'warn', 'quota.messages_per_minute': 1_000_000, 'quota.messages_burst': 100_000 },
@@ -115,7 +118,7 @@ test(
   120_000 + SECONDS * 2_000,
 );
 
-test('[C-WS-25] [R10] a thousand connections that come and go, some mid-handshake, leave nothing behind', async () => {
+test('[C-WS-25] [R10] many connections that come and go, some mid-handshake, leave nothing behind', async () => {
   const { url, pid } = scene.hub;
   const { hostname, port, host } = new URL(url);
   const operator = await dial(url, 'op', scene.as('op', { role: 'operator' }).token);
@@ -132,7 +135,7 @@ test('[C-WS-25] [R10] a thousand connections that come and go, some mid-handshak
       socket.on('close', () => resolve());
     });
   const head = `GET /ws HTTP/1.1\r\nhost: ${host}\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n`;
-  for (let i = 0; i < 1_000; i += 50)
+  for (let i = 0; i < PASSING; i += 50)
     await Promise.all(
       Array.from({ length: 50 }, async (_, k) => {
         const agent = `guest-${i + k}`;
@@ -145,7 +148,8 @@ test('[C-WS-25] [R10] a thousand connections that come and go, some mid-handshak
         await guest.close();
       }),
     );
-  await expect.poll(connections, { timeout: 10_000, interval: 1_000 }).toBe(base);
+  await expect.poll(connections, { timeout: 10_000, interval: 200 }).toBe(base);
+  measured('C-WS-25', 'connections', `${PASSING}`);
   await expect.poll(() => openDescriptors(pid) - descriptors, { timeout: 5_000 }).toBeLessThan(8);
   expect(scene.hub.stderr()).not.toMatch(/warning/i);
 });
@@ -154,10 +158,10 @@ test('[C-LOAD-02] far more than the hub takes: refused with a time to come back,
   const { url } = scene.hub;
   const polite = await dial(url, 'polite', scene.as('polite').token);
   const flooders = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => dial(url, `flooder-${i}`, scene.as(`flooder-${i}`).token)),
+    Array.from({ length: 10 }, (_, i) => dial(url, `flooder-${i}`, scene.as(`flooder-${i}`).token)),
   );
   const ids = flooders.map((client) =>
-    Array.from({ length: 600 }, () =>
+    Array.from({ length: FLOOD }, () =>
       client.say('command', 'parley', { command: 'list_threads', parameters: { limit: 1 } }),
     ),
   );
@@ -169,7 +173,7 @@ test('[C-LOAD-02] far more than the hub takes: refused with a time to come back,
     const served = client.heard.filter(({ type }) => type === 'command_response').length;
     const refused = client.heard.filter(({ payload }) => payload.details?.reason === 'rate_limited');
     expect(served).toBeGreaterThanOrEqual(60);
-    expect(served + refused.length).toBe(600);
+    expect(served + refused.length).toBe(FLOOD);
     for (const { payload } of refused) expect(payload.details.retry_after_ms).toBeGreaterThan(0);
   }
   // A flooder has used up its minute; the hub is at ease for everybody else at once.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { sqliteModule } from '@parley/sqlite';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { createModelEmbedder, type Embedder } from './embedder.ts';
 import { BUILT_IN } from './model-files.ts';
@@ -19,15 +19,17 @@ let embedder: Embedder;
 let search: Search;
 let folder: string;
 
+const onFault = (error: unknown): void => void faults.push(String(error));
+beforeAll(() => {
+  embedder = createModelEmbedder(300_000, onFault);
+});
+afterAll(() => embedder.close());
 beforeEach(() => {
   faults = [];
   folder = mkdtempSync(join(tmpdir(), 'parley-model-'));
-  const onFault = (error: unknown): void => void faults.push(String(error));
-  embedder = createModelEmbedder(300_000, onFault);
   search = openSearch({ folder, kind: 'documents', embedder, onFault });
 });
 afterEach(async () => {
-  await embedder.close();
   await search.close();
   rmSync(folder, { recursive: true });
 });

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createModelEmbedder } from './embedder.ts';
 import { checkIndex } from './open-index.ts';
 import { INDEX_FILES, openSearch, type Search } from './open-search.ts';
-import { page, PAGES, searchContract } from './search-contract.ts';
+import { noModel, page, PAGES, searchContract } from './search-contract.ts';
 
 const LONG = 120_000;
 const onFault = (error: unknown): void => {
@@ -16,7 +16,13 @@ const onFault = (error: unknown): void => {
 const folder = mkdtempSync(join(tmpdir(), 'parley-search-'));
 const embedder = createModelEmbedder(300_000, onFault);
 const path = join(folder, INDEX_FILES.documents);
-const open = (): Search => openSearch({ folder, kind: 'documents', embedder, onFault });
+const open = (model?: 'none'): Search =>
+  openSearch({
+    folder,
+    kind: 'documents',
+    embedder: model === 'none' ? noModel(embedder) : embedder,
+    onFault,
+  });
 const empty = async (): Promise<void> => {
   for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
 };

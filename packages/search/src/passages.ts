@@ -1,6 +1,7 @@
 import { type Block, blocksOf } from './blocks.ts';
 import type { IndexedDocument } from './index-words.ts';
 import { byLetters, type Ruler } from './ruler.ts';
+import { sentencesOf } from './sentences.ts';
 
 /** A part of a document that is found and cited by itself: `body.slice(start, end)`. */
 export type Passage = Block;
@@ -153,15 +154,13 @@ function tailOf(pieces: readonly Piece[], next: Piece): Piece[] {
   return tail;
 }
 
-const segmenter = new Intl.Segmenter('und', { granularity: 'sentence' });
-
 /** No sentence goes past the end of its line. What the segmenter gets is short: it copies all of it for each sentence. */
 const STRETCH = /[^\n]{0,4000}(?:\s|$)|[^\n]{1,4000}/gu;
 
 function piecesOf(body: string, { start, end, headings }: Block, measure: Measure): Piece[] {
   const stretches = body.slice(start, end).matchAll(STRETCH);
   return [...stretches].flatMap(({ 0: stretch, index: at }) =>
-    [...segmenter.segment(stretch)].flatMap(({ segment, index }) => {
+    sentencesOf(stretch).flatMap(({ segment, index }) => {
       const from = start + at + index;
       return cut(body, { start: from, end: from + segment.length, headings }, measure);
     }),

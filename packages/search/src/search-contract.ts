@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import type { Embedder } from './embedder.ts';
 import type { IndexedDocument } from './index-words.ts';
 import type { Search } from './open-search.ts';
 
@@ -23,14 +24,30 @@ export const PAGES = [
   page('hanoi', 'Đường phố Hà Nội rất đông vào buổi sáng.'),
 ];
 
+/** A model that is not there: what is asked for by its words alone needs no vectors. */
+export function noModel({ model }: Embedder): Embedder {
+  return {
+    model,
+    fault: 'no model is wanted here',
+    embed: () => Promise.resolve(undefined),
+    ask: () => Promise.resolve(undefined),
+    close: () => Promise.resolve(),
+  };
+}
+
 /** What every index must do, whatever it stands on. `open` opens what is there; each test begins with an empty one. */
-export function searchContract(open: () => Search, empty: () => Promise<void>): void {
+export function searchContract(open: (model?: 'none') => Search, empty: () => Promise<void>): void {
   let search: Search;
   beforeEach(async () => {
     await empty();
     search = open();
   });
   afterEach(() => search.close());
+
+  async function byWordsAlone(): Promise<void> {
+    await search.close();
+    search = open('none');
+  }
 
   async function ask(text: string, more: Partial<Parameters<Search['find']>[0]> = {}): Promise<string[]> {
     const query = { workspace_id: 'w1', tags: [], limit: 5, ...more, text };
@@ -84,6 +101,7 @@ export function searchContract(open: () => Search, empty: () => Promise<void>): 
     '[KNOW-17] how rare a word is counts within its workspace, however many passages others have',
     { timeout: LONG },
     async () => {
+      await byWordsAlone();
       const here = Array.from({ length: 5 }, (_, i) =>
         page(`d${i}`, `Minutes of the board meeting, part ${i}.`),
       );
@@ -99,6 +117,7 @@ export function searchContract(open: () => Search, empty: () => Promise<void>): 
     '[KNOW-17] how rare a word is does not change with how often a text was written',
     { timeout: LONG },
     async () => {
+      await byWordsAlone();
       const pages = Array.from({ length: 5 }, (_, i) =>
         page(`d${i}`, `Minutes of the board meeting, part ${i}.`),
       );
@@ -146,6 +165,7 @@ export function searchContract(open: () => Search, empty: () => Promise<void>): 
     '[KNOW-17] a word of Hindi or Thai is one word, whatever signs stand in it',
     { timeout: LONG },
     async () => {
+      await byWordsAlone();
       await search.apply(
         [
           page('book', 'किताब मेज़ पर है।'),
@@ -165,6 +185,7 @@ export function searchContract(open: () => Search, empty: () => Promise<void>): 
     '[KNOW-17] names in code are found by their words, their parts and as a whole',
     { timeout: LONG },
     async () => {
+      await byWordsAlone();
       const decoys = Array.from({ length: 12 }, (_, i) =>
         page(`d${i}`, `Version ${i}.2 of the config of user ${i} is not a file.`),
       );

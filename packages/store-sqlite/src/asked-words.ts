@@ -44,8 +44,9 @@ export class AskedWords {
 
   /** The words and "phrases" of a query; what is written together, as in a-b, is a phrase. */
   takeApart(query: string): Asked {
-    const parts = unmarked(query).match(/"[^"]*"|[^\s"]+/gu) ?? [];
-    return this.#with(parts, () => {
+    // What is said again adds nothing, however often.
+    const parts = new Set(unmarked(query).match(/"[^"]*"|[^\s"]+/gu));
+    return this.#with([...parts], () => {
       const tokensByPart = new Map<number, string[]>();
       for (const { doc, term } of this.#tokens.all()) {
         const tokens = tokensByPart.get(doc);
