@@ -85,7 +85,7 @@ async function callTool(
 
 /** What the client of the newest revision calls itself, beside each of its requests. */
 function clientOf({ mcpReq: { envelope } }: ServerContext): string | undefined {
-  const info = fieldsOf(envelope?.[CLIENT_INFO_META_KEY]);
+  const info = fieldsOf(fieldsOf(envelope)[CLIENT_INFO_META_KEY]);
   return typeof info['name'] === 'string' ? info['name'] : undefined;
 }
 
