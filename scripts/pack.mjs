@@ -1,20 +1,25 @@
 /**
  * `npm run pack`: everything as npm installs it, in `packs/`: the hub with `parley`, `atm-agent-mcp`, and the client.
- * On stdout one path a line, so that `npm install -g $(npm run -s pack)` takes them.
+ * On stdout one path a line, so that `npm install -g $(npm run -s pack)` takes them. With `--as-built` the hub is not built anew.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 import { isModel } from './model.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 
-const packs = resolve(process.argv[2] ?? 'packs');
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { 'as-built': { type: 'boolean' } },
+});
+const packs = resolve(positionals[0] ?? 'packs');
 const node = (...args) => execFileSync(process.execPath, args, { stdio: ['ignore', 2, 2] });
-node('scripts/build.mjs');
+if (values['as-built'] !== true) node('scripts/build.mjs');
 node('--import', 'tsx', 'scripts/build-client.ts');
 if (!isModel('packages/hub/dist/model'))
   throw new Error('the hub has not got its search model: it is not packed without');

@@ -44,21 +44,30 @@ describeWith(['claude', 'codex', 'codex-0153'], 'real clients talk through the h
     return { kind, command: process.execPath, args };
   }
 
+  const hidden = 'zero\u200b joiner\u2060 hyphen\u00ad tag\u{e0041} look\ufe01 times\u2062 mark\u200f';
+
   for (const [name, run] of CLIENTS) {
     for (const kind of ['stdio', 'http'] as const) {
       test(
-        `[HUB-M1] [HUB-M3] [HUB-M4] ${name} over ${kind} creates, posts and reads`,
+        `[HUB-M1] [HUB-M3] [HUB-M4] ${name} over ${kind} creates, posts and reads, and nothing hidden in a message reaches its model`,
         { timeout: 120_000 },
         async () => {
+          const peer = scene.as('peer');
+          const hiding = await peer.thread('author');
+          await peer.say(hiding, `${hidden} and 👩‍💻 ❤️`);
           const task = {
             server: server(kind, 'author'),
-            calls: conversation(`hello over ${kind}`, ['reader']),
+            calls: [
+              ...conversation(`hello over ${kind}`, ['reader']),
+              { tool: 'read_messages', arguments: { thread_id: hiding } },
+            ],
           };
-          const { results, exitCode, stderr, leftBehind } = await run(task);
+          const { results, modelRequests, exitCode, stderr, leftBehind } = await run(task);
           expect({ exitCode, leftBehind }, stderr).toEqual({ exitCode: 0, leftBehind: [] });
           expect(results.map(({ tool, isError }) => [tool, isError])).toEqual([
             ['create_thread', false],
             ['post_message', false],
+            ['read_messages', false],
             ['read_messages', false],
           ]);
           const { messages } = await scene
@@ -67,31 +76,18 @@ describeWith(['claude', 'codex', 'codex-0153'], 'real clients talk through the h
           expect(messages).toEqual([
             expect.objectContaining({ seq: 1, sender_agent_id: 'author', body: `hello over ${kind}` }),
           ]);
+          const [message] = field(results[3], 'messages') as { body: string }[];
+          expect(message?.body).toBe(`${hidden} and 👩‍💻 ❤️`);
+          const seen = JSON.stringify(modelRequests);
+          const isShown = seen.includes('u200b') && seen.includes('👩‍💻 ❤️');
+          expect([isShown, /[\ufe01\u200b\u2060\u00ad\u{e0041}\u2062\u200f]/u.exec(seen)?.[0]]).toEqual([
+            true,
+            undefined,
+          ]);
         },
       );
     }
   }
-
-  for (const [name, run] of CLIENTS)
-    test(`nothing hidden in a message reaches the model of ${name}`, { timeout: 120_000 }, async () => {
-      const author = scene.as('author');
-      const thread_id = await author.thread('reader');
-      const hidden = 'zero\u200b joiner\u2060 hyphen\u00ad tag\u{e0041} look\ufe01 times\u2062 mark\u200f';
-      await author.say(thread_id, `${hidden} and 👩‍💻 ❤️`);
-      const { results, modelRequests, stderr } = await run({
-        server: server('http', 'reader'),
-        calls: [{ tool: 'read_messages', arguments: { thread_id } }],
-      });
-      expect(results[0]?.isError, stderr).toBe(false);
-      const [message] = field(results[0], 'messages') as { body: string }[];
-      expect(message?.body).toBe(`${hidden} and 👩‍💻 ❤️`);
-      const seen = JSON.stringify(modelRequests);
-      const isShown = seen.includes('u200b') && seen.includes('👩‍💻 ❤️');
-      expect([isShown, /[\ufe01\u200b\u2060\u00ad\u{e0041}\u2062\u200f]/u.exec(seen)?.[0]]).toEqual([
-        true,
-        undefined,
-      ]);
-    });
 
   test(
     '[HUB-A3] Claude Code and Codex exchange messages, each under its own identity',

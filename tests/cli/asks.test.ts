@@ -91,7 +91,8 @@ test('a denial says why, an answer says what; both reach the agent that waits', 
     options: [{ id: 'Fix both' }, { id: 'Open TASK-220' }],
   });
   let open: Ask[] = [];
-  await expect.poll(async () => (open = (await json<{ asks: Ask[] }>(['ask', 'ls'])).asks).length).toBe(1);
+  const listed = async () => (open = (await json<{ asks: Ask[] }>(['ask', 'ls'])).asks).length;
+  await expect.poll(listed, { interval: 200 }).toBe(1);
   const id = open[0]?.ask_id ?? '';
   expect(await run(['ask', 'answer', id])).toMatchObject({ code: 2 });
   const wrong = await run(['ask', 'answer', id, '--option', 'Neither']);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { freshPath, parley, parleyJson, startHub } from './parley.ts';
 
-test('serve --json prints one ready line, and a token of the data folder is good there', async () => {
+test('serve --json prints one ready line, a token of the data folder is good there, and SIGTERM ends it with 0', async () => {
   const hub = await startHub();
   expect(hub.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(hub.pid).toBeGreaterThan(0);
@@ -14,7 +14,9 @@ test('serve --json prints one ready line, and a token of the data folder is good
   const response = await fetch(`${hub.url}/v1/sessions`, { headers: { authorization: `Bearer ${token}` } });
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ sessions: [], next_after: null });
-  await hub.stop();
+  expect(await parleyJson<object>(['status', '--data', hub.data])).toMatchObject({ up: true, url: hub.url });
+  await hub.stop('SIGTERM');
+  expect((await parley(['status', '--data', hub.data])).code).toBe(5);
 });
 
 test('--data stands before or after the command, and ATM_HOME names the folder too', async () => {
@@ -53,30 +55,4 @@ test('tokens and keys are made before any hub has run, in a private folder', asy
   const added = await parleyJson<{ kid: string }>(['key', 'add', '--data', data]);
   const retired = await parleyJson<{ state: string }>(['key', 'retire', added.kid, '--data', data]);
   expect(retired.state).toBe('retired');
-});
-
-test('a second hub on the same folder is refused and the first goes on', async () => {
-  const hub = await startHub();
-  const second = await parley(['serve', '--data', hub.data, '--port', '0', '--json']);
-  expect(second.code).toBe(1);
-  expect(JSON.parse(second.stdout)).toMatchObject({ error: { code: 'CONFLICT' } });
-  expect(second.stdout).toContain('another hub is running');
-  expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
-  expect(await parleyJson<object>(['status', '--data', hub.data])).toMatchObject({ up: true, url: hub.url });
-  await hub.stop();
-});
-
-test('a port that is taken is named, with what to do', async () => {
-  const hub = await startHub();
-  const port = new URL(hub.url).port;
-  const second = await parley(['serve', '--data', freshPath(), '--port', port]);
-  expect(second).toMatchObject({ code: 1, stdout: '' });
-  expect(second.stderr).toContain(`port ${port} is taken; choose another with --port`);
-  await hub.stop();
-});
-
-test('SIGTERM ends the hub with 0', async () => {
-  const hub = await startHub();
-  await hub.stop('SIGTERM');
-  expect((await parley(['status', '--data', hub.data])).code).toBe(5);
 });

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
-import { freshPath, parley, parleyJson, startHub } from './parley.ts';
+import { freshPath, parley, parleyJson, startHub, type TestHub } from './parley.ts';
 
 interface Played {
   thread_id: string;
@@ -12,6 +12,11 @@ interface Played {
   messages: { seq: number; sender_agent_id: string; metadata?: { event_type?: string } }[];
   receipts: { seq: number; read_by: string[]; unread_by: string[] }[];
 }
+
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await startHub();
+});
 
 const COURSE = [
   'finding_reported',
@@ -45,7 +50,6 @@ test(
   'on a running hub it plays before the eyes of the person, leaves a question, and the printed commands work',
   { timeout: 180_000 },
   async () => {
-    const hub = await startHub();
     const { stdout, stderr, code } = await parley(['demo', '--fast', '--data', hub.data]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('[finding_reported high user_mapper.dart:42]');
@@ -91,15 +95,13 @@ test(
     expect(
       (await parleyJson<{ threads: unknown[] }>(['thread', 'ls', '--data', hub.data])).threads,
     ).toHaveLength(1);
-    await hub.stop();
   },
 );
 
 test(
-  'a second hub beside a running one says what runs where, and what to do',
+  'a second hub beside a running one says what runs where, and what to do; the first goes on',
   { timeout: 120_000 },
   async () => {
-    const hub = await startHub();
     const { code, stderr } = await parley(['serve', '--data', hub.data]);
     expect(code).toBe(1);
     expect(stderr).toContain(`another hub is running on ${hub.data}: ${hub.url}, process ${hub.pid}`);
@@ -116,8 +118,8 @@ test(
     });
     // The same port, another folder: what holds it cannot be known, but what to do can.
     const other = await parley(['serve', '--data', freshPath(), '--port', new URL(hub.url).port]);
-    expect(other.code).toBe(1);
-    expect(other.stderr).toMatch(/port \d+ .*taken.*--port/s);
-    await hub.stop();
+    expect(other).toMatchObject({ code: 1, stdout: '' });
+    expect(other.stderr).toMatch(/port \d+ is taken; choose another with --port/);
+    expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
   },
 );

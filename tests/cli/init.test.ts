@@ -4,21 +4,21 @@ import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'no
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
+import { type Client, createClient } from '@parley/client';
 import {
   QUIET_CLAUDE,
   scriptedModelConfig,
   startAnthropicMessages,
   startOpenaiResponses,
 } from '@parley/runtimes';
-
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { openIsolatedHome } from '../agents/isolated-home.ts';
 import { stepsOfClaude } from '../agents/run-claude.ts';
 import { type CodexTool, stepsOfCodex } from '../agents/run-codex.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { requireTool } from '../tools/tools.ts';
-import { freshPath, parley, parleyJson, PARLEY, startHub } from './parley.ts';
+import { freshPath, issueToken, parley, parleyJson, PARLEY, startHub, type TestHub } from './parley.ts';
 
 const LONG = { timeout: 240_000 };
 const CALLS = [{ tool: 'create_thread', arguments: { title: 'from the client', participants: ['ann'] } }];
@@ -39,7 +39,15 @@ interface Doctor {
   }[];
 }
 
-/** A home with one client on its PATH, and a hub to connect it to. */
+/** The hub that all connect to, each from a home of its own. */
+let hub: TestHub;
+let person: Client;
+beforeAll(async () => {
+  hub = await startHub();
+  person = createClient({ url: hub.url, token: await issueToken(hub.data, 'kim', 'operator') });
+});
+
+/** A home with one client on its PATH. */
 async function openHome(name: string, program: string, env: Record<string, string>) {
   const place = await openIsolatedHome();
   onTestFinished(() => place.remove());
@@ -47,11 +55,10 @@ async function openHome(name: string, program: string, env: Record<string, strin
   await mkdir(bin);
   symlinkSync(program, join(bin, name));
   const all = { ...place.env, PATH: `${bin}:${process.env['PATH']}`, ...env };
-  const hub = await startHub();
   const at = { env: all, cwd: place.work };
+  const threadsBefore = await threads();
   return {
     place,
-    hub,
     init: (...args: string[]) => parleyJson<Told>(['init', name, '--data', hub.data, ...args], at),
     said: () => parley(['init', name, '--data', hub.data], at),
     refused: (...args: string[]) => parley(['init', name, '--data', hub.data, ...args], at),
@@ -61,7 +68,7 @@ async function openHome(name: string, program: string, env: Record<string, strin
       const { programs } = JSON.parse(stdout) as Doctor;
       return programs.find((one) => one.name === name);
     },
-    /** Runs the client, and tells under which names the hub has been called, and what it printed. */
+    /** Runs the client, and tells under which names it has called the hub since it is here, and what it printed. */
     async run(args: string[], agent?: string) {
       const own = agent === undefined ? {} : { PARLEY_AGENT: agent };
       const child = spawn(program, args, {
@@ -73,15 +80,15 @@ async function openHome(name: string, program: string, env: Record<string, strin
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', (chunk: Buffer) => said.push(chunk));
       await once(child, 'close');
-      const { threads } = await parleyJson<{ threads: { created_by: string }[] }>(
-        ['thread', 'list', '--data', hub.data],
-        at,
-      );
-      const by = threads.map(({ created_by }) => created_by).toSorted();
+      const known = new Set(threadsBefore.map(({ thread_id }) => thread_id));
+      const made = (await threads()).filter(({ thread_id }) => !known.has(thread_id));
+      const by = made.map(({ created_by }) => created_by).toSorted();
       return { by, said: Buffer.concat(said).toString() };
     },
   };
 }
+
+const threads = async () => (await person.list_threads({})).threads;
 
 async function prepareCodex(tool: CodexTool) {
   const model = await startOpenaiResponses((request) => stepsOfCodex(request, CALLS, 'parley'));
@@ -115,12 +122,13 @@ const server = (name: string, data: string): string[] => [
 
 describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
   test.each(['codex', 'codex-0153'] as const)(
-    '%s: registered by its own command, works under both names, and is taken back',
+    '%s: registered by its own command, works under both names however long our server takes to start, and is taken back',
     LONG,
     async (tool) => {
       const codex = await prepareCodex(tool);
       const before = await readFile(join(codex.home, 'config.toml'), 'utf8');
-      expect(await codex.doctor()).toMatchObject({ registered: false });
+      // What the doctor says of a Codex without us is the same for every version.
+      if (tool === 'codex') expect(await codex.doctor()).toMatchObject({ registered: false });
       expect((await codex.init('--print')).command.slice(0, 5)).toEqual([
         'codex',
         'mcp',
@@ -128,12 +136,19 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
         'parley',
         '--',
       ]);
-      expect(await codex.init()).toMatchObject({ registered: true, tools: 13 });
       expect(await codex.init()).toMatchObject({
-        command: ['codex', 'mcp', 'add', 'parley', '--', ...server('codex', codex.hub.data)],
+        registered: true,
+        tools: 13,
+        command: ['codex', 'mcp', 'add', 'parley', '--', ...server('codex', hub.data)],
       });
       expect(await codex.run(EXEC)).toMatchObject({ by: ['codex'] });
+      const file = join(codex.home, 'config.toml');
+      const config = await readFile(file, 'utf8');
+      const slow = join(codex.place.root, 'slow');
+      await writeFile(slow, `#!/bin/sh\nsleep 3\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
+      await writeFile(file, config.replace(JSON.stringify(process.execPath), JSON.stringify(slow)));
       expect(await codex.run(EXEC, 'reviewer')).toMatchObject({ by: ['codex', 'reviewer'] });
+      await writeFile(file, config);
       const found = await codex.doctor();
       expect(found?.registered).toBe(true);
       expect(found?.doors.find(({ door }) => door === 'codex_socket')?.open).toBe(tool === 'codex');
@@ -148,21 +163,6 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
     },
   );
 
-  test.each(['codex', 'codex-0153'] as const)(
-    '%s: our server is waited for, however long it takes to start',
-    LONG,
-    async (tool) => {
-      const codex = await prepareCodex(tool);
-      await codex.init();
-      const slow = join(codex.place.root, 'slow');
-      await writeFile(slow, `#!/bin/sh\nsleep 3\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
-      const file = join(codex.home, 'config.toml');
-      const config = await readFile(file, 'utf8');
-      await writeFile(file, config.replace(JSON.stringify(process.execPath), JSON.stringify(slow)));
-      expect(await codex.run(EXEC)).toMatchObject({ by: ['codex'] });
-    },
-  );
-
   test(
     'Claude Code: registered by its own command, works under both names, and is taken back',
     LONG,
@@ -173,7 +173,7 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
       const config = (): { mcpServers: Record<string, { command: string; args: string[] }> } =>
         JSON.parse(readFileSync(join(claude.place.home, '.claude.json'), 'utf8')) as never;
       const { command, args } = config().mcpServers['parley'] ?? { command: '', args: [] };
-      expect([command, ...args]).toEqual(server('claude', claude.hub.data));
+      expect([command, ...args]).toEqual(server('claude', hub.data));
       const hooks = (): Record<string, { hooks: unknown[] }[]> =>
         (JSON.parse(readFileSync(join(claude.place.home, '.claude', 'settings.json'), 'utf8')) as never)[
           'hooks'
@@ -214,14 +214,12 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
         { mode: 0o755 },
       );
       const claude = await openHome('claude', older, QUIET_CLAUDE);
-      expect(await claude.init()).toMatchObject({
-        registered: true,
-        hooks: { shut: 'version_untried: 2.1.100' },
+      expect(await claude.said()).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(
+          /is registered .*\n.*does not wake this version by it \(version_untried: 2\.1\.100\).*verify-runtime claude/,
+        ),
       });
-      expect((await claude.said()).stdout).toMatch(
-        /does not wake this version by it .*verify-runtime claude/,
-      );
-      await claude.init('--undo');
     },
   );
 
@@ -263,25 +261,25 @@ describeWith(['codex', 'codex-0153', 'claude'], 'parley init', () => {
       const claude = await prepareClaude();
       const { work } = claude.place;
       const files = () => readdirSync(work).filter((name) => /mcp|claude/.test(name));
-      for (const scope of ['project', 'local']) {
-        await claude.init('--scope', scope);
-        expect(files()).toEqual(scope === 'project' ? ['.claude', '.mcp.json'] : ['.claude']);
-        await claude.init('--undo', '--scope', scope);
-        expect(files()).toEqual([]);
-      }
+      await claude.init('--scope', 'project');
+      expect(files()).toEqual(['.claude', '.mcp.json']);
+      await claude.init('--undo', '--scope', 'project');
+      expect(files()).toEqual([]);
+      await claude.init('--scope', 'local');
+      expect(files()).toEqual(['.claude']);
       const file = join(work, '.mcp.json');
       const text = '{\n    "mcpServers": {\n        "a": { "command": "b" }\n    }\n}';
       await writeFile(file, text);
-      await claude.init();
       await claude.init('--scope', 'project');
       const changed = readFileSync(file, 'utf8');
       expect(changed).toContain('\n        "a": { "command": "b" },\n');
       await writeFile(file, `${changed}\n`);
       expect((await claude.refused('--undo', '--scope', 'project')).code).toBe(0);
       expect(readFileSync(file, 'utf8')).toBe(`${text}\n`);
+      // The one for this person stands.
+      expect(files()).toEqual(['.claude', '.mcp.json']);
+      expect(await claude.init('--undo', '--scope', 'local')).toMatchObject({ registered: false });
       expect(files()).toEqual(['.mcp.json']);
-      // The one for the user stands.
-      expect(await claude.init('--undo')).toMatchObject({ registered: false });
     },
   );
 
@@ -322,7 +320,7 @@ test(
   LONG,
   async () => {
     const env = { HOME: freshPath('.') };
-    const data = freshPath();
+    const { data } = hub;
     const files = {
       opencode: [
         join(env.HOME, '.config', 'opencode', 'opencode.jsonc'),

@@ -147,7 +147,7 @@ async function watched(): Promise<{ url: string; seen: string[]; close: () => Pr
 test('[KNOW-13] very many files come in with a few calls and in their order, nothing is fetched first, and a title is found at once', async () => {
   const folder = join(work, 'many');
   mkdirSync(join(folder, 'below'), { recursive: true });
-  const COUNT = 450;
+  const COUNT = 250;
   const nameOf = (n: number): string => `page-${String(n).padStart(4, '0')}`;
   for (let n = 0; n < COUNT; n++) writeFileSync(join(folder, `${nameOf(n)}.md`), `text ${n}\n`);
   writeFileSync(join(folder, 'below', 'child.md'), 'a child\n');
@@ -171,7 +171,7 @@ test('[KNOW-13] very many files come in with a few calls and in their order, not
     writeFileSync(join(folder, `${nameOf(7)}.md`), 'another text\n');
     const again = await parley(['know', 'import', folder, '--to', 'Many', '--json', ...at], through);
     expect(JSON.parse(again.stdout)).toEqual({ created: 0, updated: 1, unchanged: COUNT + 1, skipped: [] });
-    expect(way.seen.filter((path) => path.includes('import_documents'))).toHaveLength(3);
+    expect(way.seen.filter((path) => path.includes('import_documents'))).toHaveLength(2);
     expect(way.seen.filter((path) => path.includes('export_documents'))).toEqual([]);
     expect(way.seen.length).toBeLessThan(8);
 
@@ -268,13 +268,16 @@ test('[KNOW-17] threads and documents are asked at once, and each line says what
   const made = await parleyJson<{ thread_id: string }>(['thread', 'new', 'Landing', '--data', hub.data]);
   const said = 'The zeppelin lands on Monday instead.';
   await parley(['post', made.thread_id, said, '--data', hub.data]);
-  await vi.waitFor(async () => {
-    const asked = ['search', 'when does the zeppelin land', '--scope', 'all', '--timeout', '10s'];
-    const { stdout } = await run(asked);
-    // The sentence that the answer cites is shown, not the beginning of its passage.
-    expect(stdout).toMatch(new RegExp(`\\[\\d\\] Plan  ${id} r1  The zeppelin lands on Friday\\.`));
-    expect(stdout).toMatch(new RegExp(`\\[\\d\\] \\S+ in Landing  ${made.thread_id} #1  ${said}`));
-  }, 50_000);
+  await vi.waitFor(
+    async () => {
+      const asked = ['search', 'when does the zeppelin land', '--scope', 'all', '--timeout', '10s'];
+      const { stdout } = await run(asked);
+      // The sentence that the answer cites is shown, not the beginning of its passage.
+      expect(stdout).toMatch(new RegExp(`\\[\\d\\] Plan  ${id} r1  The zeppelin lands on Friday\\.`));
+      expect(stdout).toMatch(new RegExp(`\\[\\d\\] \\S+ in Landing  ${made.thread_id} #1  ${said}`));
+    },
+    { timeout: 50_000, interval: 300 },
+  );
   const bad = await run(['search', 'x', '--scope', 'heaven']);
   expect(bad.stderr).toContain('documents, threads, all');
 });

@@ -165,19 +165,29 @@ describe('the name alone, and help', () => {
   });
 });
 
-/** Types into a shell at a terminal, a piece at a time, and gives what stood on the screen. */
-async function typedInto(shell: readonly string[], pieces: readonly string[]): Promise<string> {
+/** Types into a shell at a terminal, each piece once the one before has brought what is said beside it, and gives what stood on the screen. */
+async function typedInto(
+  shell: readonly string[],
+  pieces: readonly (readonly [typed: string, brings: string])[],
+): Promise<string> {
   const child = spawn('script', ['-qefc', shell.join(' '), '/dev/null'], { env: { ...env, PS1: '> ' } });
   let screen = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (screen += text));
-  for (const piece of pieces) {
-    child.stdin.write(piece);
-    await pause(piece.includes('\t') ? 3_000 : 1_000);
+  for (const [typed, brings] of pieces) {
+    const from = screen.length;
+    child.stdin.write(typed);
+    await expect.poll(() => withoutPaint(screen.slice(from))).toContain(brings);
   }
   child.stdin.end('\u0003\u0004exit\n');
   await Promise.race([once(child, 'close'), pause(3_000)]);
   child.kill('SIGKILL');
   return screen;
+}
+
+/** What is on the screen without the signs by which a line editor paints. */
+function withoutPaint(screen: string): string {
+  // oxlint-disable-next-line eslint/no-control-regex -- The line editor paints as it goes.
+  return screen.replaceAll(/\u001b\[[?\d;]*[A-Za-z]|[\u0007\b]/g, '');
 }
 
 describe('completion', { timeout: 120_000 }, () => {
@@ -203,12 +213,20 @@ describe('completion', { timeout: 120_000 }, () => {
     expect((await parley(['completion', 'csh'])).code).toBe(2);
   });
 
+  /** The beginnings of words, and what completes each. */
+  const completed = () =>
+    [
+      ['parley thr\t', 'ead '],
+      ['sho\t', 'w '],
+      [`${short.slice(0, 4)}\t`, short.slice(4)],
+    ] as const;
+
   test('bash completes at a terminal', async () => {
     const file = freshPath('parley.bash');
     writeFileSync(file, (await parley(['completion', 'bash'])).stdout);
     const screen = await typedInto(
       ['bash', '--norc', '--noprofile', '-i'],
-      [`source ${file}; source ${file}\n`, 'parley thr\t', 'sho\t', `${short.slice(0, 4)}\t`],
+      [[`source ${file}; source ${file}; echo $((6*7))\n`, '42'], ...completed()],
     );
     expect(screen).toContain(`parley thread show ${short}`);
   });
@@ -221,14 +239,11 @@ describe('completion', { timeout: 120_000 }, () => {
       const screen = await typedInto(
         ['zsh', '-f', '-i'],
         [
-          `fpath=(${folder} $fpath); autoload -Uz compinit; compinit -u -D\n`,
-          'parley thr\t',
-          'sho\t',
-          `${short.slice(0, 4)}\t`,
+          [`fpath=(${folder} $fpath); autoload -Uz compinit; compinit -u -D; echo $((6*7))\n`, '42'],
+          ...completed(),
         ],
       );
-      // oxlint-disable-next-line eslint/no-control-regex -- The line editor paints as it goes.
-      expect(screen.replaceAll(/\u001b\[[?\d;]*[A-Za-z]|[\u0007\b]/g, '')).toContain(short);
+      expect(withoutPaint(screen)).toContain(short);
     });
   });
 

@@ -1,21 +1,29 @@
 import { spawn } from 'node:child_process';
+import { userInfo } from 'node:os';
 
-import { createClient } from '@parley/client';
+import { type Client, createClient } from '@parley/client';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
-import { bareEnvironment, PARLEY, parley, parleyJson, startHub, type TestHub } from './parley.ts';
+import { bareEnvironment, issueToken, PARLEY, parley, parleyJson, startHub, type TestHub } from './parley.ts';
 
 let hub: TestHub;
+/** Whom a command speaks for that is told nobody. */
+let person: Client;
 beforeAll(async () => {
   hub = await startHub();
+  person = await clientOf(userInfo().username, 'operator');
 });
+
+const clientOf = async (agent: string, role?: string): Promise<Client> =>
+  createClient({ url: hub.url, token: await issueToken(hub.data, agent, role) });
 
 const run = (args: string[]) => parley([...args, '--data', hub.data]);
 const json = <T>(args: string[]) => parleyJson<T>([...args, '--data', hub.data]);
 const thread = (...args: string[]) => run(['thread', ...args]);
-async function newThread(...further: string[]): Promise<string> {
-  return (await json<{ thread_id: string }>(['thread', 'new', 'A title', ...further])).thread_id;
-}
+const newThread = async (...participants: string[]): Promise<string> =>
+  (await person.create_thread({ title: 'A title', participants })).thread_id;
+const post = async (who: Client, thread_id: string, body: string): Promise<unknown> =>
+  who.post_message({ thread_id, schema_version: 1, body });
 
 /** A command that goes on until the test ends, and all it has said. */
 function following(args: string[]): () => string {
@@ -29,7 +37,7 @@ function following(args: string[]): () => string {
 }
 
 test('[BRIDGE-6] a person steers a thread from the command line', async () => {
-  const id = await newThread('--with', 'alice,bob');
+  const id = await newThread('alice', 'bob');
   const steps: [string[], string][] = [
     [
       ['invite', id, 'codex-1', '--client', 'codex', '--roles', 'planner,tester', '--nickname', 'Cody'],
@@ -70,7 +78,7 @@ test('[BRIDGE-6] a person steers a thread from the command line', async () => {
 });
 
 test('[BRIDGE-6] a mute for a while ends by itself, and says when', async () => {
-  const id = await newThread('--with', 'alice,bob');
+  const id = await newThread('alice', 'bob');
   expect((await thread('mute', id, 'alice', '--for', '3s')).stdout).toBe('#1  mute alice for 3s\n');
   expect((await thread('show', id)).stdout).toMatch(/^muted +alice until .*\d\d:\d\d/m);
   expect((await run(['post', id, 'hello', '--as', 'alice'])).code).toBe(6);
@@ -83,7 +91,7 @@ test('[BRIDGE-6] a mute for a while ends by itself, and says when', async () => 
 });
 
 test('[BRIDGE-17] a side channel is opened, shown and closed from the command line', async () => {
-  const id = await newThread('--with', 'alice');
+  const id = await newThread('alice');
   const side = (
     await thread('side', 'open', id, 'The cache', '-m', 'find the leak', '--with', 'alice')
   ).stdout.trim();
@@ -97,7 +105,7 @@ test('[BRIDGE-17] a side channel is opened, shown and closed from the command li
 });
 
 test('[BRIDGE-10] presence is said and shown on the command line', async () => {
-  const id = await newThread('--with', 'alice');
+  const id = await newThread('alice');
   expect((await thread('presence', id, 'thinking', '--as', 'alice', '--persist')).stdout).toMatch(
     /^thinking until /,
   );
@@ -125,21 +133,22 @@ test('[C-BRIDGE-15] what a profile holds cannot steer the terminal', async () =>
 });
 
 test('[BRIDGE-19] tail -f without a thread shows all that happens, also as JSON', async () => {
-  const before = await newThread('--with', 'alice');
+  const before = await newThread('alice');
   const [people, data] = [following(['tail', '-f']), following(['tail', '-f', '--json'])];
   // Both are there once they have heard of something.
   await expect
     .poll(
       async () => {
-        await json(['post', before, 'are you there?']);
+        await post(person, before, 'are you there?');
         return people().includes('are you there?') && data().includes('are you there?');
       },
-      { timeout: 20_000 },
+      { timeout: 20_000, interval: 200 },
     )
     .toBe(true);
-  const id = await newThread('--with', 'bob');
-  await json(['post', id, '-m\n#1 forged', '--as', 'bob']).catch(() => undefined);
-  await json(['post', id, 'two\nlines', '--as', 'bob']);
+  const id = await newThread('bob');
+  const bob = await clientOf('bob');
+  await post(bob, id, '-m\n#1 forged');
+  await post(bob, id, 'two\nlines');
   await thread('presence', id, 'typing', '--as', 'bob');
   await expect
     .poll(() => people(), { timeout: 20_000 })
@@ -165,12 +174,9 @@ test('[BRIDGE-19] tail -f without a thread shows all that happens, also as JSON'
 
 test('an agent that is gone is taken off the list; one that is there is refused, with what to do', async () => {
   const as = (agent: string, ...words: string[]) => run([...words, '--as', agent]);
-  const id = await newThread('--with', 'passer-by');
-  await as('passer-by', 'post', id, 'hello');
-  const client = createClient({
-    url: hub.url,
-    token: (await json<{ token: string }>(['token', 'issue', '--agent', 'passer-by'])).token,
-  });
+  const id = await newThread('passer-by');
+  const client = await clientOf('passer-by');
+  await post(client, id, 'hello');
   await client.heartbeat_session({ runtime: 'test' });
   expect(await run(['agent', 'rm', 'passer-by'])).toMatchObject({
     code: 1,
@@ -190,8 +196,7 @@ test('an agent that is gone is taken off the list; one that is there is refused,
 });
 
 test('an error of an agent that is gone stands until somebody dismisses it', async () => {
-  const { token } = await json<{ token: string }>(['token', 'issue', '--agent', 'failing']);
-  const builder = createClient({ url: hub.url, token });
+  const builder = await clientOf('failing');
   await builder.report_event({ event_type: 'task_failed', data: { message: 'npm test failed' } });
   await builder.update_agent_status({ status: 'offline' });
   expect((await run(['agent', 'ls', '--state', 'error'])).stdout).toMatch(

@@ -1,5 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 
+import { type Client, createClient } from '@parley/client';
 import { beforeAll, expect, test } from 'vitest';
 
 import {
@@ -23,19 +25,25 @@ interface Page {
 }
 
 let hub: TestHub;
+/** Whom a command speaks for that is told nobody. */
+let person: Client;
 beforeAll(async () => {
   hub = await startHub();
+  person = await clientOf(userInfo().username, 'operator');
 });
+
+const clientOf = async (agent: string, role?: string): Promise<Client> =>
+  createClient({ url: hub.url, token: await issueToken(hub.data, agent, role) });
 
 const run = (args: string[], options?: RunOptions) => parley([...args, '--data', hub.data], options);
 const json = <T>(args: string[], options?: RunOptions) =>
   parleyJson<T>([...args, '--data', hub.data], options);
-async function newThread(...further: string[]): Promise<string> {
-  return (await json<{ thread_id: string }>(['thread', 'new', 'A title', ...further])).thread_id;
-}
+const newThread = async (...participants: string[]): Promise<string> =>
+  (await person.create_thread({ title: 'A title', participants })).thread_id;
 
 test('a thread from the first word to its close', async () => {
-  const thread = await newThread('--with', 'alice,bob', '--type', 'workflow', '--as', 'carol');
+  const further = ['--with', 'alice,bob', '--type', 'workflow', '--as', 'carol'];
+  const { thread_id: thread } = await json<{ thread_id: string }>(['thread', 'new', 'A title', ...further]);
   expect(await json(['thread', 'show', thread])).toMatchObject({
     title: 'A title',
     type: 'workflow',
@@ -81,8 +89,8 @@ test('a thread from the first word to its close', async () => {
 });
 
 test('why tells what became of a message, by id and by seq', async () => {
-  const thread = await newThread('--with', 'alice,bob');
-  const { message_id } = await json<Posted>(['post', thread, 'hello']);
+  const thread = await newThread('alice', 'bob');
+  const { message_id } = await person.post_message({ thread_id: thread, schema_version: 1, body: 'hello' });
   await json(['read', thread, '--ack', '--as', 'alice']);
   await json(['post', thread, 'hello to you', '--reply-to', message_id, '--as', 'alice']);
   expect(await json(['why', thread, message_id])).toMatchObject({
@@ -125,14 +133,8 @@ test('the same key posts once, and another payload under it is refused', async (
 
 test('read pages over more than one answer, and tells how to go on', async () => {
   const thread = await newThread();
-  const token = await issueToken(hub.data, 'writer', 'operator');
-  for (let i = 1; i <= 205; i++) {
-    await fetch(`${hub.url}/v1/post_message`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ thread_id: thread, schema_version: 1, body: `message ${i}` }),
-    });
-  }
+  for (let i = 1; i <= 205; i++)
+    await person.post_message({ thread_id: thread, schema_version: 1, body: `message ${i}` });
   const some = await run(['read', thread, '--limit', '3', '--since', '1']);
   expect(some.stdout.match(/message \d+/g)).toEqual(['message 2', 'message 3', 'message 4']);
   expect(some.stderr).toContain(`read ${thread} --since 4`);
@@ -149,16 +151,9 @@ test('read pages over more than one answer, and tells how to go on', async () =>
 });
 
 test('thread ls gives as many as are asked for, over more than one page', async () => {
-  const token = await issueToken(hub.data, 'maker');
+  const maker = await clientOf('maker');
   const made: string[] = [];
-  for (let i = 0; i < 203; i++) {
-    const response = await fetch(`${hub.url}/v1/create_thread`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ title: `thread ${i}` }),
-    });
-    made.push(((await response.json()) as { thread_id: string }).thread_id);
-  }
+  for (let i = 0; i < 203; i++) made.push((await maker.create_thread({ title: `thread ${i}` })).thread_id);
   const list = (limit: string) =>
     json<{ threads: { thread_id: string }[]; next_before: string | null }>([
       'thread',
@@ -177,17 +172,14 @@ test('thread ls gives as many as are asked for, over more than one page', async 
 });
 
 test('search finds a message, sessions lists a heartbeat, thread ls counts the unread', async () => {
-  const thread = await newThread('--with', 'alice');
-  await json(['post', thread, 'a rare zanzibar word']);
-  const token = await issueToken(hub.data, 'alice');
-  await fetch(`${hub.url}/v1/heartbeat_session`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ runtime: 'codex_cli', status: 'idle' }),
-  });
+  const thread = await newThread('alice');
+  await person.post_message({ thread_id: thread, schema_version: 1, body: 'a rare zanzibar word' });
+  const alice = await clientOf('alice');
+  await alice.heartbeat_session({ runtime: 'codex_cli', status: 'idle' });
   await expect
     .poll(() => json<{ hits: { message: { thread_id: string } }[] }>(['search', 'zanzibar']), {
       timeout: 20_000,
+      interval: 200,
     })
     .toMatchObject({ hits: [{ message: { thread_id: thread } }], complete: true });
   expect(await json(['sessions', '--agent', 'alice'])).toMatchObject({
@@ -231,7 +223,7 @@ test('what others wrote cannot steer the terminal or forge a line', async () => 
 });
 
 test('tokens come from a variable or a private file, never from a flag', async () => {
-  const thread = await newThread('--with', 'alice');
+  const thread = await newThread('alice');
   const token = await issueToken(hub.data, 'alice');
   const file = freshPath('token');
   writeFileSync(file, `${token}\n`, { mode: 0o600 });

@@ -4,12 +4,29 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { shownLength } from '@parley/protocol';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { pictureOf } from '../../packages/hub/src/cli/picture.ts';
-import { bareEnvironment, freshPath, issueToken, PARLEY, parley, parleyJson, startHub } from './parley.ts';
+import {
+  bareEnvironment,
+  freshPath,
+  issueToken,
+  PARLEY,
+  parley,
+  parleyJson,
+  startHub,
+  type TestHub,
+} from './parley.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** What a QR code is drawn with. */
+const PICTURE = /[▀▄█]{3}/;
+
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await startHub();
+});
+
 const ESCAPE = '\u001b[';
 
 /** Runs a command at a terminal, with Ctrl-C once `until` is on the screen. */
@@ -41,7 +58,8 @@ test('the first screen of serve is calm and its commands carry the folder', asyn
   expect(screen).not.toContain('"level"');
   expect(screen).toContain(`--data ${data} demo`);
   expect(screen).toContain(ESCAPE);
-  expect(await atTerminal(`${serve} --log-level info`, {}, 'Ctrl-C')).toContain('"stopping"');
+  // No picture of an address that no other device reaches.
+  expect(screen).not.toMatch(PICTURE);
 });
 
 test('a QR code is shown for the local network, and none for a loopback address', async () => {
@@ -65,34 +83,35 @@ test('a QR code is shown for the local network, and none for a loopback address'
   expect(screen).toMatch(
     /^ +(?:\S*m)?(?:[0-9A-F]{2}:){16}(?:\S*m)?\r?\n +(?:\S*m)?(?:[0-9A-F]{2}:){15}[0-9A-F]{2}/m,
   );
-  const plain = await atTerminal(`node '${PARLEY}' serve --port 0 --data '${freshPath()}'`, {}, 'Ctrl-C');
-  expect(plain).not.toMatch(/[▀▄█]{3}/);
-  const hub = await startHub();
   const paired = await atTerminal(`node '${PARLEY}' pair --data '${hub.data}'`);
   expect(paired).toContain('serve --lan');
-  expect(paired).not.toMatch(/[▀▄█]{3}/);
+  expect(paired).not.toMatch(PICTURE);
 });
 
-test('started by npm it prints a command that works without npm, and no name that npm would look up', async () => {
+test('started by npm it prints a command that works without npm, and no name that npm would look up; the log is shown when it is asked for', async () => {
   const screen = await atTerminal(
-    `node '${PARLEY}' serve --port 0 --data '${freshPath()}'`,
+    `node '${PARLEY}' serve --log-level info --port 0 --data '${freshPath()}'`,
     { npm_command: 'start', PATH: `${root}node_modules/.bin:${process.env['PATH'] ?? ''}` },
     'Ctrl-C',
   );
   expect(screen).toContain('./parley --data');
   expect(screen).not.toContain('npx');
+  expect(screen).toContain('"stopping"');
 });
 
 test('colour only at a terminal, and not when it is unwanted', async () => {
-  const demo = `node '${PARLEY}' demo --fast --data '${freshPath()}'`;
-  expect(await atTerminal(demo)).toContain(ESCAPE);
-  expect(await atTerminal(demo, { NO_COLOR: '1' })).not.toContain(ESCAPE);
-  expect(await atTerminal(`${demo} --no-color`)).not.toContain(ESCAPE);
-  expect((await parley(['demo', '--data', freshPath()])).stdout).not.toContain(ESCAPE);
+  const status = `node '${PARLEY}' status --data '${hub.data}'`;
+  const shown = [
+    await atTerminal(status),
+    await atTerminal(status, { NO_COLOR: '1' }),
+    await atTerminal(`${status} --no-color`),
+    (await parley(['status', '--data', hub.data])).stdout,
+  ];
+  for (const screen of shown) expect(screen).toContain(hub.url);
+  expect(shown.map((screen) => screen.includes(ESCAPE))).toEqual([true, false, false, false]);
 });
 
 test('a file of others, or the whole record, acts on no terminal; in a pipe it comes out as it went in', async () => {
-  const hub = await startHub();
   const { url, data } = hub;
   const evil = 'first\u001b]0;owned\u0007\u009b2J\u202etxt\u{e0041}.\nsecond\n';
   const file = freshPath('note.txt');
@@ -116,7 +135,6 @@ test(
   'tables fit a terminal of any width, one that knows none has 80 columns, and threads have short ids there',
   { timeout: 180_000 },
   async () => {
-    const hub = await startHub();
     const data = ['--data', hub.data];
     const title = `${'a very long title '.repeat(8)}設計設計設計設計`;
     const { thread_id } = await parleyJson<{ thread_id: string }>(['thread', 'new', title, ...data]);
@@ -125,17 +143,18 @@ test(
       input: `# Fruit\n\nA pomegranate.\n\n${'x '.repeat(200)}`,
     });
     const short = thread_id.slice(-10, -4);
-    for (const columns of [0, 40, 60, 120])
-      for (const words of [
-        'thread ls',
-        'search pomegranate',
-        'know search pomegranate',
-        'config',
-        'slo',
-        'know ls',
-      ]) {
-        const line = `stty cols ${columns}; node '${PARLEY}' --no-color ${words} ${data.join(' ')} 2>/dev/null`;
-        const rows = (await atTerminal(`sh -c "${line}"`)).split(/\r?\n/).filter((row) => row !== '');
+    const tables = ['thread ls', 'search pomegranate', 'know search pomegranate', 'config', 'slo', 'know ls'];
+    const asked = (words: string): string =>
+      `node '${PARLEY}' --no-color ${words} ${data.join(' ')} 2>/dev/null; echo ----`;
+    for (const [columns, commands] of [
+      [0, tables.slice(0, 2)],
+      [40, tables],
+      [120, tables],
+    ] as const) {
+      const lines = commands.map(asked).join('; ');
+      const screens = (await atTerminal(`sh -c "stty cols ${columns}; ${lines}"`)).split(/^----\r?$/m);
+      for (const [i, words] of commands.entries()) {
+        const rows = (screens[i] ?? '').split(/\r?\n/).filter((row) => row !== '');
         expect(rows.length).toBeGreaterThan(0);
         // The answer itself is prose, which the terminal breaks.
         const table = words.startsWith('know search') ? rows.filter((row) => row.startsWith('[')) : rows;
@@ -153,6 +172,7 @@ test(
             [],
           ]);
       }
+    }
     const piped = await parley(['search', 'pomegranate', ...data]);
     expect(piped.stdout).toContain(thread_id);
   },

@@ -29,10 +29,10 @@ beforeAll(async () => {
 });
 
 const run = (...args: string[]) => parley([...args, '--data', hub.data]);
-async function unread(): Promise<string> {
-  const args = ['thread', 'new', 'A title', '--with', 'bob', '--data', hub.data];
-  const { thread_id } = await parleyJson<{ thread_id: string }>(args);
-  await run('post', thread_id, 'look at it');
+async function unread(agent = 'bob'): Promise<string> {
+  const person = createClient({ url: hub.url, token: await issueToken(hub.data, 'kim', 'operator') });
+  const { thread_id } = await person.create_thread({ title: 'A title', participants: [agent] });
+  await person.post_message({ thread_id, schema_version: 1, body: 'look at it' });
   return thread_id;
 }
 
@@ -60,9 +60,7 @@ test('[HUB-M9] a person wakes an agent and sees each door as it is tried; why te
 test('a wake that came to nothing is told as such', async () => {
   const client = createClient({ url: hub.url, token: await issueToken(hub.data, 'carol') });
   await client.heartbeat_session({ runtime: 'claude_code' });
-  const args = ['thread', 'new', 'For carol', '--with', 'carol', '--data', hub.data];
-  const { thread_id } = await parleyJson<{ thread_id: string }>(args);
-  await run('post', thread_id, 'look at it');
+  const thread_id = await unread('carol');
   expect((await run('wake', 'carol', '--thread', thread_id)).code).toBe(1);
   const { stdout } = await run('why', thread_id, '1');
   expect(stdout).toMatch(/^ {2}not woken +carol, for \S+: failed \(UNMANAGED_RUNTIME\)/m);
@@ -107,7 +105,7 @@ test('who is left alone is not woken until it is taken back; parley quiet says w
   expect(quiet).toMatchObject([{ agent_id: 'bob', reason: 'it thinks' }]);
   expect((await run('quiet', 'bob', '--off')).stdout).toBe('bob may be woken again\n');
   const why = async () => (await run('why', thread_id, '1')).stdout;
-  await expect.poll(why, { timeout: 30_000 }).toMatch(/delivered through codex_resume/);
+  await expect.poll(why, { timeout: 30_000, interval: 300 }).toMatch(/delivered through codex_resume/);
   const night = await run('quiet', '--everybody', '--hours', '9:00-9:30');
   expect(night.stdout).toMatch(/^everybody +09:00-09:30 \S+ +by /);
   expect((await run('quiet', '--everybody', '--off')).code).toBe(0);

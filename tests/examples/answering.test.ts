@@ -16,7 +16,7 @@ const folder = `${root}examples/answering/`;
 const running: ChildProcess[] = [];
 
 const ASKED = 7;
-const PARTITION_MS = 5_000;
+const PARTITION_MS = 3_000;
 
 const AGENTS: Record<string, string[]> = {
   'agent.py': ['python3'],
@@ -72,14 +72,18 @@ test('five small agents answer each message once, through SIGKILL and SIGTERM of
     agents
       .filter((agent) => !agent.includes('envelope'))
       .map(async (agent) => {
-        const { thread_id } = await boss.create_thread({ title: agent, participants: [agent] });
-        return { agent, thread_id };
+        // Who asks has to wait as well: one for each, so that only those who answer are waited for.
+        const who = { agent: `${agent}-asker`, role: 'operator' } as const;
+        const own = await issueToken(who, { data });
+        const asker = createClient({ url: hub.url, token: own.token, patienceMs: 120_000 });
+        const { thread_id } = await asker.create_thread({ title: agent, participants: [agent] });
+        return { agent, thread_id, asker };
       }),
   );
   const questions: string[] = [];
   const ask = async (round: number): Promise<void> => {
-    for (const { thread_id } of threads)
-      await boss.post_message({ thread_id, schema_version: 1, body: `question ${round}` });
+    for (const { thread_id, asker } of threads)
+      await asker.post_message({ thread_id, schema_version: 1, body: `question ${round}` });
     const document_id = randomUUID();
     questions.push(document_id);
     await boss.create_document({

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PATIENCE_MS = 60_000;
-const LOOK_MS = 50;
+const LOOK_MS = 100;
 
 /** Waits for what must come true; throws what did not. */
 export async function until(what: string, check: () => Promise<boolean>): Promise<void> {

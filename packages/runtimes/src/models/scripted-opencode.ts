@@ -11,6 +11,8 @@ export function quietOpencode(home: string): Record<string, string> {
     OPENCODE_DISABLE_MODELS_FETCH: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    // It would fetch its plugin kit from the registry, into the folder of its configuration.
+    npm_config_offline: 'true',
   };
 }
 

@@ -84,8 +84,8 @@ async function callTool(
 }
 
 /** What the client of the newest revision calls itself, beside each of its requests. */
-function clientOf({ mcpReq: { _meta: meta } }: ServerContext): string | undefined {
-  const info = fieldsOf(meta?.[CLIENT_INFO_META_KEY]);
+function clientOf({ mcpReq: { envelope } }: ServerContext): string | undefined {
+  const info = fieldsOf(fieldsOf(envelope)[CLIENT_INFO_META_KEY]);
   return typeof info['name'] === 'string' ? info['name'] : undefined;
 }
 
