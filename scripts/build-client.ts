@@ -45,6 +45,8 @@ function declarations(): Record<string, string> {
       noEmit: false,
       declaration: true,
       emitDeclarationOnly: true,
+      // `npm run check` has checked it.
+      noCheck: true,
       rootDir: join(root, 'packages'),
       outDir: folder,
     };
