@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
-import { requireTool } from '../tools/tools.ts';
+import { requireTool, tool } from '../tools/tools.ts';
 
 /** A browser of another machine, with an address book and a list of authorities of its own. */
 export interface OtherMachine {
@@ -21,8 +21,9 @@ export function otherMachine(name: string, address: string): OtherMachine {
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   return {
     async open() {
+      const lean = tool('chromium-headless');
       const browser = await chromium.launch({
-        executablePath: requireTool('chromium'),
+        executablePath: typeof lean === 'string' ? lean : requireTool('chromium'),
         args: [
           '--no-sandbox',
           '--disable-dev-shm-usage',
