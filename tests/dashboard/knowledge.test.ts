@@ -16,6 +16,7 @@ import {
   SCREENS,
   SIZES,
 } from './desk.ts';
+import { openPages } from './open-pages.ts';
 import { hostileWords } from './hostile-words.ts';
 
 allowForBrowsers();
@@ -23,12 +24,12 @@ allowForBrowsers();
 describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
   let desk: Desk;
   let editor: Client;
-  const pages = {} as Record<Screen, Page>;
+  let pages: Record<Screen, Page>;
   beforeAll(async () => {
     desk = await openDesk();
     editor = desk.agent('editor', 'orchestrator');
     await editor.register_agent({ name: 'editor' });
-    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen);
+    pages = await openPages(desk);
   });
   afterAll(async () => {
     await desk.close();

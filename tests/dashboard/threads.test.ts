@@ -13,17 +13,18 @@ import {
   type Screen,
   SIZES,
 } from './desk.ts';
+import { openPages } from './open-pages.ts';
 
 allowForBrowsers();
 
-const MANY = 230;
+const MANY = 130;
 
 describeWith(['chromium'], 'all threads', () => {
   let desk: Desk;
   let mapper: Client;
   let tester: Client;
   let first = '';
-  const pages = {} as Record<Screen, Page>;
+  let pages: Record<Screen, Page>;
   beforeAll(async () => {
     desk = await openDesk();
     mapper = desk.agent('mapper');
@@ -39,7 +40,7 @@ describeWith(['chromium'], 'all threads', () => {
       await Promise.all(Array.from({ length: 10 }, (_, k) => make(mapper, `Item ${i + k}`)));
     const blocked = await make(tester, 'Item held up');
     await tester.update_thread_status({ thread_id: blocked, status: 'blocked', reason: 'x' });
-    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen);
+    pages = await openPages(desk);
   });
   afterAll(async () => {
     await desk.close();
@@ -121,7 +122,7 @@ describeWith(['chromium'], 'all threads', () => {
         ),
       );
     const title = 'The Ärger with the very first thread';
-    const page = await desk.signedIn('tablet');
+    const page = pages.tablet;
     await page.goto(`${desk.hub.url}/now`);
     await page.locator(`[data-ask="${ask.ask_id}"]`).getByRole('link', { name: title }).waitFor();
     await page.goto(`${desk.hub.url}/usage?f=thread`);

@@ -19,6 +19,7 @@ import {
   type Screen,
   SIZES,
 } from './desk.ts';
+import { openPages } from './open-pages.ts';
 
 allowForBrowsers();
 
@@ -69,14 +70,14 @@ const styleOf = (one: Shown, name: string): string | undefined =>
 describeWith(['chromium'], 'what was written is what is shown', () => {
   let desk: Desk;
   let agent: Client;
-  const pages = {} as Record<Screen, Page>;
+  let pages: Record<Screen, Page>;
   const faults: string[] = [];
   beforeAll(async () => {
     desk = await openDesk();
     agent = desk.agent('mapper');
     await agent.register_agent({ name: 'mapper' });
+    pages = await openPages(desk);
     for (const screen of SIZES) {
-      pages[screen] = await desk.signedIn(screen);
       pages[screen].on('console', (message) => {
         if (message.type() === 'error') faults.push(message.text());
       });
@@ -302,6 +303,28 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     await press(page.getByRole('button', { name: 'Write' }), screen);
     expect(await page.getByLabel(/^Text, in Markdown/).inputValue()).toContain('5. go on');
     await press(page.getByRole('button', { name: 'Discard' }), screen);
+  });
+
+  test('the words of a wide table stay whole: it scrolls inside its box, not the page', async () => {
+    const head = '| Transport | Resumes after a break | Works through a proxy | Who speaks it here |';
+    const body = `${head}\n|---|---|---|---|\n| WebSocket connection | by the position that the client names itself | mostly | every supervised terminal |`;
+    const thread_id = await begin(body);
+    const { phone } = pages;
+    await phone.goto(`${desk.hub.url}/t/${thread_id}`);
+    await phone.locator('.prose table').waitFor();
+    const [box, wide, whole] = await phone.evaluate<[boolean, boolean, boolean]>(`(() => {
+      const table = document.querySelector('.prose table');
+      const cell = table.querySelector('td');
+      const word = document.createRange();
+      word.setStart(cell.firstChild, 0);
+      word.setEnd(cell.firstChild, 'WebSocket'.length);
+      return [
+        document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+        table.scrollWidth > table.clientWidth,
+        word.getClientRects().length === 1,
+      ];
+    })()`);
+    expect({ box, wide, whole }).toEqual({ box: true, wide: true, whole: true });
   });
 
   test('nothing of it was an error to the browser', () => {
