@@ -4,8 +4,8 @@ import type { Locator, Page } from 'playwright-core';
 import { createClient } from '@parley/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, press, type Screen, SIZES } from './desk.ts';
-import { openPages } from './open-pages.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, press, type Screen } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 
 allowForBrowsers();
 
@@ -33,17 +33,17 @@ async function hold(page: Page, target: Locator, screen: Screen): Promise<void> 
 
 describe('approvals that are safe', () => {
   let desk: Desk;
-  let pages: Record<Screen, Page>;
+  let pages: Record<(typeof ENDS)[number], Page>;
   beforeAll(async () => {
     desk = await openDesk({ settings: { 'sessions.return_ms': 3_600_000 } });
-    pages = await openPages(desk);
+    pages = await openPages(desk, ENDS);
   });
   afterAll(() => desk.close());
 
   const statusOf = async (askId: string): Promise<string> =>
     (await desk.agent('kim', 'operator').get_ask({ ask_id: askId })).ask.status;
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     'on a %s what the hub sees in a command stands beside it, and high risk is held, not tapped',
     async (screen) => {
       const agent = desk.agent(`pusher-${screen}`);
@@ -107,7 +107,7 @@ describe('approvals that are safe', () => {
     await page.context().close();
   });
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     'on a %s several commands are answered together once all were shown, those of high risk one by one',
     async (screen) => {
       const agent = desk.agent(`many-${screen}`);
@@ -145,15 +145,13 @@ describe('approvals that are safe', () => {
     },
   );
 
-  test('an ask says that its agent is gone while it is looked at, on a tablet and on a phone', async () => {
+  test('an ask says that its agent is gone while it is looked at, on a phone and on a desktop', async () => {
     const agent = desk.agent('leaver');
     await agent.heartbeat_session({ runtime: 'codex', status: 'active' });
     const command = 'git push origin main';
     await agent.raise_ask({ kind: 'approval', prompt: 'to publish it', command, expires_in_ms: 3_600_000 });
-    const cards = (['tablet', 'phone'] as const).map((size) =>
-      pages[size].locator('[data-ask]', { hasText: 'leaver' }),
-    );
-    for (const size of ['tablet', 'phone'] as const) await pages[size].goto(`${desk.hub.url}/now`);
+    const cards = ENDS.map((size) => pages[size].locator('[data-ask]', { hasText: 'leaver' }));
+    for (const size of ENDS) await pages[size].goto(`${desk.hub.url}/now`);
     for (const card of cards) {
       await card.waitFor();
       expect(await card.locator('.ask-gone').count()).toBe(0);

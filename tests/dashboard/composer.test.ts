@@ -1,26 +1,17 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import {
-  allowForBrowsers,
-  type Desk,
-  openDesk,
-  PATIENCE_MS,
-  PERSON,
-  press,
-  type Screen,
-  SIZES,
-} from './desk.ts';
-import { openPages } from './open-pages.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, press } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 
 allowForBrowsers();
 
 describe('writing, calling, jumping and signing in, also where answers come late', () => {
   let desk: Desk;
-  let pages: Record<Screen, Page>;
+  let pages: Record<(typeof ENDS)[number], Page>;
   beforeAll(async () => {
     desk = await openDesk();
-    pages = await openPages(desk);
+    pages = await openPages(desk, ENDS);
   });
   afterAll(() => desk.close());
 
@@ -28,16 +19,16 @@ describe('writing, calling, jumping and signing in, also where answers come late
     const input = { title, participants: ['builder', 'bulldozer', PERSON] };
     return (await desk.agent('builder').create_thread(input)).thread_id;
   };
-  /** Another tab of a device that is signed in, which ends with its test. */
-  async function tab(screen: Screen): Promise<Page> {
-    const page = await pages[screen].context().newPage();
+  /** Another tab of the desktop, which ends with its test. */
+  async function tab(): Promise<Page> {
+    const page = await pages.desktop.context().newPage();
     onTestFinished(() => page.close());
     return page;
   }
   const bodies = async (thread_id: string): Promise<string[]> =>
     (await desk.agent('builder').read_messages({ thread_id })).messages.map(({ body }) => body);
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     'on a %s Enter sends, Shift+Enter begins a line, a name may stand anywhere',
     async (screen) => {
       const thread_id = await thread(`Writing on a ${screen}`);
@@ -66,7 +57,7 @@ describe('writing, calling, jumping and signing in, also where answers come late
 
   test('who types on at once after a name keeps the order of the letters', async () => {
     const thread_id = await thread('Writing quickly');
-    const page = await tab('desktop');
+    const page = await tab();
     // A screen that draws seldom.
     await page.addInitScript('window.requestAnimationFrame = (draw) => setTimeout(draw, 1_000)');
     await page.goto(`${desk.hub.url}/t/${thread_id}`);
@@ -82,7 +73,7 @@ describe('writing, calling, jumping and signing in, also where answers come late
   });
 
   test('a key that comes right after Escape is heard', async () => {
-    const page = await tab('desktop');
+    const page = await tab();
     // The sheet moves away, as it does for most people.
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.goto(`${desk.hub.url}/agents`);
@@ -150,7 +141,7 @@ describe('writing, calling, jumping and signing in, also where answers come late
       metadata: { title: 'Feeding' },
       content: { mime_type: 'text/markdown', body: `What a ${word} eats.` },
     });
-    const page = pages.tablet;
+    const page = pages.desktop;
     await page.goto(`${desk.hub.url}/agents`);
     await page.locator('.card', { hasText: `${word}-6` }).waitFor();
     await page.keyboard.press('Control+k');
@@ -182,7 +173,7 @@ describe('writing, calling, jumping and signing in, also where answers come late
     await page.locator('.line-sign.line-live').waitFor();
   });
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     '[BRIDGE-14] on a %s a message says who was not called and why, in its place and in its sheet',
     async (screen) => {
       const [writer, reader] = [`writer-${screen}`, `reader-${screen}`];
@@ -227,7 +218,7 @@ describe('writing, calling, jumping and signing in, also where answers come late
     const builder = desk.agent('builder');
     const participants = ['reviewer', PERSON];
     const { thread_id } = await builder.create_thread({ title: 'Late answers', participants });
-    const page = await tab('desktop');
+    const page = await tab();
     await page.addInitScript(`
       const ask = window.fetch;
       window.held = new Promise((resolve) => (window.release = resolve));
@@ -249,7 +240,7 @@ describe('writing, calling, jumping and signing in, also where answers come late
   test('a page that the screen does not draw is brought up to date all the same', async () => {
     const builder = desk.agent('builder');
     const { thread_id } = await builder.create_thread({ title: 'No pictures', participants: [PERSON] });
-    const page = await tab('desktop');
+    const page = await tab();
     await page.addInitScript('window.requestAnimationFrame = () => 0');
     await page.goto(`${desk.hub.url}/t/${thread_id}`);
     // The first may come with a page that is fetched, the others come on the stream.
@@ -263,7 +254,7 @@ describe('writing, calling, jumping and signing in, also where answers come late
     const { ask } = await desk
       .agent('builder')
       .raise_ask({ kind: 'approval', prompt: 'May I?', command: 'npm test', cwd: '~/src/app' });
-    const page = await tab('desktop');
+    const page = await tab();
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));
     await page.route('**/v1/list_asks', async (route) => {
@@ -286,6 +277,8 @@ describe('writing, calling, jumping and signing in, also where answers come late
     const builder = desk.agent('builder');
     const { thread_id } = await builder.create_thread({ title: 'An old one', participants: [] });
     await builder.post_message({ thread_id, schema_version: 1, body: 'still here' });
+    // Other pages need not draw each of what follows.
+    for (const size of ENDS) await pages[size].goto('about:blank');
     const begin = async (at: number): Promise<void> => {
       const newer = await builder.create_thread({ title: `Newer ${at}`, participants: [] });
       await builder.post_message({ thread_id: newer.thread_id, schema_version: 1, body: 'unread' });
@@ -293,7 +286,7 @@ describe('writing, calling, jumping and signing in, also where answers come late
     for (let at = 0; at < 50; at += 10)
       await Promise.all(Array.from({ length: 10 }, (_, k) => begin(at + k)));
     await begin(50);
-    const page = await tab('desktop');
+    const page = await tab();
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));
     await page.route('**/v1/list_threads', async (route) => {

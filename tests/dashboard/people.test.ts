@@ -79,7 +79,7 @@ const who = (page: Page): Promise<{ agent_id: string; workspace_id: string; devi
 
 const isOut = (page: Page): Promise<void> => atIssuer(page).waitFor();
 
-test('a person signs in at the issuer and comes back to the page they wanted', async () => {
+test('a person signs in at the issuer, comes back to the page they wanted and speaks as themselves, on a device of their own', async () => {
   const page = await open('tablet');
   await page.goto(`${desk.hub.url}/agents`);
   await atIssuer(page).waitFor();
@@ -95,10 +95,8 @@ test('a person signs in at the issuer and comes back to the page they wanted', a
   expect(cookies.filter(({ name }) => /^parley-\d+$/.test(name))).toMatchObject([
     { httpOnly: true, sameSite: 'Strict' },
   ]);
-});
 
-test('what a person says is said by them, with the role of the mapping, on a device of their own', async () => {
-  const page = await signedIn('u-bo');
+  // What they say is said by them, with the role of the mapping, on a device of their own.
   const { device_id } = await who(page);
   const said = await page.evaluate(async () => {
     const call = async (name: string, input: unknown): Promise<Record<string, string>> =>
@@ -109,16 +107,16 @@ test('what a person says is said by them, with the role of the mapping, on a dev
           body: JSON.stringify(input),
         })
       ).json() as never;
-    const { thread_id } = await call('create_thread', { title: 'from bo' });
+    const { thread_id } = await call('create_thread', { title: 'from ada' });
     await call('post_message', { thread_id, schema_version: 1, body: 'hello' });
     return call('read_messages', { thread_id });
   });
-  expect(JSON.stringify(said)).toContain('"sender_agent_id":"bo"');
+  expect(JSON.stringify(said)).toContain('"sender_agent_id":"ada"');
   const { devices } = await runJson<{ devices: { device_id: string; agent_id: string; role: string }[] }>(
     ['device', 'ls', '--workspace', 'w1'],
     { data: desk.hub.data },
   );
-  expect(devices).toContainEqual(expect.objectContaining({ device_id, agent_id: 'bo', role: 'operator' }));
+  expect(devices).toContainEqual(expect.objectContaining({ device_id, agent_id: 'ada', role: 'operator' }));
 });
 
 test('signing out ends every device of the person and nobody else’s', async () => {
@@ -198,8 +196,12 @@ test('whoever the mapping does not know is told in words', async () => {
   }
 });
 
-test('an issuer that does not answer is told in words, and nothing needs a restart when it does', async () => {
+test('who changes their mind is back at the sign-in; an issuer that does not answer is told in words, and nothing needs a restart when it does', async () => {
   const page = await open('tablet');
+  await page.goto(desk.hub.url);
+  await atIssuer(page).click();
+  await page.getByText('[ Cancel ]').click();
+  await page.getByRole('alert').filter({ hasText: 'You did not sign in' }).waitFor();
   issuer.before((request, response) => {
     if (request.url?.startsWith('/token') !== true) return false;
     response.destroy();
@@ -211,12 +213,4 @@ test('an issuer that does not answer is told in words, and nothing needs a resta
   issuer.before(undefined);
   await atIssuer(page).click();
   await page.locator('.line-sign.line-live').waitFor();
-});
-
-test('a person who changes their mind at the issuer is back at the sign-in', async () => {
-  const page = await open();
-  await page.goto(desk.hub.url);
-  await atIssuer(page).click();
-  await page.getByText('[ Cancel ]').click();
-  await page.getByRole('alert').filter({ hasText: 'You did not sign in' }).waitFor();
 });

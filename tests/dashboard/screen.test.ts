@@ -7,17 +7,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { startHub } from '../harness/start-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { axe } from './axe.ts';
-import {
-  allowForBrowsers,
-  type Desk,
-  openDesk,
-  PATIENCE_MS,
-  PERSON,
-  press,
-  type Screen,
-  SIZES,
-} from './desk.ts';
-import { openPages } from './open-pages.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, press, type Screen } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 import { sitAtTerminal } from './terminal-desk.ts';
 
 allowForBrowsers();
@@ -96,7 +87,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
     expect(faults.filter((text) => /Content Security Policy|TrustedHTML/.test(text))).toEqual([]);
   });
 
-  describe.each(SIZES)('on a %s', (size) => {
+  describe.each(ENDS)('on a %s', (size) => {
     test('is followed live and taken over; the person at the machine wins, and it is on record', async () => {
       const name = `desk-${size}`;
       const person = await sitAtTerminal(desk, name, SHELL, { env: PROMPT });
@@ -195,6 +186,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
     await page.goto(`${desk.hub.url}/agents/editing`);
     await press(button(page, 'Watch live'), 'tablet');
     await shows(page, /^n=1 >/);
+    expect(await page.locator('.t-screen').evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
     await takeOver(page, 'tablet');
     await page.keyboard.type('vim -u NONE -N note.txt');
     await page.keyboard.press('Enter');

@@ -5,32 +5,23 @@ import { WebSocket } from 'ws';
 import { openAgent } from '@parley/client';
 
 import { describeWith } from '../tools/describe-with.ts';
-import {
-  allowForBrowsers,
-  type Desk,
-  openDesk,
-  PATIENCE_MS,
-  PERSON,
-  press,
-  type Screen,
-  SIZES,
-} from './desk.ts';
-import { openPages } from './open-pages.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, press } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 
 allowForBrowsers();
 
 describeWith(['chromium'], 'steering an agent, and what it failed with', () => {
   let desk: Desk;
-  let pages: Record<Screen, Page>;
+  let pages: Record<(typeof ENDS)[number], Page>;
   beforeAll(async () => {
     desk = await openDesk();
-    pages = await openPages(desk);
+    pages = await openPages(desk, ENDS);
   });
   afterAll(async () => {
     await desk.close();
   });
 
-  describe.each(SIZES)('on a %s', (size) => {
+  describe.each(ENDS)('on a %s', (size) => {
     test('a message, a prompt and an interruption in plain words, and only what it takes', async () => {
       const name = `worker-${size}`;
       const heard: unknown[] = [];
