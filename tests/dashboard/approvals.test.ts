@@ -149,7 +149,12 @@ describe('approvals that are safe', () => {
     const agent = desk.agent('leaver');
     await agent.heartbeat_session({ runtime: 'codex', status: 'active' });
     const command = 'git push origin main';
-    await agent.raise_ask({ kind: 'approval', prompt: 'to publish it', command, expires_in_ms: 3_600_000 });
+    const { ask } = await agent.raise_ask({
+      kind: 'approval',
+      prompt: 'to publish it',
+      command,
+      expires_in_ms: 3_600_000,
+    });
     const cards = ENDS.map((size) => pages[size].locator('[data-ask]', { hasText: 'leaver' }));
     for (const size of ENDS) await pages[size].goto(`${desk.hub.url}/now`);
     for (const card of cards) {
@@ -165,5 +170,6 @@ describe('approvals that are safe', () => {
     }
     await agent.heartbeat_session({ runtime: 'codex', status: 'active' });
     for (const card of cards) await card.locator('.ask-gone').waitFor({ state: 'detached' });
+    await agent.withdraw_ask({ ask_id: ask.ask_id });
   });
 });
