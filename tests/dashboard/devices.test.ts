@@ -1,9 +1,11 @@
+import { createClient } from '@parley/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { runCli, runJson } from '../harness/run-cli.ts';
 import { type Reply, send, type SendOptions } from '../harness/send.ts';
 import { freshFolder, type HubProcess, startHub } from '../harness/start-hub.ts';
+import { issueToken } from '../harness/tokens.ts';
 
 const ORIGIN = 'https://desk.example';
 
@@ -26,7 +28,17 @@ interface Paired {
   link: string;
 }
 
-const pair = (...flags: string[]): Promise<Paired> => runJson(['pair', ...flags], { data: hub.data });
+/** An invitation as a person at the machine makes it. */
+const pairByCommand = (...flags: string[]): Promise<Paired> =>
+  runJson(['pair', ...flags], { data: hub.data });
+
+/** The same, by the operation behind the command. */
+async function pairAt(at: HubProcess): Promise<{ code: string; key: string }> {
+  const { token } = await issueToken({ agent: 'kim', workspace: 'default', role: 'operator' }, at);
+  return createClient({ url: at.url, token }).pair_device();
+}
+
+const pair = () => pairAt(hub);
 
 /** What the hub's own page sends. */
 const own = (): Record<string, string> => ({ origin: hub.url, 'sec-fetch-site': 'same-origin' });
@@ -43,7 +55,8 @@ function signIn(word: string, headers = own()): Promise<Reply> {
 const cookieOf = (reply: Reply): string => reply.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
 
 async function device(...flags: string[]): Promise<string> {
-  const reply = await signIn((await pair(...flags)).key);
+  const { key } = flags.length === 0 ? await pair() : await pairByCommand(...flags);
+  const reply = await signIn(key);
   expect(reply.status, reply.text).toBe(201);
   return cookieOf(reply);
 }
@@ -143,7 +156,7 @@ test('a file is sent packed, kept for ever by its name, and not sent again when 
 });
 
 test('a link and a code are good once; what is wrong or used is refused in words', async () => {
-  const { key, code, link } = await pair();
+  const { key, code, link } = await pairByCommand();
   expect(link).toBe(`${ORIGIN}/#k=${key}`);
   expect((await signIn(code.toLowerCase().replace('-', ' '))).status).toBe(201);
   for (const word of [code, key, 'XXXX-XXXX']) {
@@ -157,8 +170,8 @@ test('a link and a code are good once; what is wrong or used is refused in words
   expect(once.filter(({ status }) => status === 201)).toHaveLength(1);
 });
 
-let shared: Promise<Paired> | undefined;
-const pairOnce = (): Promise<Paired> => (shared ??= pair());
+let shared: ReturnType<typeof pair> | undefined;
+const pairOnce = () => (shared ??= pair());
 
 test('[C-LOCAL-06] a cookie counts only for requests of the hub’s own pages', async () => {
   const cookie = await device();
@@ -282,8 +295,8 @@ test('[C-LOCAL-07] nothing that lets anyone in stands in the hub’s log or in i
 test('a device outlives a restart of the hub, an invitation does not', async () => {
   const data = freshFolder();
   const first = await startHub({ data });
-  const { key } = await runJson<Paired>(['pair'], { data });
-  const used = await runJson<Paired>(['pair'], { data });
+  const { key } = await pairAt(first);
+  const used = await pairAt(first);
   const headers = { 'content-type': 'application/json', origin: first.url };
   const cookie = cookieOf(
     await send(`${first.url}/session`, { method: 'POST', headers, body: JSON.stringify({ word: used.key }) }),

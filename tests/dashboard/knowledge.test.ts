@@ -14,8 +14,8 @@ import {
   press,
   type Screen,
   SCREENS,
-  SIZES,
 } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 import { hostileWords } from './hostile-words.ts';
 
 allowForBrowsers();
@@ -23,12 +23,12 @@ allowForBrowsers();
 describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
   let desk: Desk;
   let editor: Client;
-  const pages = {} as Record<Screen, Page>;
+  let pages: Record<Screen, Page>;
   beforeAll(async () => {
     desk = await openDesk();
     editor = desk.agent('editor', 'orchestrator');
     await editor.register_agent({ name: 'editor' });
-    for (const screen of SIZES) pages[screen] = await desk.signedIn(screen);
+    pages = await openPages(desk);
   });
   afterAll(async () => {
     await desk.close();
@@ -126,7 +126,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     expect(await bodyOf(id)).toBe('first, by them\n\nmiddle\n\nlast, by me');
   });
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     'on a %s: where both changed the same line a person decides, and is told while he still types',
     async (screen) => {
       const page = pages[screen];
@@ -158,7 +158,7 @@ describeWith(['chromium'], 'flow 9: knowledge in a real browser', () => {
     expect(await bodyOf(id)).toBe('one\ntwo words\nthree');
   });
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     'on a %s: search leads to the passage itself, from the documents and from the search over everything',
     async (screen) => {
       const page = pages[screen];

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
-import { chromium, type Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { runCli, runJson } from '../harness/run-cli.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import { allowForBrowsers, type Desk, openDesk, PERSON, press, type Screen, SCREENS } from './desk.ts';
+import { allowForBrowsers, type Desk, openDesk, press, type Screen, SCREENS } from './desk.ts';
+import { type OtherMachine, otherMachine } from './trusting-browser.ts';
 
 allowForBrowsers();
 
@@ -29,34 +30,47 @@ async function giveAuthenticator(page: Page): Promise<void> {
   });
 }
 
-describeWith(['chromium'], 'passkeys in a browser', ({ chromium: executablePath }) => {
-  /** A page of a device that is signed in at one of the hub's own addresses, with an authenticator. */
-  async function opened(desk: Desk, origin: string, screen: Screen): Promise<Page> {
-    const browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--no-sandbox',
-        '--disable-dev-shm-usage',
-        '--disable-gpu',
-        `--host-resolver-rules=MAP ${NAME} 127.0.0.2`,
-      ],
+describeWith(['chromium', 'certutil'], 'the desk at its own addresses, and passkeys there', () => {
+  let desk: Desk;
+  let machine: OtherMachine;
+  let trusting: Promise<Browser> | undefined;
+  beforeAll(async () => {
+    desk = await openDesk({
+      flags: ['--lan'],
+      settings: { ...LAN, 'asks.passkey': 'high_risk' },
+      readyMs: 60_000,
     });
-    onTestFinished(() => browser.close());
-    const context = await browser.newContext({ ...SCREENS[screen], ignoreHTTPSErrors: true });
+    machine = otherMachine(NAME, '127.0.0.2');
+  });
+  afterAll(() => desk.close());
+
+  /** One browser for all tests, on a machine that has installed the authority. */
+  function openTrusting(): Promise<Browser> {
+    trusting ??= (async () => {
+      machine.trust(await (await fetch(`${desk.hub.lan?.setup}/parley.pem`)).text());
+      return machine.open();
+    })();
+    return trusting;
+  }
+
+  /** A person of one test, at a device that is signed in at one of the hub's own addresses, with an authenticator. */
+  async function opened(person: string, origin: string, screen: Screen, at = desk): Promise<Page> {
+    const context = await (await openTrusting()).newContext(SCREENS[screen]);
+    onTestFinished(() => context.close());
     context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     await giveAuthenticator(page);
-    const { key } = await desk.agent(PERSON, 'operator').pair_device({ idempotency_key: randomUUID() });
+    const { key } = await at.agent(person, 'operator').pair_device({ idempotency_key: randomUUID() });
     await page.goto(`${origin}/#k=${key}`);
     await page.locator('.line-sign.line-live').waitFor();
     return page;
   }
 
   /** Adds a passkey as a person does: a code from the hub's machine, typed into the sheet. */
-  async function add(desk: Desk, page: Page, origin: string, screen: Screen): Promise<void> {
+  async function add(person: string, page: Page, origin: string, screen: Screen, at = desk): Promise<void> {
     const { code } = await runJson<{ code: string }>(
-      ['passkey', 'code', '--person', PERSON, '--workspace', 'w1'],
-      { data: desk.hub.data },
+      ['passkey', 'code', '--person', person, '--workspace', 'w1'],
+      { data: at.hub.data },
     );
     await page.goto(`${origin}/system`);
     const section = page.locator('section', { has: page.getByRole('heading', { name: /^Passkeys/ }) });
@@ -75,28 +89,65 @@ describeWith(['chromium'], 'passkeys in a browser', ({ chromium: executablePath 
   }
 
   /** What the doctor says of all that was signed. */
-  async function signaturesOf(desk: Desk): Promise<unknown> {
+  async function signaturesOf(): Promise<unknown> {
     const { stdout } = await runCli(['doctor', '--json'], { data: desk.hub.data });
     const { checks } = JSON.parse(stdout) as { checks: { name: string }[] };
     return checks.find((one) => one.name === 'passkeys');
   }
 
-  const raise = (desk: Desk, command: string) =>
-    desk.agent('builder').raise_ask({ kind: 'approval', prompt: 'May I?', command, cwd: '~/src/app' });
+  /** How the doctor says that all which were approved with a passkey are right. */
+  async function allRight(): Promise<unknown> {
+    const { asks } = await desk.agent('auditor', 'operator').list_asks({ status: 'all', limit: 100 });
+    const signed = asks.filter(({ verdict }) => verdict?.passkey !== undefined).length;
+    const approvals = signed === 1 ? '1 approval' : `${signed} approvals`;
+    return { name: 'passkeys', ok: true, detail: `${approvals} signed, every signature right` };
+  }
+
+  const raise = (command: string, at = desk) =>
+    at.agent('builder').raise_ask({ kind: 'approval', prompt: 'May I?', command, cwd: '~/src/app' });
+
+  test('a tablet that has installed the authority opens it by its name and signs in; another is warned', async () => {
+    const { named, url, setup } = desk.hub.lan ?? { named: '', url: '', setup: '' };
+    const stranger = await otherMachine(NAME, '127.0.0.2').open();
+    await expect((await stranger.newPage()).goto(named)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
+    await stranger.close();
+
+    const browser = await openTrusting();
+    const context = await browser.newContext(SCREENS.tablet);
+    const page = await context.newPage();
+    const paired = await desk.agent('kim', 'operator').pair_device();
+    // What the picture leads to is where a tablet finds the hub.
+    expect(paired.address).toBe(url);
+    await page.goto(`${named}/#k=${paired.key}`);
+    await page.locator('.line-sign.line-live').waitFor();
+    expect(await page.evaluate('isSecureContext')).toBe(true);
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ secure: true, httpOnly: true, sameSite: 'Strict' });
+    await page.goto(`${named}/system`);
+    await page.getByRole('button', { name: 'Sign one in' }).click();
+    await page.getByRole('img', { name: 'The sign-in link as a QR code' }).waitFor();
+
+    for (const screen of ['tablet', 'phone', 'desktop'] as const) {
+      const help = await (await browser.newContext(SCREENS[screen])).newPage();
+      await help.goto(setup);
+      await help.getByText('Certificate Trust Settings').waitFor();
+      const folder = process.env['LOOK'];
+      if (folder !== undefined)
+        await help.screenshot({ path: join(folder, `lan-${screen}.png`), fullPage: true });
+      const wide = await help.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect(wide).toBeLessThanOrEqual(0);
+    }
+  });
 
   test.each(['localhost', NAME])(
     'at %s a person adds a passkey, signs one command with it, and removes it; then nothing approves',
     async (name) => {
-      const desk = await openDesk({
-        flags: ['--lan'],
-        settings: { ...LAN, 'asks.passkey': 'high_risk' },
-        readyMs: 60_000,
-      });
       const local = desk.hub.url.replace('127.0.0.1', 'localhost');
       const origin = name === NAME ? (desk.hub.lan?.named ?? '') : local;
       const screen = name === NAME ? 'tablet' : 'desktop';
-      const page = await opened(desk, origin, screen);
-      const { ask } = await raise(desk, 'rm -rf build');
+      const who = `kim-on-${screen}`;
+      const page = await opened(who, origin, screen);
+      const { ask } = await raise('rm -rf build');
       await page.goto(`${origin}/asks/${ask.ask_id}`);
       const card = page.locator('.ask');
       const approve = card.getByRole('button', { name: 'Approve with passkey' });
@@ -106,25 +157,21 @@ describeWith(['chromium'], 'passkeys in a browser', ({ chromium: executablePath 
         .waitFor();
       await look(page, `passkey-none-${screen}`);
 
-      await add(desk, page, origin, screen);
+      await add(who, page, origin, screen);
       await page.goto(`${origin}/asks/${ask.ask_id}`);
       await approve.waitFor();
       await look(page, `passkey-ask-${screen}`);
       await press(approve, screen);
       await card.getByText('Approved by you').waitFor();
-      const person = desk.agent(PERSON, 'operator');
+      const person = desk.agent(who, 'operator');
       const [passkey] = (await person.list_passkeys({})).passkeys;
-      expect(passkey).toMatchObject({ site: name, uses: 1, person: PERSON });
+      expect(passkey).toMatchObject({ site: name, uses: 1, person: who });
       const { verdict } = (await person.get_ask({ ask_id: ask.ask_id })).ask;
       expect(verdict).toMatchObject({ decision: 'approved', scope: 'once', passkey: passkey?.passkey_id });
-      expect(await signaturesOf(desk)).toEqual({
-        name: 'passkeys',
-        ok: true,
-        detail: '1 approval signed, every signature right',
-      });
+      expect(await signaturesOf()).toEqual(await allRight());
 
       // More ways to answer sign too, each for what it says.
-      const wider = (await raise(desk, 'git push --force')).ask;
+      const wider = (await raise('git push --force')).ask;
       await page.goto(`${origin}/asks/${wider.ask_id}`);
       await press(card.getByRole('button', { name: 'More ways to answer' }), screen);
       await press(page.getByRole('button', { name: /Approve for this session with passkey/ }), screen);
@@ -138,26 +185,27 @@ describeWith(['chromium'], 'passkeys in a browser', ({ chromium: executablePath 
       await press(section.getByRole('button', { name: 'Remove' }), screen);
       await press(page.getByRole('dialog').getByRole('button', { name: 'Remove' }), screen);
       await page.getByText('My finger is removed.').waitFor();
-      const last = (await raise(desk, 'rm -rf dist')).ask;
+      const last = (await raise('rm -rf dist')).ask;
       await page.goto(`${origin}/asks/${last.ask_id}`);
       await press(approve, screen);
       await card.getByText(`You have no passkey for ${name}`).waitFor();
       await press(card.getByRole('button', { name: 'Deny' }), screen);
       await card.getByText('Denied by you').waitFor();
-      await desk.close();
     },
   );
 
   test('at an address of numbers the page says so and leads to the name, signed in', async () => {
-    const desk = await openDesk({ settings: { 'asks.passkey': 'high_risk' }, readyMs: 60_000 });
-    const page = await opened(desk, desk.hub.url, 'phone');
-    const { ask } = await raise(desk, 'rm -rf build');
-    await page.goto(`${desk.hub.url}/asks/${ask.ask_id}`);
-    const local = desk.hub.url.replace('127.0.0.1', 'localhost');
+    // One that is on the local network leads to its name there.
+    const alone = await openDesk({ settings: { 'asks.passkey': 'high_risk' }, readyMs: 60_000 });
+    onTestFinished(() => alone.close());
+    const page = await opened('kim-on-phone', alone.hub.url, 'phone', alone);
+    const { ask } = await raise('rm -rf build', alone);
+    await page.goto(`${alone.hub.url}/asks/${ask.ask_id}`);
+    const local = alone.hub.url.replace('127.0.0.1', 'localhost');
     const words = `Passkeys work at a name, not at 127.0.0.1. Open ${local} instead.`;
     await page.getByRole('button', { name: 'Approve with passkey' }).tap();
     await page.locator('.ask').getByText(words).waitFor();
-    await page.goto(`${desk.hub.url}/system`);
+    await page.goto(`${alone.hub.url}/system`);
     const section = page.locator('section', { has: page.getByRole('heading', { name: /^Passkeys/ }) });
     await section.getByRole('button', { name: 'Add a passkey' }).tap();
     await page.getByRole('dialog').getByText(words).waitFor();
@@ -165,23 +213,20 @@ describeWith(['chromium'], 'passkeys in a browser', ({ chromium: executablePath 
     await page.getByRole('button', { name: `Sign in at ${new URL(local).host}` }).tap();
     await page.waitForURL(`${local}/**`);
     await page.locator('.line-sign.line-live').waitFor();
-    await add(desk, page, local, 'phone');
-    await desk.close();
+    await add('kim-on-phone', page, local, 'phone', alone);
   });
 
   test('a browser without passkeys says so, and the person can still deny', async () => {
-    const desk = await openDesk({ settings: { 'asks.passkey': 'high_risk' }, readyMs: 60_000 });
     const local = desk.hub.url.replace('127.0.0.1', 'localhost');
-    const page = await opened(desk, local, 'tablet');
+    const page = await opened('kim-without', local, 'tablet');
     await page.addInitScript(() => {
       Reflect.deleteProperty(globalThis, 'PublicKeyCredential');
     });
-    const { ask } = await raise(desk, 'rm -rf build');
+    const { ask } = await raise('rm -rf build');
     await page.goto(`${local}/asks/${ask.ask_id}`);
     await page.getByRole('button', { name: 'Approve with passkey' }).tap();
     await page.locator('.ask').getByText('This browser has no passkeys.').waitFor();
     await page.getByRole('button', { name: 'Deny' }).tap();
     await page.locator('.ask').getByText('Denied by you').waitFor();
-    await desk.close();
   });
 });

@@ -7,16 +7,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { startHub } from '../harness/start-hub.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { axe } from './axe.ts';
-import {
-  allowForBrowsers,
-  type Desk,
-  openDesk,
-  PATIENCE_MS,
-  PERSON,
-  press,
-  type Screen,
-  SIZES,
-} from './desk.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, press, type Screen } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 import { sitAtTerminal } from './terminal-desk.ts';
 
 allowForBrowsers();
@@ -44,8 +36,10 @@ async function faultsOf(page: Page): Promise<string[]> {
 
 describeWith(['chromium'], 'the screen of a session', () => {
   let desk: Desk;
+  let pages: Record<Screen, Page>;
   beforeAll(async () => {
     desk = await openDesk();
+    pages = await openPages(desk);
   });
   afterAll(async () => {
     await desk.close();
@@ -73,7 +67,8 @@ describeWith(['chromium'], 'the screen of a session', () => {
     const script = `stty -echo; printf 'BEFORE ${ACTING} AFTER\\n'; exec cat > typed`;
     const { folder } = await sitAtTerminal(desk, 'shown', ['bash', '-c', script]);
     const typed = join(folder, 'typed');
-    const page = await desk.signedIn('desktop', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = pages.desktop;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const faults: string[] = [];
     page.on('console', (message) => faults.push(message.text()));
     await page.evaluate("navigator.clipboard.writeText('mine')");
@@ -92,12 +87,12 @@ describeWith(['chromium'], 'the screen of a session', () => {
     expect(faults.filter((text) => /Content Security Policy|TrustedHTML/.test(text))).toEqual([]);
   });
 
-  describe.each(SIZES)('on a %s', (size) => {
+  describe.each(ENDS)('on a %s', (size) => {
     test('is followed live and taken over; the person at the machine wins, and it is on record', async () => {
       const name = `desk-${size}`;
       const person = await sitAtTerminal(desk, name, SHELL, { env: PROMPT });
       await person.sees('n=1 >');
-      const page = await desk.signedIn(size);
+      const page = pages[size];
       await page.goto(`${desk.hub.url}/agents/${name}`);
       await press(button(page, 'Watch live'), size);
       await shows(page, /^n=1 >/);
@@ -187,10 +182,11 @@ describeWith(['chromium'], 'the screen of a session', () => {
   test('an editor on the other screen is driven from the page, to its last line', async () => {
     const person = await sitAtTerminal(desk, 'editing', SHELL, { env: PROMPT });
     await person.sees('n=1 >');
-    const page = await desk.signedIn('tablet');
+    const page = pages.tablet;
     await page.goto(`${desk.hub.url}/agents/editing`);
     await press(button(page, 'Watch live'), 'tablet');
     await shows(page, /^n=1 >/);
+    expect(await page.locator('.t-screen').evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
     await takeOver(page, 'tablet');
     await page.keyboard.type('vim -u NONE -N note.txt');
     await page.keyboard.press('Enter');
@@ -223,7 +219,7 @@ describeWith(['chromium'], 'the screen of a session', () => {
     await button(page, 'Watch live').click();
     await takeOver(page, 'desktop');
     // Another device of the same person sees who types, and cannot take it too.
-    const second = await desk.signedIn('phone');
+    const second = await pages.phone.context().newPage();
     await second.goto(`${desk.hub.url}/agents/ending`);
     await press(button(second, 'Watch live'), 'phone');
     await second.getByText(/You type here from elsewhere until/).waitFor();

@@ -1,23 +1,27 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { openAgent } from '@parley/client';
 
 import { describeWith } from '../tools/describe-with.ts';
-import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, press, SIZES } from './desk.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, press } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 
 allowForBrowsers();
 
-describeWith(['chromium'], 'steering an agent from its page', () => {
+describeWith(['chromium'], 'steering an agent, and what it failed with', () => {
   let desk: Desk;
+  let pages: Record<(typeof ENDS)[number], Page>;
   beforeAll(async () => {
     desk = await openDesk();
+    pages = await openPages(desk, ENDS);
   });
   afterAll(async () => {
     await desk.close();
   });
 
-  describe.each(SIZES)('on a %s', (size) => {
+  describe.each(ENDS)('on a %s', (size) => {
     test('a message, a prompt and an interruption in plain words, and only what it takes', async () => {
       const name = `worker-${size}`;
       const heard: unknown[] = [];
@@ -37,7 +41,7 @@ describeWith(['chromium'], 'steering an agent from its page', () => {
           },
         },
       });
-      const page = await desk.signedIn(size);
+      const page = pages[size];
       await page.goto(`${desk.hub.url}/agents/${name}`);
       const button = (label: string) => page.getByRole('button', { name: label, exact: true });
       await button('Prompt').waitFor();
@@ -77,7 +81,7 @@ describeWith(['chromium'], 'steering an agent from its page', () => {
       await worker.register_agent({ name });
       await worker.post_message({ thread_id, schema_version: 1, body: 'here' });
       const boss = desk.agent('boss', 'operator');
-      const page = await desk.signedIn(size);
+      const page = pages[size];
       const leftAlone = async () =>
         (await worker.list_quiet({})).quiet.filter(({ agent_id }) => agent_id === name);
       const stands = async () => {
@@ -112,6 +116,62 @@ describeWith(['chromium'], 'steering an agent from its page', () => {
       await back();
       expect(await leftAlone()).toMatchObject([{ agent_id: name, reason: 'lunch' }]);
       await boss.set_quiet({ of_agent: name, quiet: false });
+    });
+
+    test('what an agent failed with stays on Now though the agent works again or is gone, until this person dismisses it', async () => {
+      const name = `builder-${size}`;
+      const agent = desk.agent(name);
+      const person = desk.agent(PERSON, 'operator');
+      await agent.heartbeat_session({ runtime: 'codex', status: 'active' });
+      await agent.report_event({ event_type: 'task_failed', data: { message: 'npm test failed' } });
+      const page = pages[size];
+      await page.goto(`${desk.hub.url}/now`);
+      const row = page.locator(`.row[data-agent="${name}"]`);
+      await row.getByText('npm test failed').waitFor();
+      await agent.update_agent_status({ status: 'busy', metadata: { currentTask: 'TASK-2' } });
+      await row.getByText('npm test failed · at work again').waitFor();
+      await agent.heartbeat_session({ runtime: 'codex', status: 'offline' });
+      await agent.update_agent_status({ status: 'offline' });
+      await row.getByText('npm test failed · gone since then').waitFor();
+
+      // One that this page has not seen yet is not dismissed with the one it shows.
+      await page.route('**/v1/list_agents', (route) => route.abort());
+      await agent.report_event({ event_type: 'error', data: { message: 'no space left' } });
+      await press(row.getByRole('button', { name: 'Dismiss' }), size);
+      await page.getByText('failed again since then').waitFor();
+      expect((await person.get_agent({ of_agent: name })).failure?.text).toBe('no space left');
+      await page.unroute('**/v1/list_agents');
+      await agent.update_agent_status({ status: 'offline' });
+      await row.getByText('no space left').waitFor();
+
+      const button = row.getByRole('button', { name: `Dismiss the error of ${name}` });
+      const box = await button.boundingBox();
+      expect(Math.round(box?.height ?? 0)).toBeGreaterThanOrEqual(size === 'desktop' ? 32 : 44);
+      await press(button, size);
+      await row.waitFor({ state: 'detached' });
+      expect(await person.get_agent({ of_agent: name })).toMatchObject({
+        state: 'offline',
+        status: 'offline',
+      });
+      await page.goto(`${desk.hub.url}/agents/${name}`);
+      await page.getByText('You dismissed its error').waitFor();
+    });
+
+    test('what it failed with is told on the agent’s own page, with the thread it failed in, and dismissed there', async () => {
+      const name = `writer-${size}`;
+      const agent = desk.agent(name);
+      const { thread_id } = await agent.create_thread({ title: 'The mapper', participants: [PERSON] });
+      await agent.report_event({ event_type: 'error', thread_id, data: { message: 'the tests hang' } });
+      await agent.update_agent_status({ status: 'busy', metadata: { currentTask: 'TASK-3' } });
+      const page = pages[size];
+      await page.goto(`${desk.hub.url}/agents/${name}`);
+      await page.getByText('Since then: working, TASK-3.').waitFor();
+      expect(await page.getByRole('link', { name: 'Where it failed' }).getAttribute('href')).toBe(
+        `/t/${thread_id}`,
+      );
+      await press(page.getByRole('button', { name: 'Dismiss' }), size);
+      await page.locator('.standing', { hasText: 'TASK-3' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Dismiss' }).count()).toBe(0);
     });
   });
 });

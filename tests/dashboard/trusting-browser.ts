@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { type Browser, chromium } from 'playwright-core';
-import { onTestFinished } from 'vitest';
 
-import { requireTool } from '../tools/tools.ts';
+import { atFileEnd } from '../harness/at-file-end.ts';
+import { requireTool, tool } from '../tools/tools.ts';
 
 /** A browser of another machine, with an address book and a list of authorities of its own. */
 export interface OtherMachine {
@@ -15,14 +15,15 @@ export interface OtherMachine {
   trust(pem: string): void;
 }
 
-/** A machine on which `name` is at `address`; it goes away with the test. */
+/** A machine on which `name` is at `address`; it goes away with the file of the test. */
 export function otherMachine(name: string, address: string): OtherMachine {
   const home = mkdtempSync(join(tmpdir(), 'parley-nss-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  atFileEnd(() => rmSync(home, { recursive: true, force: true }));
   return {
     async open() {
+      const lean = tool('chromium-headless');
       const browser = await chromium.launch({
-        executablePath: requireTool('chromium'),
+        executablePath: typeof lean === 'string' ? lean : requireTool('chromium'),
         args: [
           '--no-sandbox',
           '--disable-dev-shm-usage',
@@ -31,7 +32,7 @@ export function otherMachine(name: string, address: string): OtherMachine {
         ],
         env: { ...process.env, HOME: home },
       });
-      onTestFinished(() => browser.close());
+      atFileEnd(() => browser.close());
       return browser;
     },
     trust(pem) {

@@ -9,16 +9,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { runCli } from '../harness/run-cli.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import {
-  allowForBrowsers,
-  type Desk,
-  openDesk,
-  PATIENCE_MS,
-  PERSON,
-  press,
-  type Screen,
-  SIZES,
-} from './desk.ts';
+import { allowForBrowsers, type Desk, openDesk, PATIENCE_MS, PERSON, press } from './desk.ts';
+import { ENDS, openPages } from './open-pages.ts';
 
 allowForBrowsers();
 
@@ -69,14 +61,14 @@ const styleOf = (one: Shown, name: string): string | undefined =>
 describeWith(['chromium'], 'what was written is what is shown', () => {
   let desk: Desk;
   let agent: Client;
-  const pages = {} as Record<Screen, Page>;
+  let pages: Record<(typeof ENDS)[number], Page>;
   const faults: string[] = [];
   beforeAll(async () => {
     desk = await openDesk();
     agent = desk.agent('mapper');
     await agent.register_agent({ name: 'mapper' });
-    for (const screen of SIZES) {
-      pages[screen] = await desk.signedIn(screen);
+    pages = await openPages(desk, ENDS);
+    for (const screen of ENDS) {
       pages[screen].on('console', (message) => {
         if (message.type() === 'error') faults.push(message.text());
       });
@@ -95,7 +87,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
   const bodies = async (thread_id: string): Promise<string[]> =>
     (await agent.read_messages({ thread_id })).messages.map(({ body }) => body);
 
-  test.each(SIZES)('on a %s lists, tasks, tables, directions and code keep what they say', async (screen) => {
+  test.each(ENDS)('on a %s lists, tasks, tables, directions and code keep what they say', async (screen) => {
     const page = pages[screen];
     const thread_id = await begin(WRITTEN);
     await page.goto(`${desk.hub.url}/t/${thread_id}/1`);
@@ -128,7 +120,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
   });
 
   test('a list shows words alone, of what comes while somebody looks as of what was there before', async () => {
-    const page = pages.tablet;
+    const page = pages.desktop;
     const marks = '## Head\n\n- a **b**\n- `__c__`\n\n> so\n\n| d | e |\n| :-- | -: |\n| 1 | 2 |';
     const words = 'Head a b __c__ so d e 1 2';
     const thread_id = await begin(`Before it\n\n${marks}`);
@@ -142,7 +134,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
   });
 
   test('a result that is data is shown as the data, on the page and in the list', async () => {
-    const page = pages.tablet;
+    const page = pages.desktop;
     const thread_id = await begin('Off we go.');
     const task = await agent.assign_task({ thread_id, to: PERSON, body: 'Count them.' });
     const output = { failed: 0, names: ['one'] };
@@ -169,7 +161,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     await message.getByRole('region', { name: 'Changes of new.ts' }).waitFor();
   });
 
-  test.each(SIZES)(
+  test.each(ENDS)(
     'on a %s an unfenced diff is shown as one, and a comment on it comes back',
     async (screen) => {
       const page = pages[screen];
@@ -193,7 +185,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     },
   );
 
-  test.each(SIZES)('on a %s a picture is added by paste, drop and choice, and is shown', async (screen) => {
+  test.each(ENDS)('on a %s a picture is added by paste, drop and choice, and is shown', async (screen) => {
     const page = pages[screen];
     const thread_id = await begin('Show me.');
     await page.goto(`${desk.hub.url}/t/${thread_id}`);
@@ -265,7 +257,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
   });
 
   test('a picture is added from the command line', async () => {
-    const page = pages.tablet;
+    const page = pages.desktop;
     const thread_id = await begin();
     const file = join(mkdtempSync(join(tmpdir(), 'parley-picture-')), 'screen.png');
     writeFileSync(file, square());
@@ -290,7 +282,7 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     }, PATIENCE_MS);
   });
 
-  test.each(SIZES)('on a %s a document can be looked at before it is saved', async (screen) => {
+  test.each(ENDS)('on a %s a document can be looked at before it is saved', async (screen) => {
     const page = pages[screen];
     await page.goto(`${desk.hub.url}/know/new`);
     await page.getByLabel('Title', { exact: true }).fill('A plan');
@@ -302,6 +294,28 @@ describeWith(['chromium'], 'what was written is what is shown', () => {
     await press(page.getByRole('button', { name: 'Write' }), screen);
     expect(await page.getByLabel(/^Text, in Markdown/).inputValue()).toContain('5. go on');
     await press(page.getByRole('button', { name: 'Discard' }), screen);
+  });
+
+  test('the words of a wide table stay whole: it scrolls inside its box, not the page', async () => {
+    const head = '| Transport | Resumes after a break | Works through a proxy | Who speaks it here |';
+    const body = `${head}\n|---|---|---|---|\n| WebSocket connection | by the position that the client names itself | mostly | every supervised terminal |`;
+    const thread_id = await begin(body);
+    const { phone } = pages;
+    await phone.goto(`${desk.hub.url}/t/${thread_id}`);
+    await phone.locator('.prose table').waitFor();
+    const [box, wide, whole] = await phone.evaluate<[boolean, boolean, boolean]>(`(() => {
+      const table = document.querySelector('.prose table');
+      const cell = table.querySelector('td');
+      const word = document.createRange();
+      word.setStart(cell.firstChild, 0);
+      word.setEnd(cell.firstChild, 'WebSocket'.length);
+      return [
+        document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+        table.scrollWidth > table.clientWidth,
+        word.getClientRects().length === 1,
+      ];
+    })()`);
+    expect({ box, wide, whole }).toEqual({ box: true, wide: true, whole: true });
   });
 
   test('nothing of it was an error to the browser', () => {

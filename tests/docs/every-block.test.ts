@@ -37,7 +37,8 @@ const NOT_HERE: Record<string, Record<string, string>> = {
     'npm ci             # install; also builds the binaries': 'the commands of this run itself',
   },
   'docs/remote.md': {
-    'parley serve --lan': 'tests/hub/lan.test.ts and tests/dashboard/lan.test.ts, at an address of loopback',
+    'parley serve --lan':
+      'tests/hub/lan.test.ts and tests/dashboard/passkeys.test.ts, at an address of loopback',
     'tailscale serve --bg 8620': 'needs an account of Tailscale',
     'ssh -N -L 8620:127.0.0.1:8620 you@the-machine': 'needs a second machine',
   },

@@ -39,12 +39,31 @@ interface PasteOptions {
 
 /** Starts a hub as a newcomer does; it ends with the file of the test at the latest. */
 export async function openNewcomer(): Promise<Newcomer> {
-  const home = freshPath('.');
+  const { home, paste } = openMachine();
   const hub = await startHub(join(home, '.local/share/parley'));
+  const { host } = new URL(hub.url);
+  const here: Newcomer['paste'] = (script, options) =>
+    paste(script.replaceAll('127.0.0.1:8620', host), options);
+  return {
+    hub,
+    home,
+    paste: here,
+    async follow(path, options) {
+      const { code, output } = await here(scriptOf(path), options);
+      expect(code, `${path}\n${output}`).toBe(0);
+      holdsShown(output, blocksOf(path));
+      return output;
+    },
+  };
+}
+
+/** A newcomer's machine on which no hub runs yet. */
+export function openMachine(): Pick<Newcomer, 'home' | 'paste'> {
+  const home = freshPath('.');
   const paste: Newcomer['paste'] = async (script, options = {}) => {
     const { cwd = freshPath('work'), env = {}, programs = [], replaced = {} } = options;
     mkdirSync(cwd, { recursive: true });
-    let text = script.replaceAll('127.0.0.1:8620', new URL(hub.url).host);
+    let text = script;
     for (const [shown, real] of Object.entries(replaced)) text = text.replaceAll(shown, real);
     const shell = spawn('bash', ['-euo', 'pipefail', '-c', text], {
       cwd,
@@ -63,17 +82,7 @@ export async function openNewcomer(): Promise<Newcomer> {
     const [code] = (await once(shell, 'close')) as [number];
     return { code, output };
   };
-  return {
-    hub,
-    home,
-    paste,
-    async follow(path, options) {
-      const { code, output } = await paste(scriptOf(path), options);
-      expect(code, `${path}\n${output}`).toBe(0);
-      holdsShown(output, blocksOf(path));
-      return output;
-    },
-  };
+  return { home, paste };
 }
 
 /** A line of which the page leaves out what stands as `…`; what curl fetched before it has no end of line. */

@@ -9,14 +9,13 @@ import { freePort } from '../harness/free-port.ts';
 import { startPostgres } from '../harness/start-postgres.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { blocksOf } from './page.ts';
-import { openNewcomer } from './paste.ts';
+import { openMachine } from './paste.ts';
 
 describeWith(['postgres', 'nats-server'], 'with PostgreSQL and NATS', (tools) => {
   test('the two nodes on the page of operations start as they are pasted', { timeout: 240_000 }, async () => {
     const block = blocksOf('docs/operations.md').find(({ text }) => text.startsWith('createdb parley\n'));
     const server = await startPostgres();
-    const newcomer = await openNewcomer();
-    await newcomer.hub.stop();
+    const newcomer = openMachine();
     try {
       // Whoever installs a PostgreSQL has a role of the same name as the account.
       await server.query(`CREATE ROLE "${userInfo().username}" LOGIN CREATEDB`);

@@ -59,7 +59,7 @@ async function dead(): Promise<void> {
   const before = await count();
   const args = newPage({ parent_id: randomUUID() });
   await call('knowledge.create_document', args, {}, 'ed', 'w1', { prefer: 'respond-async' });
-  await vi.waitFor(async () => expect(await count()).toBe(before + 1), { timeout: 30_000, interval: 50 });
+  await vi.waitFor(async () => expect(await count()).toBe(before + 1), { timeout: 30_000, interval: 250 });
 }
 
 /** So many of each, a few at a time. */
