@@ -91,8 +91,8 @@ async function openScene(house: House, workspace: string): Promise<HubScene> {
     workspace,
     person,
     env: { PARLEY_DATA: data, PARLEY_WORKSPACE: workspace },
-    kill: house.kill,
-    start: house.start,
+    kill: () => house.kill(),
+    start: () => house.start(),
     seen: (agent, state, reason = /(?:)/) =>
       eventually(async () => {
         const { agents } = await person.list_agents();
