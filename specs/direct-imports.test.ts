@@ -26,11 +26,13 @@ describe('a command loads what it needs', () => {
   let outputs: Metafile['outputs'] = {};
   /** In the parts that esbuild makes by itself. */
   let scattered: Metafile['outputs'] = {};
+  let proxy: Metafile['outputs'] = {};
   beforeAll(async () => {
     const root = fileURLToPath(new URL('..', import.meta.url));
     const built = async (bundle: BuildOptions) =>
       (await build({ ...bundle, metafile: true, write: false, absWorkingDir: root })).metafile.outputs;
     [outputs, scattered] = [await built(await inFewerParts(bundles.hub)), await built(bundles.hub)];
+    proxy = await built(bundles['codex-proxy']);
   });
 
   test.each([
@@ -42,6 +44,14 @@ describe('a command loads what it needs', () => {
     const loaded = loadedBy(`packages/hub/src/${file}`);
     expect(loaded.length).toBeGreaterThan(5);
     expect(loaded.filter((path) => strangers.test(path))).toEqual([]);
+  });
+
+  test('atm-agent-mcp nothing of what the first call of a mail tool or a link to the hub needs', () => {
+    const loaded = loadedBy('packages/codex-proxy/src/main.ts', proxy);
+    expect(loaded.length).toBeGreaterThan(50);
+    expect(loaded.filter((path) => /@modelcontextprotocol|contracts|node_modules\/ws\//.test(path))).toEqual(
+      [],
+    );
   });
 
   test('and from a few files: Node opens all of them at once, and a machine may have few descriptors to spare', () => {
@@ -56,8 +66,8 @@ describe('a command loads what it needs', () => {
   });
 
   /** Every source file in the parts that a source file needs before it runs. */
-  function loadedBy(source: string): string[] {
-    return partsOf(source, outputs).flatMap((part) => Object.keys(outputs[part]?.inputs ?? {}));
+  function loadedBy(source: string, among = outputs): string[] {
+    return partsOf(source, among).flatMap((part) => Object.keys(among[part]?.inputs ?? {}));
   }
 
   function lengthOf(source: string, among: Metafile['outputs']): number {

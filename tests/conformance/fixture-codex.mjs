@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-/** Plays a `codex mcp-server` that has the tools which the conformance suite calls; FIXTURES.md says what they do. */
+/** Plays the `codex mcp-server` of `fixture-codex` that has the tools which the conformance suite calls; FIXTURES.md says what they do. */
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,12 +9,7 @@ const text = (said) => ({ content: [{ type: 'text', text: said }] });
 const image = { type: 'image', data: PNG, mimeType: 'image/png' };
 const resource = (uri, mimeType, said) => ({ type: 'resource', resource: { uri, mimeType, text: said } });
 
-const args = process.argv.slice(2);
-if (args.includes('--version')) console.log('codex-cli 0.120.0');
-else if (args.includes('--help')) {
-  if (args[0] === 'mcp-server') console.log('Usage: codex mcp-server [OPTIONS]');
-  else console.error(`error: unrecognized subcommand '${args[0]}'`);
-} else serve();
+serve();
 
 function serve() {
   const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);

@@ -80,7 +80,7 @@ describeWith(['conformance', 'node22'], 'the official MCP conformance suite befo
         PATH: process.env['PATH'] ?? '',
         HOME: place.home,
         ATM_HOME: place.home,
-        CODEX_BIN: fileURLToPath(new URL('fixture-codex.mjs', import.meta.url)),
+        CODEX_BIN: fileURLToPath(new URL('fixture-codex', import.meta.url)),
       },
     });
   });

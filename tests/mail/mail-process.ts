@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+import { buildSync } from 'esbuild';
 import { onTestFinished } from 'vitest';
+
+import { bundles } from '../../scripts/bundles.mjs';
+import { atFileEnd } from '../harness/at-file-end.ts';
 
 /** A process that tells on stdout, line by line, what it has done. */
 export interface MailProcess {
@@ -14,10 +20,37 @@ export interface MailProcess {
   ended: Promise<{ code: number | null; stderr: string }>;
 }
 
+const bundleByScript = new Map<string, string>();
+
+/** The script as one file, made once for a test file: to translate it at each start takes longer than most of what it does. */
+function bundled(script: string): string {
+  const known = bundleByScript.get(script);
+  if (known !== undefined) return known;
+  // Inside the repository, for what is native is found from there.
+  const cache = fileURLToPath(new URL('../../.cache', import.meta.url));
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'mail-'));
+  const file = join(folder, script.replace(/\.ts$/, '.mjs'));
+  const entryPoints = [fileURLToPath(new URL(script, import.meta.url))];
+  buildSync({
+    ...bundles.threads,
+    plugins: [],
+    sourcemap: false,
+    entryPoints,
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+  });
+  bundleByScript.set(script, file);
+  atFileEnd(() => {
+    bundleByScript.delete(script);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return file;
+}
+
 /** Starts one of the scripts of this folder; it does not outlive the test. */
 export function startMailProcess(script: string, args: (string | number)[]): MailProcess {
-  const file = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args.map(String)], {
+  const child = spawn(process.execPath, [bundled(script), ...args.map(String)], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

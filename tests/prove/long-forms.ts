@@ -272,7 +272,7 @@ export const LONG_FORMS = {
     project: 'system',
     test: 'mails to ten sessions',
     minutes: 40,
-    short: { mails: 60 },
+    short: { mails: 40 },
     long: { mails: 1_000 },
   },
   bridge: {
@@ -282,7 +282,7 @@ export const LONG_FORMS = {
     project: 'system',
     test: 'killed again and again',
     minutes: 3,
-    short: { part: 16 },
+    short: { part: 8 },
     long: { part: 40 },
   },
   'chaos of nodes': {

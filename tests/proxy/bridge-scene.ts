@@ -10,7 +10,7 @@ import type { Message } from '@parley/protocol';
 import { afterEach, beforeEach } from 'vitest';
 
 import { issueToken } from '../harness/tokens.ts';
-import { eventually, type HubScene, openHubScene } from './hub-scene.ts';
+import { eventually, useHubScene } from './hub-scene.ts';
 import { openPlace, type Place, PROGRAM, until } from './proxy-client.ts';
 
 /** `atm-agent-mcp bridge` as a process, and what it said. */
@@ -23,19 +23,17 @@ export interface BridgeProcess {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** For a test file: a fresh hub and home for each test, and bridges that do not outlive it. */
+/** For a test file: a fresh workspace and home for each test, and bridges that do not outlive it. */
 export function useBridges() {
+  const scene = useHubScene();
   let place: Place;
-  let scene: HubScene;
   let running: ChildProcess[];
-  beforeEach(async () => {
+  beforeEach(() => {
     place = openPlace();
     running = [];
-    scene = await openHubScene();
   });
   afterEach(async () => {
     for (const child of running) child.kill('SIGKILL');
-    await scene.hub.kill();
     await place.remove();
   });
 
@@ -43,7 +41,7 @@ export function useBridges() {
     const child = spawn(process.execPath, [PROGRAM, 'bridge', '--json', ...args], {
       cwd: place.work,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], HOME: place.home, ATM_HOME: place.home, ...scene.env, ...env },
+      env: { PATH: process.env['PATH'], HOME: place.home, ATM_HOME: place.home, ...scene().env, ...env },
     });
     running.push(child);
     const events: Record<string, unknown>[] = [];
@@ -70,7 +68,7 @@ export function useBridges() {
 
   return {
     place: () => place,
-    scene: () => scene,
+    scene,
     run,
     /** Starts a bridge and waits until it is linked. */
     link: async (team = 'default', args: string[] = []): Promise<BridgeProcess> => {
@@ -90,22 +88,23 @@ export function useBridges() {
       }),
     /** An agent of the workspace that has nothing to do with the team. */
     agent: async (name: string): Promise<Client> => {
-      const { token } = await issueToken({ agent: name, workspace: 'default' }, { data: scene.data });
-      return createClient({ url: () => scene.hub.url, token });
+      const { data, workspace } = scene();
+      const { token } = await issueToken({ agent: name, workspace }, { data });
+      return createClient({ url: () => scene().hub.url, token });
     },
     /** Waits until the hub has this many threads of mail. */
     threads: (count: number): Promise<{ title: string; thread_id: string }[]> =>
       eventually(async () => {
-        const { threads } = await scene.person.list_threads({ limit: 200 });
+        const { threads } = await scene().person.list_threads({ limit: 200 });
         const found = threads.filter(({ title }) => title.startsWith('Mail: '));
         return found.length >= count && found;
       }),
     /** All that was said in a thread. */
-    messages: (thread_id: string): Promise<Message[]> => readAll(scene.person, thread_id),
+    messages: (thread_id: string): Promise<Message[]> => readAll(scene().person, thread_id),
     /** Waits until a thread has this many messages. */
     said: (thread_id: string, count: number): Promise<Message[]> =>
       eventually(async () => {
-        const found = await readAll(scene.person, thread_id);
+        const found = await readAll(scene().person, thread_id);
         return found.length >= count && found;
       }),
   };

@@ -43,7 +43,8 @@ describe('[FR-18.1] [FR-18.3] approvals', () => {
     expect(await second).toMatchObject({ result: { decision: { denied: {} } } });
   });
 
-  test.each([
+  /** What a client may answer, and what Codex is told. */
+  const ANSWERS = [
     [{ action: 'accept' }, 'approved'],
     [{ decision: 'approved' }, 'approved'],
     [{ decision: 'Approved' }, 'approved'],
@@ -57,19 +58,22 @@ describe('[FR-18.1] [FR-18.3] approvals', () => {
     [{ decision: { denied: { rejection: 'not today' } } }, 'not today'],
     [{}, 'denied'],
     [null, 'denied'],
-  ])('[PROXY-X4] [PROXY-X6] %j becomes %s', async (result, word) => {
-    const proxy = await start();
-    const turn = told(proxy.call('codex', { prompt: 'ask git init' }));
-    await until(() => proxy.asked.length === 1);
-    proxy.send({ id: proxy.asked[0]?.id, result });
-    expect(JSON.stringify(await turn)).toContain(word);
-  });
+  ] as const;
 
-  test('[PROXY-X4] an error of the client is a refusal, not passed on', async () => {
-    const proxy = await start();
-    const turn = told(proxy.call('codex', { prompt: 'ask git init' }));
-    await until(() => proxy.asked.length === 1);
-    proxy.send({ id: proxy.asked[0]?.id, error: { code: -32_601, message: 'no elicitation here' } });
+  test('[PROXY-X4] [PROXY-X6] each answer becomes the decision it means; an error of the client is a refusal, not passed on', async () => {
+    const proxy = await start({ args: ['--set', 'max_concurrent_threads=20'] });
+    const ask = async (nth: number): Promise<{ turn: Promise<unknown>; id: unknown }> => {
+      const turn = told(proxy.call('codex', { prompt: 'ask git init', identity: `nth-${nth}` }));
+      await until(() => proxy.asked.length === nth + 1);
+      return { turn, id: proxy.asked[nth]?.id };
+    };
+    for (const [nth, [result, word]] of ANSWERS.entries()) {
+      const { turn, id } = await ask(nth);
+      proxy.send({ id, result });
+      expect(JSON.stringify(await turn), JSON.stringify(result)).toContain(word);
+    }
+    const { turn, id } = await ask(ANSWERS.length);
+    proxy.send({ id, error: { code: -32_601, message: 'no elicitation here' } });
     expect(await turn).toMatchObject({ result: { decision: { denied: {} } } });
   });
 
@@ -143,7 +147,7 @@ describe('[FR-19.1] [FR-19.2] events', () => {
     const proxy = await start();
     const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
     let isOver = false;
-    const turn = proxy.call('codex-reply', { agent_id, prompt: 'events 50000\nsay done' });
+    const turn = proxy.call('codex-reply', { agent_id, prompt: 'events 20000\nsay done' });
     void turn.finally(() => (isOver = true));
     const isFlooded = (): boolean =>
       proxy.heard.some(({ params }) => (params['msg'] as { type: string }).type === 'flood');

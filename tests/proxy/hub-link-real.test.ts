@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { CodexTool } from '../agents/run-codex.ts';
 import { describeWith } from '../tools/describe-with.ts';
-import { eventually, type HubScene, openHubScene } from './hub-scene.ts';
+import { eventually, type HubScene, useHubScene } from './hub-scene.ts';
 import { until } from './proxy-client.ts';
 import { openRealScene, type RealScene } from './real-scene.ts';
 
@@ -14,14 +14,17 @@ const kinds = [
   ['codex-0153', 'mcp-server'],
 ] as const satisfies readonly (readonly [CodexTool, string])[];
 
+const current = useHubScene();
+
 for (const [tool, transport] of kinds)
   describeWith([tool], `the real Codex at the hub: ${tool}, ${transport}`, () => {
     let codex: RealScene;
     let scene: HubScene;
     beforeEach(async () => {
-      [codex, scene] = await Promise.all([openRealScene(tool, transport), openHubScene()]);
+      codex = await openRealScene(tool, transport);
+      scene = current();
     });
-    afterEach(() => Promise.all([codex.close(), scene.hub.kill()]));
+    afterEach(() => codex.close());
 
     test('a command runs when a person at the hub allows it, and not when the person does not; the journal tells', async () => {
       const proxy = await codex.start(

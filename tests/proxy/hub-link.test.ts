@@ -3,10 +3,10 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { issueToken } from '../harness/tokens.ts';
-import { eventually, type HubScene, openHubScene } from './hub-scene.ts';
+import { eventually, type HubScene, useHubScene } from './hub-scene.ts';
 import { errorOf, until } from './proxy-client.ts';
 import { makeTeam } from './team.ts';
 import { useProxies } from './use-proxies.ts';
@@ -15,11 +15,11 @@ import { useProxies } from './use-proxies.ts';
 const PATIENCE_MS = 20_000;
 
 const { place, start } = useProxies();
+const current = useHubScene();
 let scene: HubScene;
-beforeEach(async () => {
-  scene = await openHubScene();
+beforeEach(() => {
+  scene = current();
 });
-afterEach(() => scene.hub.kill());
 
 const proxyOf = (args: string[] = []) => start({ env: scene.env, args });
 const linked = (proxy: Awaited<ReturnType<typeof proxyOf>>) =>
@@ -322,8 +322,9 @@ describe('the hub goes and comes', () => {
 });
 
 describe('the right to speak at a hub', () => {
+  const far = (): string => `far-from-${scene.workspace}`;
   const byFile = async (identity: string, mode = 0o600) => {
-    const { token } = await issueToken({ agent: 'arch', workspace: 'far' }, { data: scene.data });
+    const { token } = await issueToken({ agent: 'arch', workspace: far() }, { data: scene.data });
     const file = join(place().root, `${identity}.token`);
     writeFileSync(file, token);
     chmodSync(file, mode);
@@ -335,7 +336,7 @@ describe('the right to speak at a hub', () => {
   };
   const inFar = async () => {
     const { token } = await issueToken(
-      { agent: 'ann', workspace: 'far', role: 'operator' },
+      { agent: 'ann', workspace: far(), role: 'operator' },
       { data: scene.data },
     );
     const answer = await fetch(`${scene.hub.url}/v1/agents`, {

@@ -2,21 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Client, createClient } from '@parley/client';
 import type { Ask, OutputOf } from '@parley/protocol';
+import { afterAll, beforeEach } from 'vitest';
 
-import { freshFolder, type HubOptions, type HubProcess, startHub } from '../harness/start-hub.ts';
+import { freshFolder, type HubProcess, startHub } from '../harness/start-hub.ts';
 import { issueToken } from '../harness/tokens.ts';
 
 type AgentView = OutputOf<'list_agents'>['agents'][number];
 
-/** A hub on a folder of its own, and a person who looks at it. */
+/** A hub, a workspace of it, and a person who looks at that. */
 export interface HubScene {
   readonly hub: HubProcess;
   data: string;
+  workspace: string;
   person: Client;
-  /** What the proxy needs in order to find the hub. */
+  /** What the proxy needs in order to find the hub and the workspace. */
   env: Record<string, string>;
-  /** Kills the hub and starts another on its folder, at another port. */
+  /** Kills the hub. */
   kill(): Promise<void>;
+  /** Starts another on its folder, at another port. */
   start(): Promise<void>;
   /** Waits until an agent is in a state, and gives what is known of it. */
   seen(agent: string, state: AgentView['state'], reason?: RegExp): Promise<AgentView>;
@@ -28,22 +31,68 @@ export interface HubScene {
   journal(agent: string): Promise<{ body: string; metadata: Record<string, unknown> }[]>;
 }
 
-export async function openHubScene(options: HubOptions = {}): Promise<HubScene> {
+/** The one hub of a file. */
+interface House {
+  readonly hub: HubProcess;
+  data: string;
+  isUp: boolean;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** For a test file: one hub, where each test has a workspace of its own; the next test finds it started again. */
+export function useHubScene(): () => HubScene {
+  let house: House | undefined;
+  let scene: HubScene | undefined;
+  let tests = 0;
+  beforeEach(async () => {
+    house ??= await openHouse();
+    if (!house.isUp) await house.start();
+    tests += 1;
+    scene = await openScene(house, `w${tests}`);
+  });
+  afterAll(() => house?.kill());
+  return () => {
+    if (scene === undefined) throw new Error('the hub has not started yet');
+    return scene;
+  };
+}
+
+async function openHouse(): Promise<House> {
   const data = freshFolder();
-  let hub = await startHub({ ...options, data });
-  const { token } = await issueToken({ agent: 'ann', workspace: 'default', role: 'operator' }, { data });
-  const person = createClient({ url: () => hub.url, token });
-  return {
+  let hub = await startHub({ data });
+  const house: House = {
     get hub() {
       return hub;
     },
     data,
-    person,
-    env: { PARLEY_DATA: data },
-    kill: () => hub.kill(),
-    async start() {
-      hub = await startHub({ ...options, data });
+    isUp: true,
+    kill() {
+      house.isUp = false;
+      return hub.kill();
     },
+    async start() {
+      hub = await startHub({ data });
+      house.isUp = true;
+    },
+  };
+  return house;
+}
+
+async function openScene(house: House, workspace: string): Promise<HubScene> {
+  const { data } = house;
+  const { token } = await issueToken({ agent: 'ann', workspace, role: 'operator' }, { data });
+  const person = createClient({ url: () => house.hub.url, token });
+  return {
+    get hub() {
+      return house.hub;
+    },
+    data,
+    workspace,
+    person,
+    env: { PARLEY_DATA: data, PARLEY_WORKSPACE: workspace },
+    kill: () => house.kill(),
+    start: () => house.start(),
     seen: (agent, state, reason = /(?:)/) =>
       eventually(async () => {
         const { agents } = await person.list_agents();
@@ -76,6 +125,6 @@ export async function eventually<T>(look: () => Promise<T | undefined | false>):
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await sleep(20);
+    await sleep(40);
   }
 }

@@ -68,11 +68,11 @@ test('doctor tells what is there and what is not', async () => {
       detail: expect.stringContaining('is running') as string,
     }),
   );
-  const well = diagnose('--codex-bin', new URL('scripted-codex.mjs', import.meta.url).pathname);
+  const well = diagnose('--codex-bin', new URL('scripted-codex', import.meta.url).pathname);
   expect(well).toMatchObject({ status: 0, healthy: true });
   mkdirSync(join(team.folder, 'inboxes'), { recursive: true });
   writeFileSync(join(team.folder, 'inboxes', 'alice.json'), '{"half": ');
-  const broken = diagnose('--codex-bin', new URL('scripted-codex.mjs', import.meta.url).pathname);
+  const broken = diagnose('--codex-bin', new URL('scripted-codex', import.meta.url).pathname);
   expect(broken.findings).toContainEqual(expect.objectContaining({ what: 'inbox of alice', state: 'fault' }));
   const teamless = diagnose('--team', 'none', '--codex-bin', scripted).findings;
   expect(teamless).toContainEqual(expect.objectContaining({ what: "team 'none'", state: 'note' }));

@@ -32,7 +32,7 @@ async function timed(ask: (n: number) => Promise<unknown>): Promise<number> {
 
 /** The same child, without anything in between. */
 async function direct(): Promise<number> {
-  const child = spawn(fileURLToPath(new URL('scripted-codex.mjs', import.meta.url)), ['mcp-server'], {
+  const child = spawn(fileURLToPath(new URL('scripted-codex', import.meta.url)), ['mcp-server'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout });

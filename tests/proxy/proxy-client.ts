@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 export const PROGRAM = fileURLToPath(
   new URL('../../packages/codex-proxy/bin/atm-agent-mcp.mjs', import.meta.url),
 );
-const SCRIPTED = fileURLToPath(new URL('scripted-codex.mjs', import.meta.url));
+const SCRIPTED = fileURLToPath(new URL('scripted-codex', import.meta.url));
 
 type Json = Record<string, unknown>;
 

@@ -87,25 +87,7 @@ for (const [tool, transport] of kinds)
       expect(await listed(after)).toMatchObject({ agent_name: 'writer', agent_source: file });
     });
 
-    test('closed and taken up in one process: it takes effect, or is refused where the server cannot', async () => {
-      const proxy = await scene.start();
-      const agent_id = await begin(proxy);
-      await proxy.call('agent_close', { agent_id });
-      if (transport === 'mcp-server') {
-        for (const args of [{ model: 'gpt-5.1-codex' }, { cwd: elsewhere }, { sandbox: 'read-only' }])
-          expect(await errorOf(proxy.call('codex', { agent_id, prompt: 'on', ...args }))).toMatchObject(
-            REFUSED,
-          );
-        const { cwd: _cwd, model: _model, sandbox: _sandbox, ...rest } = given();
-        await proxy.call('codex', { agent_id, prompt: 'on', ...rest });
-        expect(reported()).toContain('Speak of whales.');
-        return;
-      }
-      await proxy.call('codex', { agent_id, prompt: 'on', ...given() });
-      await checkGiven(proxy, agent_id);
-    });
-
-    test('a live session takes instructions and a tag, by codex and codex-reply; what is settled is refused', async () => {
+    test('a live session takes instructions and a tag, by codex and codex-reply, and what is settled is refused; closed and taken up in one process all of it takes effect, or is refused where the server cannot', async () => {
       const proxy = await scene.start();
       const agent_id = await begin(proxy, { model: 'gpt-5.2-codex' });
       const { sandbox, model, cwd, ...rest } = given();
@@ -118,28 +100,47 @@ for (const [tool, transport] of kinds)
         prompt: 'on',
         model: 'gpt-5.2-codex',
         cwd: scene.place.work,
-        ...rest,
+        tag: 'live',
+        'developer-instructions': 'Speak of squids.',
       });
-      expect(reported()).toContain('Speak of whales.');
-      expect(await listed(proxy)).toMatchObject({ agent_id, tag: 'second' });
+      expect(reported()).toContain('Speak of squids.');
+      expect(await listed(proxy)).toMatchObject({ agent_id, tag: 'live' });
       await proxy.call('codex-reply', { agent_id, prompt: 'on', 'developer-instructions': 'Speak of eels.' });
       expect(reported(transport === 'mcp-server' ? 'user' : 'developer')).toContain('Speak of eels.');
+
+      expect(reported()).not.toContain('Speak of whales.');
+      await proxy.call('agent_close', { agent_id });
+      if (transport === 'mcp-server') {
+        for (const args of [{ model }, { cwd }, { sandbox }])
+          expect(await errorOf(proxy.call('codex', { agent_id, prompt: 'on', ...args }))).toMatchObject(
+            REFUSED,
+          );
+        await proxy.call('codex', { agent_id, prompt: 'on', ...rest });
+        expect(reported()).toContain('Speak of whales.');
+        return;
+      }
+      await proxy.call('codex', { agent_id, prompt: 'on', ...given() });
+      await checkGiven(proxy, agent_id);
     });
   });
 
 describe('resuming', () => {
   const { start } = useProxies();
 
-  test.each([{ agent_file: 'x.md' }, { 'base-instructions': 'x' }, { role: 'none' }, { cwd: '/nowhere' }])(
-    'with %j is refused, and the session stays as it was',
-    async (args) => {
-      const proxy = await start();
-      const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+  test('with agent_file, base-instructions, an unknown role or folder is refused, and the session stays as it was', async () => {
+    const proxy = await start();
+    const { agent_id } = (await proxy.call('codex', { prompt: 'say hi' })).structuredContent;
+    for (const args of [
+      { agent_file: 'x.md' },
+      { prompt: 'say on', 'base-instructions': 'x' },
+      { prompt: 'say on', role: 'none' },
+      { prompt: 'say on', cwd: '/nowhere' },
+    ]) {
       await proxy.call('agent_close', { agent_id });
-      const { prompt, ...rest } = { prompt: 'say on', ...args } as { prompt: string; agent_file?: string };
-      const call = rest.agent_file === undefined ? { prompt, ...rest } : rest;
-      expect(await errorOf(proxy.call('codex', { agent_id, ...call }))).toMatchObject(REFUSED);
+      expect(await errorOf(proxy.call('codex', { agent_id, ...args })), JSON.stringify(args)).toMatchObject(
+        REFUSED,
+      );
       expect((await proxy.call('codex', { agent_id, prompt: 'say on' })).isError).toBeUndefined();
-    },
-  );
+    }
+  });
 });

@@ -1,22 +1,13 @@
-#!/usr/bin/env node
-/** Plays `codex mcp-server` as the real one behaves; each prompt says what to do. What it receives goes to $SCRIPT_LOG. */
+/** Plays `codex mcp-server` for `scripted-codex` as the real one behaves; each prompt says what to do. What it receives goes to $SCRIPT_LOG. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-const args = process.argv.slice(2);
 const note = (fact) =>
   process.env.SCRIPT_LOG && appendFileSync(process.env.SCRIPT_LOG, `${JSON.stringify(fact)}\n`);
-if (args.includes('--version')) {
-  console.log('codex-cli 0.120.0');
-} else if (args.includes('--help')) {
-  if (args[0] === 'mcp-server') console.log('Usage: codex mcp-server [OPTIONS]');
-  else console.error(`error: unrecognized subcommand '${args[0]}'`);
-} else {
-  note({ started: process.pid, home: process.env.CODEX_HOME ?? null });
-  serve();
-}
+note({ started: process.pid, home: process.env.CODEX_HOME ?? null });
+serve();
 
 function serve() {
   const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);

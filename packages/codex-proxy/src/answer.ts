@@ -18,7 +18,14 @@ import { closeAgent, listSessions } from './tools/agents.ts';
 import { type CodexDeps, startCodex } from './tools/codex.ts';
 import { refuseLaunchArguments, replyCodex } from './tools/codex-reply.ts';
 import { callMailTool, type ClientMailDeps, isMailTool } from './tools/mail.ts';
-import { CloseArguments, CodexArguments, listTools, NoArguments, ReplyArguments } from './tools/schemas.ts';
+import {
+  CloseArguments,
+  CodexArguments,
+  listTools,
+  NoArguments,
+  OWN_NAMES,
+  ReplyArguments,
+} from './tools/schemas.ts';
 import type { Params } from './wire/message.ts';
 import type { UpstreamCall } from './wire/upstream.ts';
 
@@ -60,10 +67,6 @@ const NOT_MODERN = new Set([
   'resources/templates/list',
 ]);
 
-const OWN_TOOLS = listTools();
-/** The names that no tool of the child can have beside the proxy's. */
-export const OWN_NAMES: ReadonlySet<unknown> = new Set(OWN_TOOLS.map(({ name }) => name));
-
 const INSTRUCTIONS =
   'Each `codex` call starts a Codex session under an identity of its own and answers with an agent_id. Continue it with `codex-reply`, look with `agent_sessions`, end it with `agent_close`.';
 
@@ -95,6 +98,10 @@ export function createAnswer(deps: AnswerDeps): (call: UpstreamCall) => Promise<
   };
 }
 
+/** Made when a client first asks. */
+let tools: ReturnType<typeof listTools> | undefined;
+const ownTools = (): ReturnType<typeof listTools> => (tools ??= listTools());
+
 async function answerOther(deps: AnswerDeps, { method, params, signal }: UpstreamCall): Promise<unknown> {
   switch (method) {
     case 'initialize':
@@ -103,7 +110,7 @@ async function answerOther(deps: AnswerDeps, { method, params, signal }: Upstrea
     case 'logging/setLevel':
       return {};
     case 'tools/list':
-      return { tools: [...OWN_TOOLS, ...(await deps.passThrough.tools(OWN_NAMES))] };
+      return { tools: [...ownTools(), ...(await deps.passThrough.tools(OWN_NAMES))] };
     case 'resources/list':
       return { resources: [] };
     case 'resources/templates/list':

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type AnswerDeps, createAnswer, OWN_NAMES } from './answer.ts';
+import { type AnswerDeps, createAnswer } from './answer.ts';
 import { openAudit } from './audit/open-audit.ts';
 import { createApprovals } from './approvals.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -13,7 +13,8 @@ import { createEvents } from './events.ts';
 import { createClosingMark } from './finisher/closing-mark.ts';
 import { boundsOf } from './finisher/finish-sessions.ts';
 import { type OwnProgram, startFinisher } from './finisher/start-finisher.ts';
-import { openTeamBridge } from './hub-bridge/open-team-bridge.ts';
+import type { Bridge } from './hub-bridge/bridge.ts';
+import type { openTeamBridge } from './hub-bridge/open-team-bridge.ts';
 import { accessOf } from './hub-link/hub-access.ts';
 import { createHubLink } from './hub-link/hub-link.ts';
 import { createIdentities } from './identity/identities.ts';
@@ -34,6 +35,7 @@ import { createTellHold } from './mail/tell-hold.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { resumeAtStart } from './session/resume-at-start.ts';
 import { createSessions } from './session/sessions.ts';
+import { OWN_NAMES } from './tools/schemas.ts';
 import { createFrameWriter } from './wire/frame-writer.ts';
 import type { Params } from './wire/message.ts';
 import { createUpstream } from './wire/upstream.ts';
@@ -118,7 +120,8 @@ export async function startProxy({
   const hubLink = settings.hub_enabled
     ? createHubLink({ access: accessOf(config), askMs: settings.approval_timeout_secs * 1_000, log })
     : undefined;
-  const bridge = settings.hub_enabled && settings.hub_bridge ? openTeamBridge(config, mail, log) : undefined;
+  const bridge =
+    settings.hub_enabled && settings.hub_bridge ? await openBridge(config, mail, log) : undefined;
   bridge?.ended.catch((error: Error) =>
     log('error', 'the link of team mail to the hub ended', { reason: error.message }),
   );
@@ -294,4 +297,9 @@ export async function startProxy({
     if (output.writableLength > 0) await Promise.race([once(output, 'drain'), sleep(FLUSH_MS)]);
   };
   return { stop: () => (stopping ??= stop()) };
+}
+
+/** Loaded only where it is wanted. */
+async function openBridge(...given: Parameters<typeof openTeamBridge>): Promise<Bridge> {
+  return (await import('./hub-bridge/open-team-bridge.ts')).openTeamBridge(...given);
 }

@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { RpcError } from '../errors.ts';
 import { createIdentities, type Identities } from './identities.ts';
@@ -13,26 +14,27 @@ import { IDENTITY_PATTERN, NAME_PATTERN } from './identity-name.ts';
 
 let folder: string;
 let identities: Identities;
-let children: ChildProcess[];
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+/** The other process, as long as it lives. */
+let other: Child | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'atm-identities-'));
   identities = createIdentities(folder, 'blue');
-  children = [];
 });
 afterEach(() => {
   identities.close();
-  for (const child of children) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 });
+afterAll(() => void other?.kill('SIGKILL'));
 
 const script = fileURLToPath(new URL('hold-identity.mjs', import.meta.url));
 
 /** Another process that asks for the identity, and what it was told. */
-async function another(identity: string): Promise<{ child: ChildProcess; reported: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', script, folder, 'blue', identity], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
+async function another(identity: string): Promise<{ child: Child; reported: string }> {
+  const child = (other ??= spawn(process.execPath, ['--import', 'tsx', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  }));
+  child.stdin.write(`${JSON.stringify({ folder, team: 'blue', identity })}\n`);
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, reported: line.toString().trim() };
 }
@@ -81,12 +83,9 @@ describe('[FR-20.1] between processes', { timeout: 60_000 }, () => {
     identities.hold('codex');
     identities.bind('arch', 'codex:1');
     expect(existsSync(join(folder, 'blue', 'codex.lock'))).toBe(true);
-    const [held, bound, free] = await Promise.all([another('codex'), another('arch'), another('dev')]);
-    expect([held.reported, bound.reported, free.reported]).toEqual([
-      '-32001 IDENTITY_CONFLICT',
-      '-32001 IDENTITY_CONFLICT',
-      'held',
-    ]);
+    const asked: string[] = [];
+    for (const name of ['codex', 'arch', 'dev']) asked.push((await another(name)).reported);
+    expect(asked).toEqual(['-32001 IDENTITY_CONFLICT', '-32001 IDENTITY_CONFLICT', 'held']);
     expect(conflict(() => identities.bind('dev', 'codex:2')).data).toMatchObject({ identity: 'dev' });
   });
 
@@ -107,6 +106,7 @@ describe('[FR-20.1] between processes', { timeout: 60_000 }, () => {
     expect(conflict(() => identities.hold('codex')).code).toBe(-32_001);
     child.kill('SIGKILL');
     await once(child, 'exit');
+    other = undefined;
     identities.hold('codex');
   });
 });

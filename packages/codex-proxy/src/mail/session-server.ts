@@ -9,13 +9,10 @@ import {
 import type { AddressInfo } from 'node:net';
 
 import { asError } from '@parley/protocol';
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
-import * as z from 'zod';
 
 import type { Log } from '../logger.ts';
-import { VERSION } from '../version.ts';
-import { MAIL_TOOLS, type MailToolDeps, type MailUser } from './mail-tools.ts';
-import { runMailTool } from './run-mail-tool.ts';
+import type { SessionHandler } from './session-handler.ts';
+import type { MailToolDeps, MailUser } from './mail-tools.ts';
 
 /** How a Codex session reaches the mail tools. */
 interface ToolAccess {
@@ -35,7 +32,9 @@ export interface SessionServer {
 interface Admitted {
   agentId: string;
   access: ToolAccess;
-  handler: ReturnType<typeof createMcpHandler>;
+  user: MailUser;
+  /** Made for the first call. */
+  handler?: Promise<SessionHandler>;
 }
 
 const MOST_BYTES = 4_194_304;
@@ -50,18 +49,11 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
 
   const onerror = (error: Error): void => log('debug', 'a mail tool call failed', { error: error.message });
 
-  const handlerFor = (user: MailUser): Admitted['handler'] =>
-    createMcpHandler(
-      () => {
-        const server = new Server({ name: 'atm', version: VERSION }, { capabilities: { tools: {} } });
-        server.setRequestHandler('tools/list', () => ({ tools: TOOLS }));
-        server.setRequestHandler('tools/call', ({ params }) =>
-          runMailTool(deps, user, params.name, params.arguments ?? {}),
-        );
-        return server;
-      },
-      { onerror },
-    );
+  /** Most sessions never call: what speaks MCP is loaded for the first that does. */
+  const handlerFor = async (user: MailUser): Promise<SessionHandler> => {
+    const { createSessionHandler } = await import('./session-handler.ts');
+    return createSessionHandler(deps, user, onerror);
+  };
 
   const answer = async (
     request: IncomingMessage,
@@ -79,7 +71,8 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
     );
     const { method = 'GET', url = '/' } = request;
     const web = new Request(origin + url, { method, headers, ...(body.length === 0 ? {} : { body }) });
-    const answered = await admitted.handler.fetch(web);
+    const handler = await (admitted.handler ??= handlerFor(admitted.user));
+    const answered = await handler.fetch(web);
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
     response.end(Buffer.from(await answered.arrayBuffer()));
   };
@@ -103,7 +96,7 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
     const [digest, admitted] = admittedAs(agentId) ?? [];
     if (digest === undefined) return;
     admittedByDigest.delete(digest);
-    void admitted?.handler.close();
+    void admitted?.handler?.then((handler) => handler.close());
   };
 
   return {
@@ -114,7 +107,7 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
       if (known !== undefined) return known.access;
       const authorization = `Bearer ${randomBytes(32).toString('base64url')}`;
       const access = { url: `${origin}/mcp`, headers: { authorization } };
-      admittedByDigest.set(digestOf(authorization), { agentId, access, handler: handlerFor(user) });
+      admittedByDigest.set(digestOf(authorization), { agentId, access, user });
       return access;
     },
     dismiss,
@@ -126,18 +119,6 @@ export function createSessionServer(deps: MailToolDeps, log: Log): SessionServer
     },
   };
 }
-
-const TOOLS = MAIL_TOOLS.map(({ name, title, description, input, annotations }) => {
-  const { $schema: _schema, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
-  return {
-    name,
-    title,
-    description,
-    // The input of every tool is an object.
-    inputSchema: inputSchema as { type: 'object' },
-    annotations: { title, ...annotations },
-  };
-});
 
 function digestOf(authorization: string): string {
   return createHash('sha256').update(authorization).digest('base64');

@@ -111,6 +111,9 @@ const TOOLS = [
   ...CLIENT_MAIL_TOOLS,
 ] as const satisfies readonly Tool[];
 
+/** The names that no tool of the child can have beside the proxy's. */
+export const OWN_NAMES: ReadonlySet<unknown> = new Set(TOOLS.map((tool) => tool.name));
+
 /** The tools as `tools/list` tells them. */
 export function listTools(): Record<string, unknown>[] {
   return TOOLS.map(({ name: tool, title, description, input, annotations }) => {
