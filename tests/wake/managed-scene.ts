@@ -8,10 +8,10 @@ import { expect, onTestFinished } from 'vitest';
 
 import type { CodexTool } from '../agents/run-codex.ts';
 import { type CrashHub, tokenFor } from '../faults/crash-hub.ts';
-import { clientOf, ok } from '../faults/hub-client.ts';
+import { clientOf, ok, readAll } from '../faults/hub-client.ts';
 import { PARLEY } from '../harness/start-hub.ts';
 import { openClaudePlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
-import { PATIENT, WORKSPACE } from './supervised-scene.ts';
+import { followHub, PATIENT, WORKSPACE } from './supervised-scene.ts';
 
 /** A word that makes the model wait until `finish`, and one that makes it want to run `touch` on the name after it. */
 export const SLOW = 'SLOW';
@@ -20,6 +20,7 @@ export const WANTS = /^WANTS (\w+)$/;
 export interface ManagedPlace extends RuntimePlace {
   /** What the program is started with. */
   args: string[];
+  /** Lets the model end what it is slow at. */
   finish(): void;
 }
 
@@ -32,7 +33,7 @@ export async function managedCodex(tool: CodexTool): Promise<ManagedPlace> {
       return [{ text: 'so be it' }];
     const said = codexText(last?.content);
     if (said.startsWith(SLOW)) {
-      await gate.opened;
+      await gate.opened();
       return [{ text: 'slowly done' }];
     }
     const [, name] = WANTS.exec(said) ?? [];
@@ -54,11 +55,15 @@ export async function managedClaude(): Promise<ManagedPlace> {
     const blocks = body.messages
       .slice(since)
       .flatMap(({ content }) => (Array.isArray(content) ? content : [{ type: 'text', text: content }]));
-    if (blocks.some((block) => 'tool_use_id' in block && block.tool_use_id.startsWith('want_')))
+    const result = blocks.findLastIndex(
+      (block) => 'tool_use_id' in block && block.tool_use_id.startsWith('want_'),
+    );
+    // What follows the result of a tool that was cut off is the next prompt.
+    const said = blocks.slice(result + 1).map(({ text = '' }) => text.trim());
+    if (result >= 0 && !said.some((text) => text.startsWith(SLOW) || text.includes('[parley]')))
       return [{ text: 'so be it' }];
-    const said = blocks.map(({ text = '' }) => text.trim());
     if (said.some((text) => text.startsWith(SLOW))) {
-      await gate.opened;
+      await gate.opened();
       return [{ text: 'slowly done' }];
     }
     const [, name] = said.map((text) => WANTS.exec(text)).find((found) => found !== null) ?? [];
@@ -120,14 +125,15 @@ export async function runManaged(
     return status === 200 && body.connected.length > 0 && body.capabilities.includes('session_deliver');
   };
   await expect.poll(reached, PATIENT).toBe(true);
+  client.close();
   return { pid: child.pid ?? 0, news, stderr: () => stderr, stop, exited };
 }
 
 /** The person at the desk. */
 export async function deskOf(hub: () => CrashHub, of_agent: string) {
-  const token = await tokenFor(hub().folder, 'ann', { role: 'operator' });
+  const ann = await followHub(hub, 'ann', 'operator');
   const call = async <T>(operation: string, input: unknown): Promise<T> =>
-    ok(await clientOf(hub().url, 'ann', token).call<T>(operation, input));
+    ok(await ann().call<T>(operation, input));
   const asks = async (status = 'open'): Promise<Ask[]> =>
     (await call<{ asks: Ask[] }>('list_asks', { of_agent, status })).asks;
   return {
@@ -150,8 +156,8 @@ export async function deskOf(hub: () => CrashHub, of_agent: string) {
     agent: () => call<OutputOf<'get_agent'>>('get_agent', { of_agent }),
     async journal(): Promise<string[]> {
       const { journal_thread_id: thread_id } = await call<OutputOf<'get_agent'>>('get_agent', { of_agent });
-      const { messages } = await call<OutputOf<'read_messages'>>('read_messages', { thread_id, limit: 200 });
-      return messages.map(({ sender_agent_id, body }) => `${sender_agent_id}: ${body}`);
+      const entries = await readAll(ann(), thread_id ?? '');
+      return entries.map(({ sender_agent_id, body }) => `${sender_agent_id}: ${body}`);
     },
     ask: async (ask_id: string) => (await call<{ ask: Ask }>('get_ask', { ask_id })).ask,
     async state() {
@@ -181,10 +187,22 @@ export const MANAGED: [name: string, prepare: () => Promise<ManagedPlace>, canSt
   ['Claude Code', managedClaude, false],
 ];
 
+/** Lets one through at a time: whoever waits, or the next who comes. */
 function createGate() {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open: () => open() };
+  let waiting: (() => void)[] = [];
+  let isOpen = false;
+  return {
+    opened(): Promise<void> {
+      if (!isOpen) return new Promise((resolve) => waiting.push(resolve));
+      isOpen = false;
+      return Promise.resolve();
+    },
+    open(): void {
+      isOpen = waiting.length === 0;
+      for (const go of waiting) go();
+      waiting = [];
+    },
+  };
 }
 
 function codexText(content: unknown): string {
