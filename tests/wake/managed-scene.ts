@@ -7,11 +7,11 @@ import type { MessagesRequest, MessagesStep, ResponsesRequest, ResponsesStep } f
 import { expect, onTestFinished } from 'vitest';
 
 import type { CodexTool } from '../agents/run-codex.ts';
-import { type CrashHub, tokenFor } from '../faults/crash-hub.ts';
+import { tokenFor } from '../faults/crash-hub.ts';
 import { clientOf, ok, readAll } from '../faults/hub-client.ts';
 import { PARLEY } from '../harness/start-hub.ts';
 import { openClaudePlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
-import { followHub, PATIENT, WORKSPACE } from './supervised-scene.ts';
+import { followHub, type HubPlace, PATIENT, WORKSPACE } from './supervised-scene.ts';
 
 /** A word that makes the model wait until `finish`, and one that makes it want to run `touch` on the name after it. */
 export const SLOW = 'SLOW';
@@ -87,7 +87,7 @@ export interface ManagedRun {
 
 /** Starts `parley run --managed` and waits until the hub reaches it. */
 export async function runManaged(
-  { folder, url }: CrashHub,
+  { folder, url }: HubPlace,
   agent: string,
   place: ManagedPlace,
   options: string[] = [],
@@ -130,7 +130,7 @@ export async function runManaged(
 }
 
 /** The person at the desk. */
-export async function deskOf(hub: () => CrashHub, of_agent: string) {
+export async function deskOf(hub: () => HubPlace, of_agent: string) {
   const ann = await followHub(hub, 'ann', 'operator');
   const call = async <T>(operation: string, input: unknown): Promise<T> =>
     ok(await ann().call<T>(operation, input));

@@ -22,6 +22,9 @@ import { ANSWER } from './woken-mind.ts';
 export const PATIENT = { timeout: 60_000, interval: 200 };
 export const WORKSPACE = 'w';
 
+/** Where a hub is, and where it keeps its keys. */
+export type HubPlace = Pick<CrashHub, 'url' | 'folder'>;
+
 /** Another agent with something to say to one that sits at a terminal; it finds the hub wherever that is now. */
 export interface Caller {
   thread_id: string;
@@ -36,7 +39,7 @@ export interface Caller {
 
 /** Starts a program by `parley run` on the hub's own data folder, and waits until the hub can reach it. */
 export async function runSupervised(
-  { folder, url }: CrashHub,
+  { folder, url }: HubPlace,
   agent: string,
   program: string[],
   { options = [], ...place }: PersonOptions & { options?: string[] },
@@ -54,7 +57,7 @@ export async function runSupervised(
 }
 
 /** The hub's tools for one agent by the hub's address, so that its MCP server waits for a killed hub and never is one. */
-export async function hubServerAt({ folder, url }: CrashHub, agent: string) {
+export async function hubServerAt({ folder, url }: HubPlace, agent: string) {
   const file = join(temporaryFolder(), 'token');
   writeFileSync(file, await tokenFor(folder, agent), { mode: 0o600 });
   const args = [PARLEY, 'mcp', '--token-file', file, '--data', join(temporaryFolder(), 'data')];
@@ -62,9 +65,9 @@ export async function hubServerAt({ folder, url }: CrashHub, agent: string) {
 }
 
 /** One connection to the hub for as long as it is the same; then one to the next. */
-export async function followHub(hub: () => CrashHub, agent: string, role?: string): Promise<() => HubClient> {
+export async function followHub(hub: () => HubPlace, agent: string, role?: string): Promise<() => HubClient> {
   const token = await tokenFor(hub().folder, agent, role === undefined ? {} : { role });
-  let at: CrashHub | undefined;
+  let at: HubPlace | undefined;
   let client: HubClient | undefined;
   onTestFinished(() => client?.close());
   return () => {
@@ -78,7 +81,7 @@ export async function followHub(hub: () => CrashHub, agent: string, role?: strin
 }
 
 /** Opens a thread between alice and the agent. */
-export async function callerOf(hub: () => CrashHub, target_agent_id: string): Promise<Caller> {
+export async function callerOf(hub: () => HubPlace, target_agent_id: string): Promise<Caller> {
   const alice = await followHub(hub, 'alice');
   const ann = await followHub(hub, 'ann', 'operator');
   const thread_id = await createThread(alice(), [target_agent_id]);
