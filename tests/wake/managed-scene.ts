@@ -129,6 +129,8 @@ export async function runManaged(
   return { pid: child.pid ?? 0, news, stderr: () => stderr, stop, exited };
 }
 
+type Usage = OutputOf<'get_usage'>;
+
 /** The person at the desk. */
 export async function deskOf(hub: () => HubPlace, of_agent: string) {
   const ann = await followHub(hub, 'ann', 'operator');
@@ -154,6 +156,7 @@ export async function deskOf(hub: () => HubPlace, of_agent: string) {
     force: (thread_id: string, reason: string) =>
       call('trigger_participant', { thread_id, target_agent_id: of_agent, force: true, audit: { reason } }),
     agent: () => call<OutputOf<'get_agent'>>('get_agent', { of_agent }),
+    usage: (by: Usage['by']) => call<Usage>('get_usage', { by, of_agent }),
     async journal(): Promise<string[]> {
       const { journal_thread_id: thread_id } = await call<OutputOf<'get_agent'>>('get_agent', { of_agent });
       const entries = await readAll(ann(), thread_id ?? '');
@@ -180,11 +183,11 @@ export function processesOf(marker: string): number[] {
     });
 }
 
-/** The real binaries, newest first. */
-export const MANAGED: [name: string, prepare: () => Promise<ManagedPlace>, canSteer: boolean][] = [
-  ['Codex', () => managedCodex('codex'), true],
-  ['Codex 0.153.4', () => managedCodex('codex-0153'), true],
-  ['Claude Code', managedClaude, false],
+/** The real binaries, newest first, each as an agent of its own. */
+export const MANAGED: [agent: string, prepare: () => Promise<ManagedPlace>, canSteer: boolean][] = [
+  ['codex', () => managedCodex('codex'), true],
+  ['codex-0153', () => managedCodex('codex-0153'), true],
+  ['claude', managedClaude, false],
 ];
 
 /** Lets one through at a time: whoever waits, or the next who comes. */
