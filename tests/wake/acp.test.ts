@@ -70,6 +70,13 @@ const commanded = async (of_agent: string, command: string, parameters: Record<s
 const stateOf = async (agent: string) => (await commanded(agent, 'session_state'))['state'];
 const openAsks = async (of_agent: string) => (await ann().ok('list_asks', { of_agent, status: 'open' })).asks;
 
+/** All that is told of an agent. */
+async function journal(of_agent: string): Promise<string> {
+  const { journal_thread_id } = await ann().ok('get_agent', { of_agent });
+  const { messages } = await ann().ok('read_messages', { thread_id: journal_thread_id ?? '', limit: 200 });
+  return messages.map(({ body }) => body).join('\n');
+}
+
 /** The one thing that is asked now. */
 async function asked(agent: string): Promise<Ask> {
   await expect.poll(async () => (await openAsks(agent)).length, PATIENT).toBe(1);
@@ -89,8 +96,9 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
   };
   const start = () => run('oc', ['--managed', '--', here().bin], { env: here().env, cwd: here().place.work });
 
-  test('[HUB-M9] [HUB-W1] it is woken by a message, answers in the thread, asks at the hub, and takes a wake after its turn, and in the midst of it from an operator who insists', async () => {
+  test('[HUB-M9] [HUB-W1] it is woken by a message, answers in the thread, asks at the hub, and takes a wake after its turn, in the midst of it from an operator who insists, and is interrupted', async () => {
     const running = await start();
+    expect(running.reported()).toMatch(/opencode 1\.\S+ as oc, /);
     const alice = scene.as('alice');
     const thread_id = await alice.thread('oc');
     await alice.say(thread_id, 'is the mapper done?');
@@ -108,9 +116,12 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
     const ask = await asked('oc');
     expect(ask).toMatchObject({ kind: 'approval', command: 'touch made', metadata: { source: 'acp' } });
     expect(ask.options?.map(({ label }) => label)).toEqual(['Allow once', 'Always allow', 'Reject']);
+    expect(ask.options?.map(({ kind }) => kind)).toEqual(['allow_once', 'allow_rule', 'deny']);
+    expect(existsSync(path.join(here().place.work, 'made'))).toBe(false);
     expect(await stateOf('oc')).toBe('blocked');
     await ann().ok('answer_ask', { ask_id: ask.ask_id, decision: 'approved', option: 'once' });
     await expect.poll(() => existsSync(path.join(here().place.work, 'made')), PATIENT).toBe(true);
+    await expect.poll(() => journal('oc'), PATIENT).toContain('ran: touch made');
     await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
 
     await commanded('oc', 'prompt', { prompt: 'REFUSED' });
@@ -165,6 +176,12 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
     expect(since).toContain(trigger_id);
     expect(since).not.toContain('so be it');
     await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+
+    // A turn that would never end is interrupted.
+    await commanded('oc', 'prompt', { prompt: 'ENDLESS' });
+    await expect.poll(() => here().asked().at(-1), PATIENT).toContain('ENDLESS');
+    expect(await commanded('oc', 'cancel')).toEqual({ cancelled: true });
+    await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
     expect(await again.stop()).toBe(0);
   });
 });
@@ -201,9 +218,7 @@ describe('an agent of one’s own that speaks ACP', () => {
     await expect.poll(lastSaid, PATIENT).toBe('here again');
     await expect.poll(pid, PATIENT).not.toBe(before);
     expect(running.reported()).toContain('goes on with its session');
-    const { journal_thread_id } = await ann().ok('get_agent', { of_agent: 'hardy' });
-    const { messages } = await ann().ok('read_messages', { thread_id: journal_thread_id ?? '', limit: 200 });
-    const bodies = messages.map(({ body }) => body).join('\n');
+    const bodies = await journal('hardy');
     expect(bodies).toMatch(/is gone \(it ended with 3[^]*it is started again in 1 s \(1 of 5\)/);
     expect(bodies).toContain('is back, and goes on with its session');
     expect(await running.stop()).toBe(0);
