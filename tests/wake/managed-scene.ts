@@ -43,7 +43,7 @@ export async function managedCodex(tool: CodexTool): Promise<ManagedPlace> {
   };
   const place = await openCodexPlace(tool, undefined, { script });
   const args = ['--sandbox', 'read-only', '--ask-for-approval', 'on-request'];
-  return { ...place, args, finish: gate.open };
+  return { ...place, args, finish: () => gate.open() };
 }
 
 /** A Claude Code whose model minds these words. */
@@ -72,7 +72,7 @@ export async function managedClaude(): Promise<ManagedPlace> {
   };
   const place = await openClaudePlace(undefined, { script });
   // What the runtime place wants is for sessions that have a server of their own.
-  return { ...place, args: ['--permission-mode', 'default'], finish: gate.open };
+  return { ...place, args: ['--permission-mode', 'default'], finish: () => gate.open() };
 }
 
 /** A session under `parley run --managed`. */

@@ -49,7 +49,7 @@ const PROFILES = Object.entries(WORK).map(([agent, cwd]) => ({
 }));
 /** For all who need not see how a hub ends. */
 const scene = useHub({ data: place, settings: { ...SETTINGS, 'wake.agents': JSON.stringify(PROFILES) } });
-const hub: HubPlace = {
+const shared: HubPlace = {
   get url() {
     return scene.hub.url;
   },
@@ -164,9 +164,9 @@ test(
   LONG,
   async () => {
     const work = temporaryFolder();
-    const person = await runSupervised(hub, 'shell', BASH, { ...PROMPT, cwd: work, options: HASTY });
+    const person = await runSupervised(shared, 'shell', BASH, { ...PROMPT, cwd: work, options: HASTY });
     await person.sees('n=1 >');
-    const alice = await callerOf(() => hub, 'shell');
+    const alice = await callerOf(() => shared, 'shell');
     const evil =
       "'; touch P; $(touch P) `touch P`\n\u001b[201~\rtouch P\r\u0003 \u001b[20\u001b[201~1~\ntouch P";
     await alice.say(evil);
@@ -252,14 +252,14 @@ test(
   async () => {
     const THREAD = '019a0000-0000-7000-8000-000000000015';
     const work = WORK.mortal;
-    const mortal = await followHub(() => hub, 'mortal');
+    const mortal = await followHub(() => shared, 'mortal');
     const beat = { runtime: 'codex_cli', resumable: true, native_session_id: THREAD };
     ok(await mortal().call('heartbeat_session', beat));
-    const person = await runSupervised(hub, 'mortal', BASH, { ...PROMPT, options: HASTY });
+    const person = await runSupervised(shared, 'mortal', BASH, { ...PROMPT, options: HASTY });
     await person.sees('n=1 >');
     person.type('echo $$; echo dra');
     await person.sees('echo dra');
-    const alice = await callerOf(() => hub, 'mortal');
+    const alice = await callerOf(() => shared, 'mortal');
     const message = await alice.say('look');
     const reported = await alice.trigger();
     expect(reported).toMatchObject({
@@ -291,21 +291,21 @@ test.each(DEAF)(
   async (agent, _what, program) => {
     const work = WORK[agent];
     const native_session_id = '019a0000-0000-7000-8000-000000000016';
-    const itself = await followHub(() => hub, agent);
+    const itself = await followHub(() => shared, agent);
     ok(
       await itself().call('heartbeat_session', { runtime: 'codex_cli', resumable: true, native_session_id }),
     );
     const options = [...HASTY, '--kind', 'prompt'];
-    const person = await runSupervised(hub, agent, ['/bin/bash', '-c', program], { options, cwd: work });
+    const person = await runSupervised(shared, agent, ['/bin/bash', '-c', program], { options, cwd: work });
     await person.sees('>');
     // A program that has just been started is given its time.
-    const ann = await followHub(() => hub, 'ann', 'operator');
+    const ann = await followHub(() => shared, 'ann', 'operator');
     const starts = async () => {
       const { doors } = ok(await ann().call<OutputOf<'check_reach'>>('check_reach', { of_agent: agent }));
       return doors.find(({ door }) => door === 'supervisor')?.open === 'later';
     };
     await expect.poll(starts, PATIENT).toBe(false);
-    const alice = await callerOf(() => hub, agent);
+    const alice = await callerOf(() => shared, agent);
     const message = await alice.say('look');
     await alice.trigger();
     await expect
@@ -327,16 +327,16 @@ test(
   LONG,
   async () => {
     const sit = (session: string) =>
-      runSupervised(hub, 'pair', BASH, { ...PROMPT, options: [...HASTY, '--session', session] });
+      runSupervised(shared, 'pair', BASH, { ...PROMPT, options: [...HASTY, '--session', session] });
     const one = await sit('one');
     await one.sees('n=1 >');
     const two = await sit('two');
     await two.sees('n=1 >');
-    const boss = await followHub(() => hub, 'ann');
+    const boss = await followHub(() => shared, 'ann');
     const connected = async () =>
       ok(await boss().call<{ connected: string[] }>('get_agent', { of_agent: 'pair' })).connected.length;
     await expect.poll(connected, PATIENT).toBe(2);
-    const alice = await callerOf(() => hub, 'pair');
+    const alice = await callerOf(() => shared, 'pair');
     const goneTo = async () =>
       (await alice.journal()).flatMap(({ facts }) =>
         facts['step'] === 'delivering' ? [facts['to_session']] : [],
