@@ -32,11 +32,11 @@ const LONG = { timeout: 180_000 };
 const PROMPT = { env: { PS1: 'n=\\# > ' } };
 
 /** The folders of those whom the hub may resume by a stand-in for Codex. */
-const place = freshFolder();
+const data = freshFolder();
 const WORK = {
-  mortal: join(place, '../mortal'),
-  unpasted: join(place, '../unpasted'),
-  unread: join(place, '../unread'),
+  mortal: join(data, '../mortal'),
+  unpasted: join(data, '../unpasted'),
+  unread: join(data, '../unread'),
 };
 const PROFILES = Object.entries(WORK).map(([agent, cwd]) => ({
   agent,
@@ -48,12 +48,12 @@ const PROFILES = Object.entries(WORK).map(([agent, cwd]) => ({
   doors: ['resume'],
 }));
 /** For all who need not see how a hub ends. */
-const scene = useHub({ data: place, settings: { ...SETTINGS, 'wake.agents': JSON.stringify(PROFILES) } });
+const scene = useHub({ data, settings: { ...SETTINGS, 'wake.agents': JSON.stringify(PROFILES) } });
 const shared: HubPlace = {
   get url() {
     return scene.hub.url;
   },
-  folder: place,
+  folder: data,
 };
 beforeAll(() => Object.values(WORK).forEach((folder) => mkdirSync(folder, { recursive: true })));
 
