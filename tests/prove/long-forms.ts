@@ -55,6 +55,16 @@ export const LONG_FORMS = {
     short: { stoppedMs: 3_000 },
     long: { stoppedMs: 60_000 },
   },
+  'C-WAKE-05': {
+    title: 'a wake at a terminal with the usual patience: 20 s of quiet, 60 s of typing',
+    bound: 'not before 20 s of quiet; given up after 60 s of typing, and nothing typed between',
+    file: 'tests/wake/supervised.test.ts',
+    project: 'system',
+    test: '[C-WAKE-05]',
+    minutes: 2,
+    short: { quietMs: 3_000, recheckMs: 200, deferMs: 7_000, typingMs: 600 },
+    long: { quietMs: 20_000, recheckMs: 5_000, deferMs: 60_000, typingMs: 5_000 },
+  },
   'C-LOAD-01': {
     title: '9,500 followers on /ws, 100 posts a second for five minutes',
     bound: 'no loss, p95 of the acknowledgement at most 1 s, memory grows by less than 5 MB a minute',

@@ -158,24 +158,26 @@ for (const [tool, backend] of SUBJECTS) {
       expect(scene.closedApprovals).toEqual([[expect.any(String), 'child_exited']]);
       await nothingLeft(scene);
     });
-
-    test('nothing outlives an owner that is killed', async () => {
-      const scene = await open(tool, backend);
-      const given = {
-        bin: requireTool(tool),
-        backend,
-        cwd: scene.place.work,
-        env: { ...scene.place.env, CODEX_HOME: path.join(scene.place.home, '.codex') },
-      };
-      const owner = spawn(process.execPath, ['--import', TSX, OWNER, JSON.stringify(given)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      onTestFinished(() => void owner.kill('SIGKILL'));
-      const [line] = await once(owner.stdout, 'data');
-      expect(String(line)).toBe('ready\n');
-      expect((await left(scene)).join('\n')).toContain('sleep 300');
-      owner.kill('SIGKILL');
-      await nothingLeft(scene, 5_000);
-    });
   });
 }
+
+describeWith(['codex', 'codex-0153'], 'an owner of every Codex', () => {
+  test('nothing outlives it when it is killed', async () => {
+    const scenes = await Promise.all(SUBJECTS.map(([tool, backend]) => open(tool, backend)));
+    const given = SUBJECTS.map(([tool, backend], i) => ({
+      bin: requireTool(tool),
+      backend,
+      cwd: scenes[i]?.place.work,
+      env: { ...scenes[i]?.place.env, CODEX_HOME: path.join(scenes[i]?.place.home ?? '', '.codex') },
+    }));
+    const owner = spawn(process.execPath, ['--import', TSX, OWNER, JSON.stringify(given)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void owner.kill('SIGKILL'));
+    const [line] = await once(owner.stdout, 'data');
+    expect(String(line)).toBe('ready\n');
+    for (const scene of scenes) expect((await left(scene)).join('\n')).toContain('sleep 300');
+    owner.kill('SIGKILL');
+    for (const scene of scenes) await nothingLeft(scene, 5_000);
+  });
+});

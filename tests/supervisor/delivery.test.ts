@@ -51,21 +51,24 @@ const HOSTILE = {
     '$(touch P) `touch P`; touch P | touch P & touch P\ntouch P\n\'; touch P; \' "$(touch P)" !touch !! \\\n# $(touch P)',
 };
 
-for (const [name, text] of Object.entries(HOSTILE)) {
-  test(`[HUB-W8] [C-WAKE-12] [C-WAKE-13] ${name}: nothing runs, one line is sent`, async () => {
-    const shell = await manageBash();
+test('[HUB-W8] [C-WAKE-12] [C-WAKE-13] of control sequences, rebuilt end markers and expansions nothing runs, one line is sent', async () => {
+  const shell = await manageBash();
+  let prompt = 1;
+  for (const [name, text] of Object.entries(HOSTILE)) {
+    const before = shell.person.raw().length;
     const reported = await shell.deliver(text);
-    expect(reported.result).toBe('submitted');
-    await shell.person.sees('n=2 >');
-    shell.person.type('history | tail -n 20 > said; echo "end of $((1+1))"\r');
-    await shell.person.sees('end of 2');
-    expect(existsSync(join(shell.folder, 'P'))).toBe(false);
-    await shell.person.sees('n=3 >');
-    const typed = shell.person.raw();
-    expect(typed).not.toContain('\u0003');
-    expect(typed).not.toContain(']52;c;aGk=\u0007');
-  });
-}
+    expect(reported.result, name).toBe('submitted');
+    // One line, and one command: the prompt counts.
+    await shell.person.sees(`n=${++prompt} >`);
+    shell.person.type(`echo "end of $((${prompt}+1))"\r`);
+    await shell.person.sees(`end of ${prompt + 1}`);
+    await shell.person.sees(`n=${++prompt} >`);
+    expect(existsSync(join(shell.folder, 'P')), name).toBe(false);
+    const typed = shell.person.raw().slice(before);
+    expect(typed, name).not.toContain('\u0003');
+    expect(typed, name).not.toContain(']52;c;aGk=\u0007');
+  }
+});
 
 test('a person at the keyboard is waited for, and a half-typed line is never touched', async () => {
   const shell = await manageBash(['--quiet', '1s', '--recheck', '100ms', '--max-defer', '60s']);
@@ -80,7 +83,7 @@ test('a person at the keyboard is waited for, and a half-typed line is never tou
         draft: true,
         deferred: [{ delivery_id: 'one', detail: 'a draft stands at the prompt' }],
       }),
-    { timeout: 20_000 },
+    { timeout: 20_000, interval: 200 },
   );
   shell.person.type('lf\r');
   await shell.person.sees(/^half/m);
@@ -160,7 +163,7 @@ test('what runs inside the shell gets nothing, and a program that ends says so',
         result: 'deferred',
         defer_reason: 'no_prompt',
       }),
-    { timeout: 20_000 },
+    { timeout: 20_000, interval: 200 },
   );
   const answer = shell.refused('terminal_deliver', {
     delivery_id: 'w2',
@@ -228,14 +231,17 @@ test('a person elsewhere takes over for a time; the one at the machine takes bac
   expect(await shell.deliver('wait for it', { delivery_id: 'l' })).toMatchObject({ result: 'submitted' });
 
   // What was begun from afar is a draft too.
-  const again = await vi.waitFor(() => shell.ask('terminal_lock', {}), { timeout: 20_000 });
+  const again = await vi.waitFor(() => shell.ask('terminal_lock', {}), { timeout: 20_000, interval: 200 });
   await shell.ask('terminal_type', { lock_id: again.lock_id, keys: 'echo half' });
   expect(await shell.ask('terminal_lock', { ttl_ms: 2_000 })).toMatchObject({ lock_id: again.lock_id });
   expect(await shell.ask('terminal_unlock', { lock_id: again.lock_id })).toEqual({ released: true });
   expect(await shell.ask('terminal_state')).toMatchObject({ lock: null, draft: true });
   shell.person.type('\u0003');
 
-  const short = await vi.waitFor(() => shell.ask('terminal_lock', { ttl_ms: 1_000 }), { timeout: 20_000 });
+  const short = await vi.waitFor(() => shell.ask('terminal_lock', { ttl_ms: 1_000 }), {
+    timeout: 20_000,
+    interval: 200,
+  });
   await vi.waitFor(async () => expect((await shell.ask('terminal_state')).lock).toBeNull(), {
     timeout: 20_000,
   });
@@ -252,7 +258,7 @@ test('the screen can be read from elsewhere, and by parley agent screen', async 
       expect(lines).toContain('red and plain');
       expect({ cols, state: state.state }).toEqual({ cols: 100, state: 'idle' });
     },
-    { timeout: 20_000 },
+    { timeout: 20_000, interval: 200 },
   );
   const env = { PARLEY_URL: scene.hub.url, PARLEY_TOKEN: shell.boss.token };
   const shown = await parley(['agent', 'screen', shell.agent], { env });

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import type { Ask } from '@parley/protocol';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { cleanEnv, freshFolder, PARLEY } from '../harness/start-hub.ts';
@@ -14,7 +15,7 @@ import { journalSteps, wokenFor } from './wake-steps.ts';
 import { ANSWER } from './woken-mind.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
-const PATIENT = { timeout: 90_000, interval: 100 };
+const PATIENT = { timeout: 90_000, interval: 200 };
 const data = freshFolder();
 const scene = useHub({
   data,
@@ -69,6 +70,19 @@ const commanded = async (of_agent: string, command: string, parameters: Record<s
 const stateOf = async (agent: string) => (await commanded(agent, 'session_state'))['state'];
 const openAsks = async (of_agent: string) => (await ann().ok('list_asks', { of_agent, status: 'open' })).asks;
 
+/** All that is told of an agent. */
+async function journal(of_agent: string): Promise<string> {
+  const { journal_thread_id } = await ann().ok('get_agent', { of_agent });
+  const { messages } = await ann().ok('read_messages', { thread_id: journal_thread_id ?? '', limit: 200 });
+  return messages.map(({ body }) => body).join('\n');
+}
+
+/** The one thing that is asked now. */
+async function asked(agent: string): Promise<Ask> {
+  await expect.poll(async () => (await openAsks(agent)).length, PATIENT).toBe(1);
+  return (await openAsks(agent))[0] as Ask;
+}
+
 describeWith(['opencode'], 'a real opencode as a managed session', () => {
   let place: OpencodePlace | undefined;
   const here = (): OpencodePlace => place as OpencodePlace;
@@ -82,8 +96,9 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
   };
   const start = () => run('oc', ['--managed', '--', here().bin], { env: here().env, cwd: here().place.work });
 
-  test('[HUB-M9] [HUB-W1] it is woken by a message, answers in the thread, asks at the hub, and takes a wake after its turn', async () => {
+  test('[HUB-M9] [HUB-W1] it is woken by a message, answers in the thread, asks at the hub, and takes a wake after its turn, in the midst of it from an operator who insists, and is interrupted', async () => {
     const running = await start();
+    expect(running.reported()).toMatch(/opencode 1\.\S+ as oc, /);
     const alice = scene.as('alice');
     const thread_id = await alice.thread('oc');
     await alice.say(thread_id, 'is the mapper done?');
@@ -98,19 +113,20 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
     await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
 
     await commanded('oc', 'prompt', { prompt: 'TOUCH' });
-    await expect.poll(async () => (await openAsks('oc')).length, PATIENT).toBe(1);
-    const [ask] = await openAsks('oc');
+    const ask = await asked('oc');
     expect(ask).toMatchObject({ kind: 'approval', command: 'touch made', metadata: { source: 'acp' } });
-    expect(ask?.options?.map(({ label }) => label)).toEqual(['Allow once', 'Always allow', 'Reject']);
+    expect(ask.options?.map(({ label }) => label)).toEqual(['Allow once', 'Always allow', 'Reject']);
+    expect(ask.options?.map(({ kind }) => kind)).toEqual(['allow_once', 'allow_rule', 'deny']);
+    expect(existsSync(path.join(here().place.work, 'made'))).toBe(false);
     expect(await stateOf('oc')).toBe('blocked');
-    await ann().ok('answer_ask', { ask_id: ask?.ask_id ?? '', decision: 'approved', option: 'once' });
+    await ann().ok('answer_ask', { ask_id: ask.ask_id, decision: 'approved', option: 'once' });
     await expect.poll(() => existsSync(path.join(here().place.work, 'made')), PATIENT).toBe(true);
+    await expect.poll(() => journal('oc'), PATIENT).toContain('ran: touch made');
     await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
 
     await commanded('oc', 'prompt', { prompt: 'REFUSED' });
-    await expect.poll(async () => (await openAsks('oc')).length, PATIENT).toBe(1);
-    const [refused] = await openAsks('oc');
-    await ann().ok('answer_ask', { ask_id: refused?.ask_id ?? '', decision: 'denied', option: 'reject' });
+    const refused = await asked('oc');
+    await ann().ok('answer_ask', { ask_id: refused.ask_id, decision: 'denied', option: 'reject' });
     await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
     expect(existsSync(path.join(here().place.work, 'refused'))).toBe(false);
 
@@ -138,33 +154,35 @@ describeWith(['opencode'], 'a real opencode as a managed session', () => {
     await expect.poll(() => here().asked().at(-1), PATIENT).toContain('still there?');
     expect(here().asked().at(-1)).toContain(waiting.trigger_id);
     await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
-    expect(await again.stop()).toBe(0);
-  });
-});
 
-describeWith(['opencode'], 'a real opencode in the midst of its turn', () => {
-  test('is reached with the next result of a tool, by an operator who insists', async () => {
-    const place = await openOpencodePlace();
-    onTestFinished(() => place.close());
-    await run('steered', ['--managed', '--', place.bin], { env: place.env, cwd: place.place.work });
-    const alice = scene.as('alice');
-    const thread_id = await alice.thread('steered');
-    await commanded('steered', 'prompt', { prompt: 'TOUCH' });
-    await expect.poll(async () => (await openAsks('steered')).length, PATIENT).toBe(1);
-    const [ask] = await openAsks('steered');
-    const { seq } = await alice.say(thread_id, 'stop that');
+    // An operator who insists reaches its turn with the next result of a tool.
+    await commanded('oc', 'prompt', { prompt: 'TOUCH' });
+    const cut = await asked('oc');
+    const insisted = await alice.say(thread_id, 'stop that');
     const audit = { reason: 'it must know now' };
-    const about = { thread_id, target_agent_id: 'steered', force: true, audit };
+    const about = { thread_id, target_agent_id: 'oc', force: true, audit };
     const { trigger_id } = await ann().ok('trigger_participant', about);
-    await expect.poll(() => wokenFor(scene, thread_id, seq), PATIENT).toMatchObject([{ result: 'queued' }]);
-    await ann().ok('answer_ask', { ask_id: ask?.ask_id ?? '', decision: 'approved', option: 'once' });
+    const woken = () => wokenFor(scene, thread_id, insisted.seq);
+    await expect.poll(woken, PATIENT).toMatchObject([{ result: 'queued' }]);
+    await ann().ok('answer_ask', { ask_id: cut.ask_id, decision: 'approved', option: 'once' });
     await expect
-      .poll(() => wokenFor(scene, thread_id, seq), PATIENT)
+      .poll(woken, PATIENT)
       .toMatchObject([{ door: 'managed', result: 'delivered', proof: 'runtime_status' }]);
     // It stands right after the tool's result: one turn, not two.
-    const taken = place.asked().find((text) => text.includes(trigger_id)) ?? '';
-    expect(taken).toContain('"tool_call_id":"touch"');
-    expect(taken).not.toContain('so be it');
+    const taken = here()
+      .asked()
+      .find((text) => text.includes(trigger_id));
+    const since = taken?.slice(taken.lastIndexOf('"tool_call_id":"touch"')) ?? '';
+    expect(since).toContain(trigger_id);
+    expect(since).not.toContain('so be it');
+    await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+
+    // A turn that would never end is interrupted.
+    await commanded('oc', 'prompt', { prompt: 'ENDLESS' });
+    await expect.poll(() => here().asked().at(-1), PATIENT).toContain('ENDLESS');
+    expect(await commanded('oc', 'cancel')).toEqual({ cancelled: true });
+    await expect.poll(() => stateOf('oc'), PATIENT).toBe('idle');
+    expect(await again.stop()).toBe(0);
   });
 });
 
@@ -175,7 +193,7 @@ describe('an agent of one’s own that speaks ACP', () => {
   test('what it asks and nobody answers is refused in time', async () => {
     await run('own', ['--acp', '--ask-timeout', '3s', '--', AGENT], place());
     await commanded('own', 'prompt', { prompt: 'tool' });
-    await expect.poll(async () => (await openAsks('own')).length, PATIENT).toBe(1);
+    await asked('own');
     const lastSaid = async () => {
       const { last_event } = await ann().ok('get_agent', { of_agent: 'own' });
       return last_event?.text ?? '';
@@ -200,9 +218,7 @@ describe('an agent of one’s own that speaks ACP', () => {
     await expect.poll(lastSaid, PATIENT).toBe('here again');
     await expect.poll(pid, PATIENT).not.toBe(before);
     expect(running.reported()).toContain('goes on with its session');
-    const { journal_thread_id } = await ann().ok('get_agent', { of_agent: 'hardy' });
-    const { messages } = await ann().ok('read_messages', { thread_id: journal_thread_id ?? '', limit: 200 });
-    const bodies = messages.map(({ body }) => body).join('\n');
+    const bodies = await journal('hardy');
     expect(bodies).toMatch(/is gone \(it ended with 3[^]*it is started again in 1 s \(1 of 5\)/);
     expect(bodies).toContain('is back, and goes on with its session');
     expect(await running.stop()).toBe(0);

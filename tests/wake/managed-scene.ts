@@ -7,11 +7,11 @@ import type { MessagesRequest, MessagesStep, ResponsesRequest, ResponsesStep } f
 import { expect, onTestFinished } from 'vitest';
 
 import type { CodexTool } from '../agents/run-codex.ts';
-import { type CrashHub, tokenFor } from '../faults/crash-hub.ts';
-import { clientOf, ok } from '../faults/hub-client.ts';
+import { tokenFor } from '../faults/crash-hub.ts';
+import { clientOf, ok, readAll } from '../faults/hub-client.ts';
 import { PARLEY } from '../harness/start-hub.ts';
 import { openClaudePlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
-import { PATIENT, WORKSPACE } from './supervised-scene.ts';
+import { followHub, type HubPlace, PATIENT, WORKSPACE } from './supervised-scene.ts';
 
 /** A word that makes the model wait until `finish`, and one that makes it want to run `touch` on the name after it. */
 export const SLOW = 'SLOW';
@@ -20,6 +20,7 @@ export const WANTS = /^WANTS (\w+)$/;
 export interface ManagedPlace extends RuntimePlace {
   /** What the program is started with. */
   args: string[];
+  /** Lets the model end what it is slow at. */
   finish(): void;
 }
 
@@ -32,7 +33,7 @@ export async function managedCodex(tool: CodexTool): Promise<ManagedPlace> {
       return [{ text: 'so be it' }];
     const said = codexText(last?.content);
     if (said.startsWith(SLOW)) {
-      await gate.opened;
+      await gate.opened();
       return [{ text: 'slowly done' }];
     }
     const [, name] = WANTS.exec(said) ?? [];
@@ -42,7 +43,7 @@ export async function managedCodex(tool: CodexTool): Promise<ManagedPlace> {
   };
   const place = await openCodexPlace(tool, undefined, { script });
   const args = ['--sandbox', 'read-only', '--ask-for-approval', 'on-request'];
-  return { ...place, args, finish: gate.open };
+  return { ...place, args, finish: () => gate.open() };
 }
 
 /** A Claude Code whose model minds these words. */
@@ -54,11 +55,15 @@ export async function managedClaude(): Promise<ManagedPlace> {
     const blocks = body.messages
       .slice(since)
       .flatMap(({ content }) => (Array.isArray(content) ? content : [{ type: 'text', text: content }]));
-    if (blocks.some((block) => 'tool_use_id' in block && block.tool_use_id.startsWith('want_')))
+    const result = blocks.findLastIndex(
+      (block) => 'tool_use_id' in block && block.tool_use_id.startsWith('want_'),
+    );
+    // What follows the result of a tool that was cut off is the next prompt.
+    const said = blocks.slice(result + 1).map(({ text = '' }) => text.trim());
+    if (result >= 0 && !said.some((text) => text.startsWith(SLOW) || text.includes('[parley]')))
       return [{ text: 'so be it' }];
-    const said = blocks.map(({ text = '' }) => text.trim());
     if (said.some((text) => text.startsWith(SLOW))) {
-      await gate.opened;
+      await gate.opened();
       return [{ text: 'slowly done' }];
     }
     const [, name] = said.map((text) => WANTS.exec(text)).find((found) => found !== null) ?? [];
@@ -67,7 +72,7 @@ export async function managedClaude(): Promise<ManagedPlace> {
   };
   const place = await openClaudePlace(undefined, { script });
   // What the runtime place wants is for sessions that have a server of their own.
-  return { ...place, args: ['--permission-mode', 'default'], finish: gate.open };
+  return { ...place, args: ['--permission-mode', 'default'], finish: () => gate.open() };
 }
 
 /** A session under `parley run --managed`. */
@@ -82,7 +87,7 @@ export interface ManagedRun {
 
 /** Starts `parley run --managed` and waits until the hub reaches it. */
 export async function runManaged(
-  { folder, url }: CrashHub,
+  { folder, url }: HubPlace,
   agent: string,
   place: ManagedPlace,
   options: string[] = [],
@@ -120,14 +125,17 @@ export async function runManaged(
     return status === 200 && body.connected.length > 0 && body.capabilities.includes('session_deliver');
   };
   await expect.poll(reached, PATIENT).toBe(true);
+  client.close();
   return { pid: child.pid ?? 0, news, stderr: () => stderr, stop, exited };
 }
 
+type Usage = OutputOf<'get_usage'>;
+
 /** The person at the desk. */
-export async function deskOf(hub: () => CrashHub, of_agent: string) {
-  const token = await tokenFor(hub().folder, 'ann', { role: 'operator' });
+export async function deskOf(hub: () => HubPlace, of_agent: string) {
+  const ann = await followHub(hub, 'ann', 'operator');
   const call = async <T>(operation: string, input: unknown): Promise<T> =>
-    ok(await clientOf(hub().url, 'ann', token).call<T>(operation, input));
+    ok(await ann().call<T>(operation, input));
   const asks = async (status = 'open'): Promise<Ask[]> =>
     (await call<{ asks: Ask[] }>('list_asks', { of_agent, status })).asks;
   return {
@@ -148,10 +156,11 @@ export async function deskOf(hub: () => CrashHub, of_agent: string) {
     force: (thread_id: string, reason: string) =>
       call('trigger_participant', { thread_id, target_agent_id: of_agent, force: true, audit: { reason } }),
     agent: () => call<OutputOf<'get_agent'>>('get_agent', { of_agent }),
+    usage: (by: Usage['by']) => call<Usage>('get_usage', { by, of_agent }),
     async journal(): Promise<string[]> {
       const { journal_thread_id: thread_id } = await call<OutputOf<'get_agent'>>('get_agent', { of_agent });
-      const { messages } = await call<OutputOf<'read_messages'>>('read_messages', { thread_id, limit: 200 });
-      return messages.map(({ sender_agent_id, body }) => `${sender_agent_id}: ${body}`);
+      const entries = await readAll(ann(), thread_id ?? '');
+      return entries.map(({ sender_agent_id, body }) => `${sender_agent_id}: ${body}`);
     },
     ask: async (ask_id: string) => (await call<{ ask: Ask }>('get_ask', { ask_id })).ask,
     async state() {
@@ -174,17 +183,29 @@ export function processesOf(marker: string): number[] {
     });
 }
 
-/** The real binaries, newest first. */
-export const MANAGED: [name: string, prepare: () => Promise<ManagedPlace>, canSteer: boolean][] = [
-  ['Codex', () => managedCodex('codex'), true],
-  ['Codex 0.153.4', () => managedCodex('codex-0153'), true],
-  ['Claude Code', managedClaude, false],
+/** The real binaries, newest first, each as an agent of its own. */
+export const MANAGED: [agent: string, prepare: () => Promise<ManagedPlace>, canSteer: boolean][] = [
+  ['codex', () => managedCodex('codex'), true],
+  ['codex-0153', () => managedCodex('codex-0153'), true],
+  ['claude', managedClaude, false],
 ];
 
+/** Lets one through at a time: whoever waits, or the next who comes. */
 function createGate() {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open: () => open() };
+  let waiting: (() => void)[] = [];
+  let isOpen = false;
+  return {
+    opened(): Promise<void> {
+      if (!isOpen) return new Promise((resolve) => waiting.push(resolve));
+      isOpen = false;
+      return Promise.resolve();
+    },
+    open(): void {
+      isOpen = waiting.length === 0;
+      for (const go of waiting) go();
+      waiting = [];
+    },
+  };
 }
 
 function codexText(content: unknown): string {

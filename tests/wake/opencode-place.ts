@@ -21,7 +21,7 @@ export interface OpencodePlace extends RuntimePlace {
   finish(): void;
 }
 
-/** An opencode that answers in the thread it is woken for; SLOW makes its model wait, TOUCH makes it want to run something. */
+/** An opencode that answers in the thread it is woken for; SLOW makes its model wait, ENDLESS for ever, TOUCH makes it want to run something. */
 export async function openOpencodePlace(): Promise<OpencodePlace> {
   const place = await openIsolatedHome();
   let finish = (): void => {};
@@ -32,6 +32,7 @@ export async function openOpencodePlace(): Promise<OpencodePlace> {
     const last = messages.at(-1);
     const said = last?.role === 'user' ? JSON.stringify(last) : '';
     if (said.includes('SLOW')) return [{ text: 'slowly', hold }];
+    if (said.includes('ENDLESS')) return [{ text: 'on and on', hold: new Promise(() => {}) }];
     if (said.includes('TOUCH'))
       return [{ call: 'bash', id: 'touch', arguments: { command: 'touch made', description: 'to see' } }];
     if (said.includes('REFUSED'))

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import type { OutputOf } from '@parley/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { type CrashHub, startHub, temporaryFolder, tokenFor } from '../faults/crash-hub.ts';
-import { clientOf, ok } from '../faults/hub-client.ts';
+import { type CrashHub, startHub, temporaryFolder } from '../faults/crash-hub.ts';
+import { ok } from '../faults/hub-client.ts';
 import { type Person, sitDown } from '../supervisor/person.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { hubServer, openClaudePlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
-import { callerOf, PATIENT, runSupervised, WORKSPACE } from './supervised-scene.ts';
+import { callerOf, followHub, PATIENT, runSupervised, WORKSPACE } from './supervised-scene.ts';
 
 type Usage = OutputOf<'get_usage'>;
 
@@ -35,17 +35,15 @@ interface Terminal {
   leave: string;
 }
 
-const server = (folder: string | undefined) =>
-  folder === undefined ? undefined : { ...hubServer(folder, 'bob'), ...named(folder) };
-
-function named(folder: string) {
-  const { args, ...rest } = hubServer(folder, 'bob');
+function server(folder: string | undefined, agent: string) {
+  if (folder === undefined) return undefined;
+  const { args, ...rest } = hubServer(folder, agent);
   return { ...rest, args: args.map((word) => (word === 'w1' ? WORKSPACE : word)) };
 }
 
 async function claude(folder: string | undefined): Promise<Terminal> {
   let asked = 0;
-  const place = await openClaudePlace(server(folder), {
+  const place = await openClaudePlace(server(folder, 'claude'), {
     script: async ({ body }) => {
       // It also asks for titles and the like, without tools.
       if ((body.tools ?? []).length > 0) asked += 1;
@@ -68,7 +66,7 @@ async function claude(folder: string | undefined): Promise<Terminal> {
 }
 
 async function codex(folder: string | undefined): Promise<Terminal> {
-  const place = await openCodexPlace('codex', server(folder));
+  const place = await openCodexPlace('codex', server(folder, 'codex'));
   onTestFinished(() => place.close());
   const exec = ['exec', '--skip-git-repo-check', '--sandbox', 'read-only'];
   return {
@@ -90,10 +88,12 @@ function newest(folder: string, pattern: RegExp): string {
   return ids.toSorted().at(-1) ?? '';
 }
 
-const usageOf = async (hub: CrashHub, by: Usage['by'] = 'agent'): Promise<Usage> => {
-  const token = await tokenFor(hub.folder, 'ann', { role: 'operator' });
-  return ok(await clientOf(hub.url, 'ann', token).call<Usage>('get_usage', { by }));
-};
+/** What one agent used, as the hub tells it wherever it is now. */
+async function usageOf(hub: () => CrashHub, of_agent: string) {
+  const ann = await followHub(hub, 'ann', 'operator');
+  return async (by: Usage['by'] = 'agent'): Promise<Usage> =>
+    ok(await ann().call<Usage>('get_usage', { by, of_agent }));
+}
 
 /** Says something to a program and waits until the model was asked. */
 async function say(person: Person, terminal: Terminal, text: string): Promise<void> {
@@ -131,104 +131,118 @@ async function runOnce({ place }: Terminal, words: string[]): Promise<void> {
 }
 
 const AGENTS = [
-  ['Claude Code', claude],
-  ['Codex', codex],
+  ['claude', claude],
+  ['codex', codex],
 ] as const;
 
 describeWith(['codex', 'claude'], 'what a person’s own sessions used', () => {
-  test.each(AGENTS)(
-    '%s with the hub’s tools: each turn once, over a resume, a wake, and runs without a terminal',
+  test(
+    'Claude Code and Codex with the hub’s tools: each turn once, over runs without a terminal, a resume, and a wake',
     LONG,
-    async (name, open) => {
+    async () => {
       const hub = await startHub(temporaryFolder(), { settings: { 'wake.recheck_ms': 100 } });
-      const terminal = await open(hub.folder);
-      const turns = async () => (await usageOf(hub)).total.turns;
-      const start = async (words: string[], isSupervised = false) => {
-        const where = {
-          env: { ...terminal.place.env, TERM: 'xterm-256color' },
-          cwd: terminal.place.place.work,
-        };
-        const program = [terminal.place.bin, ...words];
-        const person = await (isSupervised
-          ? runSupervised(hub, 'bob', program, { ...where, options: ['--quiet', '500ms'] })
-          : sitDown(program, where));
-        await person.sees(terminal.prompt);
-        return person;
-      };
-      const first = await start(terminal.words);
-      await say(first, terminal, 'remember the word melon');
-      await expect.poll(turns, PATIENT).toBe(1);
-      await leave(first, terminal);
-      const second = await start(terminal.again(terminal.session()));
-      await say(second, terminal, 'and the word cherry');
-      await expect.poll(turns, PATIENT).toBe(2);
-      await leave(second, terminal);
-      await runOnce(terminal, terminal.once('and the word plum', terminal.session()));
-      await runOnce(terminal, terminal.once('nothing'));
-      // What the last of them did not come to tell is told by the next.
-      // A Codex without its daemon is woken by its supervisor, which then reads beside its MCP server.
-      const third = await start(terminal.words, name === 'Codex');
-      await expect.poll(turns, PATIENT).toBe(4);
-
-      const alice = await callerOf(() => hub, 'bob');
-      await alice.say('is the mapper done?');
-      await expect
-        .poll(async () => (await alice.trigger().catch(() => undefined))?.result, PATIENT)
-        .toMatch(/^(queued|delivered|deferred|skipped)$/);
-      await expect.poll(() => alice.answers(), PATIENT).toEqual(['bob']);
-      await expect.poll(turns, PATIENT).toBe(5);
-      await leave(third, terminal);
-
-      const { rows, total } = await usageOf(hub);
-      expect(rows).toEqual([{ agent_id: 'bob', ...total }]);
-      expect(total).toMatchObject({
-        turns: 5,
-        turns_without_tokens: 0,
-        turns_without_cost: 5,
-        input_tokens: terminal.asked() * READ,
-        output_tokens: terminal.asked() * WROTE,
-        cost_reported_usd: null,
-      });
-      const threads = (await usageOf(hub, 'thread')).rows.map(({ thread_id, turns: n }) => [thread_id, n]);
-      expect(threads).toEqual(
-        expect.arrayContaining([
-          [undefined, 4],
-          [alice.thread_id, 1],
-        ]),
-      );
-      const days = (await usageOf(hub, 'day')).rows.map(({ day }) => day);
-      expect(days.at(-1)).toBe(new Date().toISOString().slice(0, 10));
-      const models = (await usageOf(hub, 'model')).rows.map(({ model = '' }) => model);
-      expect(models).toEqual([expect.stringMatching(name === 'Codex' ? /^gpt/ : /^claude/)]);
+      await Promise.all(AGENTS.map(live));
       // Numbers and ids stay here, no word of what was said.
       const kept = join(hub.folder, 'usage', WORKSPACE);
       for (const file of readdirSync(kept))
         expect(readFileSync(join(kept, file), 'latin1')).not.toMatch(/melon|cherry|plum|mapper/);
+
+      async function live([agent, open]: (typeof AGENTS)[number]): Promise<void> {
+        const terminal = await open(hub.folder);
+        const usage = await usageOf(() => hub, agent);
+        const turns = async () => (await usage()).total.turns;
+        const start = async (words: string[], isSupervised = false) => {
+          const where = {
+            env: { ...terminal.place.env, TERM: 'xterm-256color' },
+            cwd: terminal.place.place.work,
+          };
+          const program = [terminal.place.bin, ...words];
+          const person = await (isSupervised
+            ? runSupervised(hub, agent, program, { ...where, options: ['--quiet', '500ms'] })
+            : sitDown(program, where));
+          await person.sees(terminal.prompt);
+          return person;
+        };
+        const first = await start(terminal.words);
+        await say(first, terminal, 'remember the word melon');
+        await expect.poll(turns, PATIENT).toBe(1);
+        await leave(first, terminal);
+        const id = terminal.session();
+        await runOnce(terminal, terminal.once('and the word plum', id));
+        await runOnce(terminal, terminal.once('nothing'));
+        // What the last of them did not come to tell is told by the next.
+        // A Codex without its daemon is woken by its supervisor, which then reads beside its MCP server.
+        const second = await start(terminal.again(id), agent === 'codex');
+        await expect.poll(turns, PATIENT).toBe(3);
+        await say(second, terminal, 'and the word cherry');
+        await expect.poll(turns, PATIENT).toBe(4);
+
+        const alice = await callerOf(() => hub, agent);
+        await alice.say('is the mapper done?');
+        await expect
+          .poll(async () => (await alice.trigger().catch(() => undefined))?.result, PATIENT)
+          .toMatch(/^(queued|delivered|deferred|skipped)$/);
+        await expect.poll(() => alice.answers(), PATIENT).toEqual([agent]);
+        await expect.poll(turns, PATIENT).toBe(5);
+        await leave(second, terminal);
+
+        const { rows, total } = await usage();
+        expect(rows).toEqual([{ agent_id: agent, ...total }]);
+        expect(total).toMatchObject({
+          turns: 5,
+          turns_without_tokens: 0,
+          turns_without_cost: 5,
+          input_tokens: terminal.asked() * READ,
+          output_tokens: terminal.asked() * WROTE,
+          cost_reported_usd: null,
+        });
+        const threads = (await usage('thread')).rows.map(({ thread_id, turns: n }) => [thread_id, n]);
+        expect(threads).toEqual(
+          expect.arrayContaining([
+            [undefined, 4],
+            [alice.thread_id, 1],
+          ]),
+        );
+        const days = (await usage('day')).rows.map(({ day }) => day);
+        expect(days.at(-1)).toBe(new Date().toISOString().slice(0, 10));
+        const models = (await usage('model')).rows.map(({ model = '' }) => model);
+        expect(models).toEqual([expect.stringMatching(agent === 'codex' ? /^gpt/ : /^claude/)]);
+      }
     },
   );
 
-  test.each(AGENTS)(
-    '%s under parley run, with nothing registered: its turns are told, also those of an outage',
+  test(
+    'Claude Code and Codex under parley run, with nothing registered: their turns are told, also those of an outage',
     LONG,
-    async (_name, open) => {
+    async () => {
       const folder = temporaryFolder();
       let hub = await startHub(folder);
-      const terminal = await open(undefined);
-      const env = { ...terminal.place.env, TERM: 'xterm-256color' };
-      const program = [terminal.place.bin, ...terminal.words];
-      const person = await runSupervised(hub, 'bob', program, { env, cwd: terminal.place.place.work });
-      await person.sees(terminal.prompt);
-      await say(person, terminal, 'remember the word melon');
-      await expect.poll(async () => (await usageOf(hub)).total.turns, PATIENT).toBe(1);
+
+      async function begin([agent, open]: (typeof AGENTS)[number]) {
+        const terminal = await open(undefined);
+        const usage = await usageOf(() => hub, agent);
+        const turns = async () => (await usage()).total.turns;
+        const env = { ...terminal.place.env, TERM: 'xterm-256color' };
+        const program = [terminal.place.bin, ...terminal.words];
+        const person = await runSupervised(hub, agent, program, { env, cwd: terminal.place.place.work });
+        await person.sees(terminal.prompt);
+        await say(person, terminal, 'remember the word melon');
+        await expect.poll(turns, PATIENT).toBe(1);
+        return { terminal, person, usage, turns };
+      }
+
+      const all = await Promise.all(AGENTS.map(begin));
       const port = Number(new URL(hub.url).port);
       await hub.end('SIGKILL');
-      await say(person, terminal, 'and the word cherry');
+      await Promise.all(all.map(({ person, terminal }) => say(person, terminal, 'and the word cherry')));
       hub = await startHub(folder, { port });
-      await expect.poll(async () => (await usageOf(hub)).total.turns, PATIENT).toBe(2);
-      expect((await usageOf(hub)).total).toMatchObject({
-        input_tokens: terminal.asked() * READ,
-        output_tokens: terminal.asked() * WROTE,
-      });
+      for (const { terminal, usage, turns } of all) {
+        await expect.poll(turns, PATIENT).toBe(2);
+        expect((await usage()).total).toMatchObject({
+          input_tokens: terminal.asked() * READ,
+          output_tokens: terminal.asked() * WROTE,
+        });
+      }
     },
   );
 });

@@ -23,7 +23,7 @@ import { type Person, sitDown } from '../supervisor/person.ts';
 import { requireTool } from '../tools/tools.ts';
 import { processesOf } from './managed-scene.ts';
 
-export const PATIENT = { timeout: 90_000, interval: 20 };
+export const PATIENT = { timeout: 90_000, interval: 150 };
 
 type Runtime = 'codex' | 'claude';
 

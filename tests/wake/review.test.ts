@@ -10,7 +10,7 @@ import { connectRuntime, PATIENT } from './reached-scene.ts';
 import { journalOf } from './wake-steps.ts';
 
 /** A busy machine is slow; what is waited for comes, or the test is right to fail. */
-const PATIENCE_MS = 120_000;
+const PATIENCE = { timeout: 120_000, interval: 250 };
 
 const scene = useHub({ settings: { 'wake.grace_ms': 20 } });
 
@@ -88,14 +88,14 @@ async function expectReview(thread_id: string, shownBy: Record<string, () => Pic
   const thread = () => ann.ok('get_thread', { thread_id });
   await vi.waitFor(
     async () => expect(await thread()).toMatchObject({ status: 'resolved', disputed: false }),
-    PATIENCE_MS,
+    PATIENCE,
   );
   // The last message wakes the author once more, who has nothing to add.
   const steps = async (name: string, step: string) =>
     (await journalOf(scene, name)).filter(({ metadata }) => metadata?.['step'] === step);
   const names = Object.keys(shownBy);
   for (const name of names)
-    await vi.waitFor(async () => expect(await steps(name, 'delivered')).toHaveLength(5), PATIENCE_MS);
+    await vi.waitFor(async () => expect(await steps(name, 'delivered')).toHaveLength(5), PATIENCE);
   const { messages } = await ann.ok('read_messages', { thread_id });
   const spoken = messages.filter(({ kind }) => kind !== 'system');
   expect(spoken).toHaveLength(10);
@@ -110,7 +110,7 @@ async function expectReview(thread_id: string, shownBy: Record<string, () => Pic
         .filter(({ sender_agent_id }) => sender_agent_id === other(name))
         .map(({ message_id }) => message_id);
     const meant = spoken.filter(({ called }) => called?.includes(name)).map(({ message_id }) => message_id);
-    await vi.waitFor(() => expect(ids()).toEqual(expect.arrayContaining(meant)), PATIENCE_MS);
+    await vi.waitFor(() => expect(ids()).toEqual(expect.arrayContaining(meant)), PATIENCE);
     expect(ids()).toEqual([...new Set(ids())]);
     expect(await steps(name, 'asked')).toHaveLength(5);
     expect(await steps(name, 'skipped')).toEqual([]);
@@ -133,7 +133,7 @@ test('[HUB-R1] [HUB-W1] two agents hold a review over ten messages, without a pe
     participants: ['reviewer'],
   });
   await post(author.agent, thread_id, said(OPENING));
-  await vi.waitFor(() => expect(author.prompts).toHaveLength(5), PATIENCE_MS);
+  await vi.waitFor(() => expect(author.prompts).toHaveLength(5), PATIENCE);
   await expectReview(thread_id, { reviewer: () => reviewer.shown, author: () => author.shown });
   expect([reviewer.prompts.length, author.prompts.length]).toEqual([5, 5]);
 });

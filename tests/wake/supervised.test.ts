@@ -3,14 +3,25 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { OutputOf } from '@parley/protocol';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 
-import { type CrashHub, startHub, temporaryFolder, tokenFor } from '../faults/crash-hub.ts';
-import { connect, ok } from '../faults/hub-client.ts';
+import { startHub, temporaryFolder } from '../faults/crash-hub.ts';
+import { ok } from '../faults/hub-client.ts';
 import { expectSoundRecord } from '../faults/oracle.ts';
+import { freshFolder } from '../harness/start-hub.ts';
+import { useHub } from '../harness/use-hub.ts';
+import { sizeOf } from '../prove/long-forms.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { openClaudePlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
-import { callerOf, hubServerAt, PATIENT, runSupervised, WORKSPACE } from './supervised-scene.ts';
+import {
+  callerOf,
+  followHub,
+  type HubPlace,
+  hubServerAt,
+  PATIENT,
+  runSupervised,
+  WORKSPACE,
+} from './supervised-scene.ts';
 
 const CODEX = fileURLToPath(new URL('telling-codex.mjs', import.meta.url));
 const SETTINGS = { 'wake.recheck_ms': 100, 'wake.quiet_ms': 1_000, 'wake.max_defer_ms': 600_000 };
@@ -20,6 +31,32 @@ const BASH = ['/bin/bash', '--norc', '-i'];
 const LONG = { timeout: 180_000 };
 const PROMPT = { env: { PS1: 'n=\\# > ' } };
 
+/** The folders of those whom the hub may resume by a stand-in for Codex. */
+const data = freshFolder();
+const WORK = {
+  mortal: join(data, '../mortal'),
+  unpasted: join(data, '../unpasted'),
+  unread: join(data, '../unread'),
+};
+const PROFILES = Object.entries(WORK).map(([agent, cwd]) => ({
+  agent,
+  workspace: WORKSPACE,
+  runtime: 'codex',
+  bin: CODEX,
+  cwd,
+  home: cwd,
+  doors: ['resume'],
+}));
+/** For all who need not see how a hub ends. */
+const scene = useHub({ data, settings: { ...SETTINGS, 'wake.agents': JSON.stringify(PROFILES) } });
+const shared: HubPlace = {
+  get url() {
+    return scene.hub.url;
+  },
+  folder: data,
+};
+beforeAll(() => Object.values(WORK).forEach((folder) => mkdirSync(folder, { recursive: true })));
+
 interface Terminal {
   place: RuntimePlace;
   program: string[];
@@ -27,23 +64,23 @@ interface Terminal {
 }
 
 const CODEX_PROMPT = /^› Ask Codex/m;
-const AGENTS: [name: string, prepare: (hub: CrashHub, agent: string) => Promise<Terminal>][] = [
+const AGENTS: [agent: string, prepare: (hub: HubPlace, agent: string) => Promise<Terminal>][] = [
   [
-    'Codex',
+    'codex',
     async (hub, agent) => {
       const place = await openCodexPlace('codex', await hubServerAt(hub, agent));
       return { place, program: [place.bin, '--no-daemon'], prompt: CODEX_PROMPT };
     },
   ],
   [
-    'Codex 0.153.4',
+    'codex-0153',
     async (hub, agent) => {
       const place = await openCodexPlace('codex-0153', await hubServerAt(hub, agent));
       return { place, program: [place.bin], prompt: CODEX_PROMPT };
     },
   ],
   [
-    'Claude Code',
+    'claude',
     async (hub, agent) => {
       const place = await openClaudePlace(await hubServerAt(hub, agent));
       const program = [place.bin, '--permission-mode', 'default', ...place.args];
@@ -52,26 +89,28 @@ const AGENTS: [name: string, prepare: (hub: CrashHub, agent: string) => Promise<
   ],
 ];
 
-describeWith(['codex', 'codex-0153', 'claude'], 'a real agent at a terminal under parley run', () => {
-  for (const [name, prepare] of AGENTS) {
-    test(
-      `[HUB-M9] [HUB-W1] [HUB-W7] [C-WAKE-16] ${name}: another agent's message wakes it and is answered; a draft stays, and a hub that is killed meanwhile wakes it once`,
-      { timeout: 240_000 },
-      async () => {
-        const folder = temporaryFolder();
-        let hub = await startHub(folder, { settings: SETTINGS });
-        const { place, program, prompt } = await prepare(hub, 'bob');
+describeWith(['codex', 'codex-0153', 'claude'], 'real agents at their terminals under parley run', () => {
+  test(
+    "[HUB-M9] [HUB-W1] [HUB-W7] [C-WAKE-16] Codex, Codex 0.153.4 and Claude Code: another agent's message wakes each and is answered; a draft stays, and a hub that is killed meanwhile wakes it once",
+    { timeout: 240_000 },
+    async () => {
+      const folder = temporaryFolder();
+      let hub = await startHub(folder, { settings: SETTINGS });
+
+      /** Started, woken, answering, and then with a draft before the next wake. */
+      async function begin([agent, prepare]: (typeof AGENTS)[number]) {
+        const { place, program, prompt } = await prepare(hub, agent);
         onTestFinished(() => place.close());
         const env = { ...place.env, TERM: 'xterm-256color' };
         const at = { env, cwd: place.place.work, options: HASTY };
-        const person = await runSupervised(hub, 'bob', program, at);
+        const person = await runSupervised(hub, agent, program, at);
         await person.sees(prompt);
-        const alice = await callerOf(() => hub, 'bob');
+        const alice = await callerOf(() => hub, agent);
 
         const first = await alice.say('is the mapper done?');
         const reported = await alice.trigger();
         expect(['delivered', 'deferred'], JSON.stringify(reported)).toContain(reported.result);
-        await expect.poll(() => alice.answers(), PATIENT).toEqual(['bob']);
+        await expect.poll(() => alice.answers(), PATIENT).toEqual([agent]);
         await expect
           .poll(() => alice.woken(first), PATIENT)
           .toMatchObject([{ trigger_id: reported.trigger_id, door: 'supervisor', result: 'delivered' }]);
@@ -87,40 +126,47 @@ describeWith(['codex', 'codex-0153', 'claude'], 'a real agent at a terminal unde
           result: 'deferred',
           defer_reason: 'human_input_busy',
         });
-        await hub.end('SIGKILL');
-        hub = await startHub(folder, { settings: SETTINGS, port: Number(new URL(hub.url).port) });
+        return { agent, place, person, alice, second, trigger_id: later.trigger_id };
+      }
+
+      /** The draft stands where it stood; when it is sent, the wake follows. */
+      async function goOn({ agent, place, person, alice, second, trigger_id }: Begun): Promise<void> {
         await expect
           .poll(() => alice.woken(second), PATIENT)
-          .toMatchObject([{ trigger_id: later.trigger_id, result: 'deferred', why: 'human_input_busy' }]);
+          .toMatchObject([{ trigger_id, result: 'deferred', why: 'human_input_busy' }]);
         expect((await person.screen()).join('\n')).toMatch(/[›❯]\shalf typed\s*$/m);
 
         person.type(' and finished');
         await person.sees('half typed and finished');
         person.type('\r');
-        await expect.poll(() => alice.answers(), PATIENT).toEqual(['bob', 'bob']);
+        await expect.poll(() => alice.answers(), PATIENT).toEqual([agent, agent]);
         await expect
           .poll(() => alice.woken(second), PATIENT)
-          .toMatchObject([{ trigger_id: later.trigger_id, door: 'supervisor', result: 'delivered' }]);
-        const said = place.asked().findLast((text) => text.includes(later.trigger_id)) ?? '';
-        expect(said.split(`(wake ${later.trigger_id},`)).toHaveLength(2);
-        const [own, wake] = ['half typed and finished', later.trigger_id].map((word) => said.indexOf(word));
+          .toMatchObject([{ trigger_id, door: 'supervisor', result: 'delivered' }]);
+        const said = place.asked().findLast((text) => text.includes(trigger_id)) ?? '';
+        expect(said.split(`(wake ${trigger_id},`)).toHaveLength(2);
+        const [own, wake] = ['half typed and finished', trigger_id].map((word) => said.indexOf(word));
         expect(own).toBeGreaterThan(0);
         expect(own).toBeLessThan(wake ?? 0);
-      },
-    );
-  }
+      }
+      type Begun = Awaited<ReturnType<typeof begin>>;
+
+      const all = await Promise.all(AGENTS.map(begin));
+      await hub.end('SIGKILL');
+      hub = await startHub(folder, { settings: SETTINGS, port: Number(new URL(hub.url).port) });
+      await Promise.all(all.map(goOn));
+    },
+  );
 });
 
 test(
   '[HUB-W1] [HUB-W8] what a wake carries into a real shell is one quoted line, whoever wrote it',
   LONG,
   async () => {
-    const folder = temporaryFolder();
-    const hub = await startHub(folder, { settings: SETTINGS });
     const work = temporaryFolder();
-    const person = await runSupervised(hub, 'shell', BASH, { ...PROMPT, cwd: work, options: HASTY });
+    const person = await runSupervised(shared, 'shell', BASH, { ...PROMPT, cwd: work, options: HASTY });
     await person.sees('n=1 >');
-    const alice = await callerOf(() => hub, 'shell');
+    const alice = await callerOf(() => shared, 'shell');
     const evil =
       "'; touch P; $(touch P) `touch P`\n\u001b[201~\rtouch P\r\u0003 \u001b[20\u001b[201~1~\ntouch P";
     await alice.say(evil);
@@ -135,32 +181,40 @@ test(
 );
 
 test(
-  '[HUB-W3] [C-WAKE-04] [C-WAKE-05] with the usual patience: after twenty quiet seconds it goes in; a person who types on for a minute is left alone',
+  '[HUB-W3] [C-WAKE-04] [C-WAKE-05] after the quiet time it goes in; a person who types on past the longest deferral is left alone',
   { timeout: 240_000 },
   async () => {
-    const hub = await startHub(temporaryFolder());
-    const quieted = await runSupervised(hub, 'quieted', BASH, PROMPT);
-    const busy = await runSupervised(hub, 'busy', BASH, PROMPT);
-    await busy.sees('n=1 >');
-    const typing = setInterval(() => busy.type('x'), 5_000);
+    const { quietMs, recheckMs, deferMs, typingMs } = sizeOf('C-WAKE-05');
+    const settings = {
+      'wake.quiet_ms': quietMs,
+      'wake.recheck_ms': recheckMs,
+      'wake.max_defer_ms': deferMs,
+    };
+    const hub = await startHub(temporaryFolder(), { settings });
+    const patience = ['--quiet', quietMs, '--recheck', recheckMs, '--max-defer', deferMs];
+    const options = patience.map((word) => (typeof word === 'number' ? `${word}ms` : word));
+    const sit = (agent: string) => runSupervised(hub, agent, BASH, { ...PROMPT, options });
+    const [quieted, busy] = await Promise.all([sit('quieted'), sit('busy')]);
+    const [toQuieted, toBusy] = await Promise.all([
+      callerOf(() => hub, 'quieted'),
+      callerOf(() => hub, 'busy'),
+    ]);
+    await Promise.all([quieted, busy].map((person) => person.sees('n=1 >')));
+    const typing = setInterval(() => busy.type('x'), typingMs);
     onTestFinished(() => clearInterval(typing));
     busy.type('x');
     await busy.sees('n=1 > x');
-    quieted.type('echo typed\r');
     const typedAt = Date.now();
+    quieted.type('echo typed\r');
     await quieted.sees(/^typed/m);
 
-    const [toQuieted, toBusy] = await Promise.all(
-      ['quieted', 'busy'].map((name) => callerOf(() => hub, name)),
-    );
-    if (toQuieted === undefined || toBusy === undefined) throw new Error('nobody is called');
     const [reported, kept] = await Promise.all(
       [toQuieted, toBusy].map(async (alice) => {
         const message = await alice.say('look');
         const answer = await alice.trigger();
         expect(answer).toMatchObject({ result: 'deferred', defer_reason: 'human_input_busy' });
         const wait = Date.parse(answer.deferred_until ?? '') - Date.parse(answer.triggered_at);
-        expect(wait).toBeGreaterThanOrEqual(60_000);
+        expect(wait).toBeGreaterThanOrEqual(deferMs);
         return { message, trigger_id: answer.trigger_id };
       }),
     );
@@ -170,7 +224,7 @@ test(
       .poll(() => stepsOf(toQuieted), UNHURRIED)
       .toEqual(['asked', 'deferred', 'delivering', 'delivered']);
     const delivering = (await toQuieted.journal()).find(({ facts }) => facts['step'] === 'delivering');
-    expect((delivering?.at ?? 0) - typedAt).toBeGreaterThanOrEqual(19_900);
+    expect((delivering?.at ?? 0) - typedAt).toBeGreaterThanOrEqual(quietMs - 100);
     expect(await toQuieted.woken(reported?.message ?? '')).toMatchObject([
       { trigger_id: reported?.trigger_id },
     ]);
@@ -180,7 +234,7 @@ test(
       .toEqual(['asked', 'deferred', 'door_passed', 'collided']);
     const [asked, , , failed] = await toBusy.journal();
     expect(failed?.facts).toMatchObject({ code: 'HUMAN_INPUT_COLLISION', trigger_id: kept?.trigger_id });
-    expect((failed?.at ?? 0) - (asked?.at ?? 0)).toBeGreaterThanOrEqual(59_900);
+    expect((failed?.at ?? 0) - (asked?.at ?? 0)).toBeGreaterThanOrEqual(deferMs - 100);
     clearInterval(typing);
     // Nothing stands at the prompt but what the person typed.
     expect((await busy.screen()).join('')).toMatch(/^n=1 > x+$/);
@@ -196,28 +250,16 @@ test(
   '[C-WAKE-15] the program dies while a wake waits for its person: the next door is taken, and nothing is typed anywhere',
   LONG,
   async () => {
-    const folder = temporaryFolder();
-    const work = temporaryFolder();
-    mkdirSync(work, { recursive: true });
     const THREAD = '019a0000-0000-7000-8000-000000000015';
-    const profile = {
-      agent: 'bob',
-      workspace: WORKSPACE,
-      runtime: 'codex',
-      bin: CODEX,
-      cwd: work,
-      home: work,
-    };
-    const agents = JSON.stringify([{ ...profile, doors: ['resume'] }]);
-    const hub = await startHub(folder, { settings: { ...SETTINGS, 'wake.agents': agents } });
-    const bob = await connect(hub, 'bob');
+    const work = WORK.mortal;
+    const mortal = await followHub(() => shared, 'mortal');
     const beat = { runtime: 'codex_cli', resumable: true, native_session_id: THREAD };
-    ok(await bob.call('heartbeat_session', beat));
-    const person = await runSupervised(hub, 'bob', BASH, { ...PROMPT, options: HASTY });
+    ok(await mortal().call('heartbeat_session', beat));
+    const person = await runSupervised(shared, 'mortal', BASH, { ...PROMPT, options: HASTY });
     await person.sees('n=1 >');
     person.type('echo $$; echo dra');
     await person.sees('echo dra');
-    const alice = await callerOf(() => hub, 'bob');
+    const alice = await callerOf(() => shared, 'mortal');
     const message = await alice.say('look');
     const reported = await alice.trigger();
     expect(reported).toMatchObject({
@@ -239,40 +281,31 @@ test(
 
 /** Programs that show a prompt and take nothing that is pasted there. */
 const DEAF = [
-  ['has no bracketed paste', "stty raw -echo; printf '> '; exec cat >taken"],
-  ['does not read', String.raw`stty raw -echo; printf '\033[?2004h> '; exec sleep 600`],
+  ['unpasted', 'has no bracketed paste', "stty raw -echo; printf '> '; exec cat >taken"],
+  ['unread', 'does not read', String.raw`stty raw -echo; printf '\033[?2004h> '; exec sleep 600`],
 ] as const;
 
 test.each(DEAF)(
-  '[HUB-W2] a program that %s is passed by for the next door within a second or so, and nothing is entered there',
+  '[HUB-W2] %s: a program that %s is passed by for the next door within a second or so, and nothing is entered there',
   LONG,
-  async (_what, program) => {
-    const work = temporaryFolder();
-    mkdirSync(work, { recursive: true });
+  async (agent, _what, program) => {
+    const work = WORK[agent];
     const native_session_id = '019a0000-0000-7000-8000-000000000016';
-    const profile = {
-      agent: 'bob',
-      workspace: WORKSPACE,
-      runtime: 'codex',
-      bin: CODEX,
-      cwd: work,
-      home: work,
-    };
-    const agents = JSON.stringify([{ ...profile, doors: ['resume'] }]);
-    const hub = await startHub(temporaryFolder(), { settings: { ...SETTINGS, 'wake.agents': agents } });
-    const bob = await connect(hub, 'bob');
-    ok(await bob.call('heartbeat_session', { runtime: 'codex_cli', resumable: true, native_session_id }));
+    const itself = await followHub(() => shared, agent);
+    ok(
+      await itself().call('heartbeat_session', { runtime: 'codex_cli', resumable: true, native_session_id }),
+    );
     const options = [...HASTY, '--kind', 'prompt'];
-    const person = await runSupervised(hub, 'bob', ['/bin/bash', '-c', program], { options, cwd: work });
+    const person = await runSupervised(shared, agent, ['/bin/bash', '-c', program], { options, cwd: work });
     await person.sees('>');
     // A program that has just been started is given its time.
-    const ann = await connect(hub, 'ann', await tokenFor(hub.folder, 'ann', { role: 'operator' }));
+    const ann = await followHub(() => shared, 'ann', 'operator');
     const starts = async () => {
-      const { doors } = ok(await ann.call<OutputOf<'check_reach'>>('check_reach', { of_agent: 'bob' }));
+      const { doors } = ok(await ann().call<OutputOf<'check_reach'>>('check_reach', { of_agent: agent }));
       return doors.find(({ door }) => door === 'supervisor')?.open === 'later';
     };
     await expect.poll(starts, PATIENT).toBe(false);
-    const alice = await callerOf(() => hub, 'bob');
+    const alice = await callerOf(() => shared, agent);
     const message = await alice.say('look');
     await alice.trigger();
     await expect
@@ -293,18 +326,17 @@ test(
   'of two sessions under one name a wake goes into one, whose name is on record, and never astray into the other',
   LONG,
   async () => {
-    const hub = await startHub(temporaryFolder(), { settings: SETTINGS });
     const sit = (session: string) =>
-      runSupervised(hub, 'pair', BASH, { ...PROMPT, options: [...HASTY, '--session', session] });
+      runSupervised(shared, 'pair', BASH, { ...PROMPT, options: [...HASTY, '--session', session] });
     const one = await sit('one');
     await one.sees('n=1 >');
     const two = await sit('two');
     await two.sees('n=1 >');
-    const boss = await connect(hub, 'ann');
+    const boss = await followHub(() => shared, 'ann');
     const connected = async () =>
-      ok(await boss.call<{ connected: string[] }>('get_agent', { of_agent: 'pair' })).connected.length;
+      ok(await boss().call<{ connected: string[] }>('get_agent', { of_agent: 'pair' })).connected.length;
     await expect.poll(connected, PATIENT).toBe(2);
-    const alice = await callerOf(() => hub, 'pair');
+    const alice = await callerOf(() => shared, 'pair');
     const goneTo = async () =>
       (await alice.journal()).flatMap(({ facts }) =>
         facts['step'] === 'delivering' ? [facts['to_session']] : [],
