@@ -117,8 +117,7 @@ export function openMemoryStore(clock: () => number = () => 0): Store {
       reached.push({ thread_id, last_seq, workspace_id, after: pos - entries.length, pos });
     }
     if (cursor !== undefined) cursors.set(`${cursor.thread_id} ${cursor.agent_id}`, cursor);
-    for (const record of put)
-      recordsOf(record.kind).set(recordName(record.workspace_id, record.key), record);
+    for (const record of put) recordsOf(record.kind).set(recordName(record.workspace_id, record.key), record);
     for (const { workspace_id, kind, key } of drops) recordsOf(kind).delete(recordName(workspace_id, key));
     return reached;
   }
