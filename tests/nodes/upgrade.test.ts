@@ -27,6 +27,8 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
   const hubs: HubProcess[] = [];
   const acknowledged: { seq: number; body: string }[] = [];
   let thread_id: string;
+  /** The next release. */
+  let later: string;
 
   const start = async (program?: string): Promise<HubProcess> => {
     const flags = ['--store', postgres.url, '--nats', nats.url];
@@ -53,7 +55,11 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
     )[0];
 
   beforeAll(async () => {
-    [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
+    [postgres, nats, later] = await Promise.all([
+      startPostgres(),
+      startNats(),
+      buildLater({ steps: [ADDS], oldest: NOW }),
+    ]);
     const hub = await start();
     const signer = await registerSigner('k', { data: hub.data });
     token = signer.token({ agent: 'alice', role: 'operator' });
@@ -68,7 +74,6 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
   }, 120_000);
 
   test('[R1] [R2] [C-DUR-19] a node at a time: the older go on over the newer schema, write, follow and start again, and nothing is lost', async () => {
-    const later = await buildLater({ steps: [ADDS], oldest: NOW });
     const [a, b] = [await start(), await start()];
     const following = await openStream(a.url, token, thread_id);
     const enough = new AbortController();
@@ -107,8 +112,7 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
 
   test('[R8] [R12] a schema that the older cannot live with: they are told first and leave, and never answer wrongly', async () => {
     const breaking = await buildLater({ steps: [ADDS, BREAKS], oldest: NOW + 2 });
-    const older = await buildLater({ steps: [ADDS], oldest: NOW });
-    const hub = await start(older);
+    const hub = await start(later);
     const ready = async () => (await send(`${hub.url}/readyz`)).status;
     expect(await ready()).toBe(200);
     const codes = new Set<string>();
@@ -133,7 +137,7 @@ describeWith(['postgres', 'nats-server'], 'two releases of Parley over one datab
     });
     expect(await post(hub, 'too late')).toMatchObject({ code: 'UNAVAILABLE' });
     expect(await schema()).toEqual({ version: NOW + 2, oldest: NOW + 2 });
-    const refused = await start(older).catch((thrown: unknown) => thrown);
+    const refused = await start(later).catch((thrown: unknown) => thrown);
     expect(refused).toBeInstanceOf(HubRefused);
     expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining('of a newer Parley') });
     expect((await runCli(['doctor', '--store', postgres.url], { data: hub.data })).code).not.toBe(0);

@@ -45,6 +45,7 @@ describeWith(['postgres'], 'a database that is wrong, away or behind', () => {
   const ready = async (url: string) => (await send(`${url}/readyz`)).status;
 
   // They take nothing from each other: one waits long for a link that is dead.
+  /* oxlint-disable no-shadow -- Tests that run at the same time have an `expect` each. */
   describe.concurrent('each with a database of its own', () => {
     test('[C-DUR-14] a way to the database that is cut without a word lets no call hang, and what is unknown is settled by its key', async ({
       expect,
@@ -186,6 +187,7 @@ describeWith(['postgres'], 'a database that is wrong, away or behind', () => {
       await again.stop();
     }, 120_000);
   });
+  /* oxlint-enable no-shadow */
 
   describe('a server that goes under a hub', () => {
     let hub: HubProcess;

@@ -32,7 +32,7 @@ export const LONG_FORMS = {
     project: 'system',
     test: '[C-LOAD-02]',
     minutes: 2,
-    short: { seconds: 3, goodput: 0.3 },
+    short: { seconds: 2, goodput: 0.3 },
     long: { seconds: 60, goodput: 0.8 },
   },
   'C-DUR-23': {
