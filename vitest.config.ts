@@ -12,15 +12,15 @@ const single = onPostgres ? Object.keys(readSingle().embedded).filter((name) => 
 // Three processes start where else one does.
 const patienceMs = onPostgres ? 120_000 : 60_000;
 
-/** What all tests share but the crowds: one queue for three workers: more of them starve the real programs that some tests time. */
+/** What all tests share but the crowds: one queue for four workers: more of them starve the real programs that some tests time. */
 const together = {
   // Files keep to themselves, so that a worker need not load everything anew for each.
   isolate: false,
-  maxWorkers: 3,
+  maxWorkers: 4,
   // A busy machine may be ten times slower than a free one.
   testTimeout: patienceMs,
   hookTimeout: patienceMs,
-  expect: { poll: { timeout: 20_000 } },
+  expect: { poll: { timeout: 20_000, interval: 100 } },
   sequence: { groupOrder: 0 },
 };
 
@@ -62,7 +62,7 @@ export default defineConfig({
           maxWorkers: 1,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          expect: { poll: { timeout: 20_000 } },
+          expect: { poll: { timeout: 20_000, interval: 100 } },
           sequence: { groupOrder: 1 },
         },
       },
