@@ -56,7 +56,7 @@ test('[C-LOCAL-01] the hub listens on loopback alone, and refuses another addres
   const hub = await startHub();
   expect(listening(hub.pid)).toEqual(['0100007F']);
   expect(await hub.stop()).toBe(0);
-  for (const host of ['0.0.0.0', '::', '127.0.0.1.evil.example']) {
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', '127.0.0.1.evil.example']) {
     const data = freshFolder();
     const { code, stderr, stdout } = await runCli(['serve', '--port', '0', '--host', host], { data });
     expect([host, code, stdout]).toEqual([host, 2, '']);
@@ -153,11 +153,11 @@ test('[C-LOCAL-03] a link planted where the hub will write is refused, and its t
     else expect(readFileSync(victim, 'utf8')).toBe('precious');
     return readdirSync(data);
   };
-  // Each name in one way, and one of them in all: what looks at a file is the same for every name.
-  const kinds = ['symlink', 'dangling', 'hard'] as const;
-  const planted = names.map((name, i) => [name, kinds[i % kinds.length] ?? 'hard'] as const);
-  const inAllWays = kinds.slice(1).map((kind) => ['parley.db', kind] as const);
-  for (const [name, kind] of [...planted, ...inAllWays]) expect(await plant(name, kind)).toEqual([name]);
+  for (const name of names) {
+    const kinds = ['symlink', 'dangling', 'hard'] as const;
+    for (const left of await Promise.all(kinds.map((kind) => plant(name, kind))))
+      expect(left).toEqual([name]);
+  }
   // These are written when the record is already open.
   const later = ['push.json', 'reserve', 'artifact-keys.json'];
   await Promise.all(later.map((name) => plant(name, 'dangling')));
