@@ -19,7 +19,7 @@ export function proofTable(of: { code: string; rows: readonly Row[] }): string {
     return `| ${[id, title, bound, verdict, took, when].map(cell).join(' | ')} |`;
   });
   const figures = rows.flatMap(({ id, result }) =>
-    result === undefined ? [] : `- **${id}** (${result.machine}): ${inWords(result)}`,
+    result === undefined ? [] : [id, ...linesOf(result), ''],
   );
   const count = (wanted: boolean) => rows.filter(({ result }) => result?.held === wanted).length;
   const open = rows.filter(({ result }) => result === undefined).length;
@@ -34,13 +34,15 @@ ${lines.join('\n')}
 
 ### What was measured
 
-${figures.join('\n')}
+\`\`\`text
+${figures.join('\n').trimEnd()}
+\`\`\`
 `;
 }
 
-function inWords({ figures }: Result): string {
-  const text = figures.map(({ what, figure }) => `${what}: ${figure}`).join('; ');
-  return text.replaceAll('\n', ' ').replaceAll(/[*_<>]/g, String.raw`\$&`);
+function linesOf({ machine, figures }: Result): string[] {
+  const lines = figures.map(({ what, figure }) => `  ${what}: ${figure.replaceAll('\n', ' ')}`);
+  return [...lines, `  on: ${machine}`];
 }
 
 /** A new page, with the chapters that stood below the old one: those are written by people. */

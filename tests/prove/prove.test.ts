@@ -48,7 +48,7 @@ test('the table says what held, what did not and what never ran, on which code, 
   expect(page).toContain('| A | done | at most 1 \\| 2 | yes | 1.3 min | 2030-01-01, abc |');
   expect(page).toContain('| B | done | at most 1 \\| 2 | **no** | 1.3 min | 2030-01-01, older |');
   expect(page).toContain('| C | done | at most 1 \\| 2 | not run |  |  |');
-  expect(page).toContain('- **A** (two cores): p95: 3 ms');
+  expect(page).toContain('\nA\n  p95: 3 ms\n  on: two cores\n');
 });
 
 test('what never ran comes first, then what did not hold, then what ran longest ago', () => {

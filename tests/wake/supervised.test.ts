@@ -11,6 +11,7 @@ import { expectSoundRecord } from '../faults/oracle.ts';
 import { freshFolder } from '../harness/start-hub.ts';
 import { useHub } from '../harness/use-hub.ts';
 import { sizeOf } from '../prove/long-forms.ts';
+import { measured } from '../prove/measured.ts';
 import { describeWith } from '../tools/describe-with.ts';
 import { openClaudePlace, openCodexPlace, type RuntimePlace } from './runtime-places.ts';
 import {
@@ -224,7 +225,9 @@ test(
       .poll(() => stepsOf(toQuieted), UNHURRIED)
       .toEqual(['asked', 'deferred', 'delivering', 'delivered']);
     const delivering = (await toQuieted.journal()).find(({ facts }) => facts['step'] === 'delivering');
-    expect((delivering?.at ?? 0) - typedAt).toBeGreaterThanOrEqual(quietMs - 100);
+    const quiet = (delivering?.at ?? 0) - typedAt;
+    measured('C-WAKE-05', 'went in after', `${Math.round(quiet)} ms of quiet`);
+    expect(quiet).toBeGreaterThanOrEqual(quietMs - 100);
     expect(await toQuieted.woken(reported?.message ?? '')).toMatchObject([
       { trigger_id: reported?.trigger_id },
     ]);
@@ -234,7 +237,9 @@ test(
       .toEqual(['asked', 'deferred', 'door_passed', 'collided']);
     const [asked, , , failed] = await toBusy.journal();
     expect(failed?.facts).toMatchObject({ code: 'HUMAN_INPUT_COLLISION', trigger_id: kept?.trigger_id });
-    expect((failed?.at ?? 0) - (asked?.at ?? 0)).toBeGreaterThanOrEqual(deferMs - 100);
+    const deferred = (failed?.at ?? 0) - (asked?.at ?? 0);
+    measured('C-WAKE-05', 'given up after', `${Math.round(deferred)} ms of typing`);
+    expect(deferred).toBeGreaterThanOrEqual(deferMs - 100);
     clearInterval(typing);
     // Nothing stands at the prompt but what the person typed.
     expect((await busy.screen()).join('')).toMatch(/^n=1 > x+$/);
