@@ -137,13 +137,16 @@ describeWith(['postgres'], 'moving house', () => {
 
   test('an export is restored into a database and out of it into a folder, with every chain as it was', async () => {
     const { file, thread } = house;
-    const before = await told({ data: house.data });
+    // What an agent is at is noted a moment later, and the export was made while the hub ran.
+    const atMoment = (lines: readonly string[]) =>
+      lines.filter((line) => !line.startsWith('{"type":"agent_state"'));
+    const before = atMoment(await told({ data: house.data }));
     const url = await database('restored');
     const node = freshFolder();
     const brought = await runJson<{ counts: Record<string, number> }>(['import', file, '--store', url], {
       data: node,
     });
-    expect(await told({ store: url })).toEqual(before);
+    expect(atMoment(await told({ store: url }))).toEqual(before);
     expect(brought.counts['entries']).toBe(
       before.filter((line) => line.startsWith('{"type":"entry"')).length,
     );
@@ -152,7 +155,7 @@ describeWith(['postgres'], 'moving house', () => {
     await runJson(['export', '--out', again, '--store', url], { data: node });
     const folder = freshFolder();
     await runJson(['import', again], { data: folder });
-    expect(await told({ data: folder })).toEqual(before);
+    expect(atMoment(await told({ data: folder }))).toEqual(before);
     expect(await (await recordPlace({ data: folder })).check()).toMatchObject({ ok: true, problems: [] });
     // A hub goes on with it; the keys that sign tokens were left behind, so there are new ones.
     const third = await startHub({ data: folder });

@@ -26,7 +26,7 @@ export function proofTable(of: { code: string; rows: readonly Row[] }): string {
   const current = rows.filter(({ result }) => result?.code === code).length;
   return `# Proof in the long form
 
-Written by \`npm run prove\` from \`docs/proof.json\`. It runs tests that \`npm test\` holds in a short form, with the sizes and bounds that their cases state. Then it runs the simulation and the benches. ${count(true)} held, ${count(false)} did not, ${open} never ran; ${current} of ${rows.length} ran on the code as it stands (${code}).
+Written by \`npm run prove\` from \`docs/proof.json\`. It runs tests that \`npm test\` holds in a short form, with the sizes and bounds that their cases state. Then it runs the simulation and the benches. Of ${rows.length}, ${count(true)} held, ${count(false)} did not, ${open} never ran. On the code as it stands (${code}) ran ${current}.
 
 | id | what is done | bound | held | took | when, on which code |
 | --- | --- | --- | --- | --- | --- |

@@ -44,7 +44,7 @@ test('the table says what held, what did not and what never ran, on which code, 
       { id: 'C', ...of, result: undefined },
     ],
   });
-  expect(page).toContain('1 held, 1 did not, 1 never ran; 1 of 3 ran on the code as it stands (abc)');
+  expect(page).toContain('Of 3, 1 held, 1 did not, 1 never ran. On the code as it stands (abc) ran 1.');
   expect(page).toContain('| A | done | at most 1 \\| 2 | yes | 1.3 min | 2030-01-01, abc |');
   expect(page).toContain('| B | done | at most 1 \\| 2 | **no** | 1.3 min | 2030-01-01, older |');
   expect(page).toContain('| C | done | at most 1 \\| 2 | not run |  |  |');

@@ -26,6 +26,8 @@ function executed(trace: string): { program: string; args: string[] }[] {
   const root = /^(\d+) +execve\(/.exec(lines[0] ?? '')?.[1] ?? '';
   const own = new Set([root]);
   const children = new Set<string>();
+  /** What a process executed before its birth was told: the child of a fork may run first. */
+  const early = new Map<string, { program: string; args: string[] }>();
   const calls = new Map<string, string>();
   const found: { program: string; args: string[] }[] = [];
   for (const line of lines) {
@@ -34,11 +36,17 @@ function executed(trace: string): { program: string; args: string[] }[] {
     const whole = said.startsWith('<... ') ? (calls.get(pid) ?? '') + said : said;
     calls.set(pid, said.replace('<unfinished ...>', ''));
     const born = /^(?:clone3?|v?fork)\(.*= (\d+)$/.exec(whole)?.[1];
-    if (born !== undefined && own.has(pid)) (whole.includes('CLONE_THREAD') ? own : children).add(born);
+    if (born !== undefined && own.has(pid)) {
+      const first = early.get(born);
+      if (first !== undefined) found.push(first);
+      else (whole.includes('CLONE_THREAD') ? own : children).add(born);
+    }
     const given = /^execve\("((?:[^"\\]|\\.)*)", \[(.*?)\](?:\.\.\.)?, .*= 0$/.exec(whole);
-    if (given === null || !children.delete(pid)) continue;
+    if (given === null) continue;
     const [, ...args] = [...(given[2] ?? '').matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word);
-    found.push({ program: given[1] ?? '', args });
+    const call = { program: given[1] ?? '', args };
+    if (children.delete(pid)) found.push(call);
+    else if (!early.has(pid)) early.set(pid, call);
   }
   return found;
 }

@@ -110,6 +110,19 @@ test('what may be written soon is written once with what follows, at once when i
   expect(written()[1]).toEqual(['codex:2', 'busy']);
 });
 
+test('[FR-6.3] a session that is taken up again is on disk as that at once: its end before tells nothing any more', async () => {
+  const registry = await open();
+  registry.put(record(1, { status: 'interrupted' }));
+  await registry.saved();
+  // Nothing that is written soon is written.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  registry.put(record(1, { status: 'busy' }), 'soon');
+  for (let i = 0; i < 2_000 && onDisk().sessions[0]?.status !== 'busy'; i++)
+    await new Promise((resolve) => setImmediate(resolve));
+  expect(onDisk().sessions[0]?.status).toBe('busy');
+});
+
 test('labels of an older version are without secrets too, and stay so', async () => {
   mkdirSync(dirname(path), { recursive: true });
   const old = record(1, { tag: 'use sk-abcdefghijklmnopqrst', status: 'busy' });

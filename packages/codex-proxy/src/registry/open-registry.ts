@@ -69,7 +69,9 @@ export async function openRegistry(path: string, log: Log, now: () => Date): Pro
       records.set(record.agent_id, { ...before, ...record, ...labelsOf(record, before) });
       forgetOldest(records);
       wanted += 1;
-      if (when === 'now') flush();
+      // A crash that found an ended session on disk would take its old summary for the new end.
+      const isTakenUp = before !== undefined && !isActive(before) && isActive(record);
+      if (when === 'now' || isTakenUp) flush();
       else timer ??= setTimeout(flush, SOON_MS);
     },
     async saved() {
