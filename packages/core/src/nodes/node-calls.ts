@@ -25,6 +25,8 @@ export interface NodeCalls {
 }
 
 const TIMEOUT_MS = 2_000;
+/** A node that nobody hears has so long to be heard: it may have begun just now, or be gone already. */
+const UNHEARD_MS = 5_000;
 /** So many questions may be open at once. */
 const MOST = 20_000;
 
@@ -57,8 +59,9 @@ export function createNodeCalls(deps: {
   bus: Bus;
   mirror: Pick<Mirror, 'nodes' | 'onGone'>;
   onFault: (error: unknown) => void;
+  unheardMs?: number;
 }): NodeCalls {
-  const { bus, mirror, onFault } = deps;
+  const { bus, mirror, onFault, unheardMs = UNHEARD_MS } = deps;
   const open = new Map<number, Open>();
   const handlers = new Map<string, Parameters<NodeCalls['answer']>[1]>();
   /** What is being answered here, by asker and its number. */
@@ -69,6 +72,9 @@ export function createNodeCalls(deps: {
     const { timeoutMs = TIMEOUT_MS, signal } = options;
     if (open.size >= MOST) return Promise.reject(unavailable('too much is asked of other nodes'));
     if (signal?.aborted === true) return Promise.reject(unavailable('the caller has gone'));
+    // What is said now is heard by nobody, and nobody would say that the node is gone: it may be so already.
+    if (!bus.health().connected)
+      return Promise.reject(unavailable('the other nodes are not heard now; retry'));
     const id = ++asked;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -76,8 +82,13 @@ export function createNodeCalls(deps: {
         one.fail('the caller has gone');
       };
       const timer = setTimeout(() => one.fail(`the node did not answer in ${timeoutMs} ms`), timeoutMs);
+      const isHeard = (): boolean => mirror.nodes().includes(node);
+      const unheard = isHeard()
+        ? undefined
+        : setTimeout(() => void (isHeard() || one.fail('the node is gone')), unheardMs);
       const end = (): void => {
         clearTimeout(timer);
+        clearTimeout(unheard);
         signal?.removeEventListener('abort', leave);
         open.delete(id);
       };

@@ -4,6 +4,7 @@ import type { Bus } from './bus.ts';
 export function createSampleBuses() {
   const listeners = new Map<string, Map<string, ((body: unknown, from: string) => void)[]>>();
   const cut = new Set<string>();
+  const shut = new Set<string>();
   let toLose = 0;
 
   function carry(from: string, to: string | undefined, subject: string, body: unknown): void {
@@ -30,12 +31,17 @@ export function createSampleBuses() {
         send: (to, subject, body) => carry(node, to, subject, body),
         subscribe: (subject, listener) => void own.set(subject, [...(own.get(subject) ?? []), listener]),
         onConnected: () => {},
-        health: () => ({ connected: true, how: 'nats' }),
+        health: () =>
+          shut.has(node)
+            ? { connected: false, how: 'nats', reason: 'shut' }
+            : { connected: true, how: 'nats' },
         close: async () => void listeners.delete(node),
       };
     },
     /** The next messages that speak of something lost are. */
     lose: (count: number) => void (toLose = count),
+    /** A node that knows that it is cut off. */
+    shut: (node: string, is: boolean) => void (is ? shut.add(node) : shut.delete(node)),
     cut: (node: string, is: boolean) => void (is ? cut.add(node) : cut.delete(node)),
   };
 }
