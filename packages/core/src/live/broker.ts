@@ -150,6 +150,8 @@ export function createBroker(deps: BrokerDeps): Broker {
   async function status(caller: Caller, requestId: string, ofAgent: string): Promise<StatusOutcome> {
     const target = await resolve(caller, ofAgent);
     const { workspace_id, agent_id, role: from_role } = caller;
+    // Who has connected at another node this very moment is known there, and here once it is asked for.
+    if (roster.current(workspace_id, target) === undefined) await others()?.find(caller, target, requestId);
     const connected = roster.current(workspace_id, target);
     const open = questions.open(workspace_id, target, 'status_request');
     if (connected === undefined || connected.full || open.length >= STATUS_QUESTIONS)
