@@ -60,7 +60,7 @@ export async function openPostgres({
   const within = (scope: Scope): Ask => served(pool.within(settingOf(scope, 'further notice')));
   const everywhere = within(EVERY_WORKSPACE);
   const acknowledged = new Acknowledged(note);
-  const connect = () => openConnection(url, schema);
+  const connect = () => openConnection(url, schema, { writes: true });
   const clock = createDatabaseClock();
   const batches = new Batches({
     connect,
